@@ -6,6 +6,7 @@ metadata stay in memory.
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
 import threading
@@ -14,6 +15,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+import orjson
 
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of
@@ -196,8 +199,6 @@ def _lines(value: str | tuple[str, ...]) -> object:
 
 def _reopened(fd: int) -> int:
     """Open the same file again: the new descriptor has its own offset, and stays open."""
-    import os
-
     return os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_CLOEXEC)
 
 
@@ -209,8 +210,6 @@ def read_excluded(path: Path) -> frozenset[str]:
     Raises:
         InputError: it cannot be read, or has other contents.
     """
-    import orjson
-
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

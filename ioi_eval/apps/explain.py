@@ -18,7 +18,7 @@ from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps_submissions import RULES, our_rules, submission
 
 OURS = "ours"
-_WORDS = 200  # characters of a reason
+_REASON_CHARS = 200  # characters of a reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,4 +157,4 @@ def _failed(grader: str, problem: AppsProblem, reason: str) -> Opinion:
 def _line(text: str) -> str:
     """A message on one line; of a traceback, its last line."""
     line = text.strip().splitlines()[-1] if "Traceback" in text else " ".join(text.split())
-    return line if len(line) <= _WORDS else f"{line[:_WORDS]}…"
+    return line if len(line) <= _REASON_CHARS else f"{line[:_REASON_CHARS]}…"

@@ -29,7 +29,7 @@ def sample_record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
     elif result.score is None:
         record = error_record(problem, result.message[:_SHOWN_ERROR])
     elif not result.total:
-        record = error_record(problem, row_words(problem.fault, ""))
+        record = error_record(problem, row_message(problem.fault, ""))
     else:
         record = counted_record(problem, result.passed, result.total)
     return _under(record, result.judged_by)
@@ -39,7 +39,7 @@ def refused_record(entry: Refused, judged_by: str) -> dict[str, Any]:
     """The record of a row that was not judged."""
     if isinstance(entry, Invalid):
         fault, refusal = entry.listed.fault, entry.listed.refusal
-        return _under(error_record(entry.listed, refusal if fault is None else row_words(fault, refusal)), judged_by)
+        return _under(error_record(entry.listed, refusal if fault is None else row_message(fault, refusal)), judged_by)
     try:
         problem = problem_of(entry.row)
     except RowError:
@@ -63,7 +63,7 @@ def counted_record(problem: AppsProblem | Listed, passed: int, total: int) -> di
     }
 
 
-def row_words(fault: RowFault | None, reason: str) -> str:
+def row_message(fault: RowFault | None, reason: str) -> str:
     """mcpbr's message for a row that cannot be judged, else ours."""
     return (ERRORS.get(fault) if fault is not None else EMPTY) or reason
 

@@ -33,7 +33,7 @@ class AppsScoreCall(RunOptions):
     dumps: Annotated[
         list[str],
         typer.Argument(
-            metavar="DUMP...",
+            metavar="DUMP",
             help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
             " (with -t ID); a folder of ID/solution.py; or several of these.",
         ),

@@ -17,7 +17,7 @@ from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.sandbox.local.confinement import PATH
 
-_PATIENCE_S = 5.0  # for an interpreter to state its version
+_VERSION_S = 5.0  # within which an interpreter must state its version
 
 
 def executor(
@@ -39,12 +39,12 @@ async def ready(
     await make_ready(entered, [settings.memory_limit_bytes])
     judge = executor(entered.sandbox, settings, options, events)
     python = await judge.interpreter()
-    tell(interpreter_words(python, settings.python, is_here=options.is_here))
-    tell(rules_words(settings))
+    tell(interpreter_line(python, settings.python, is_here=options.is_here))
+    tell(rules_line(settings))
     return judge
 
 
-def rules_words(settings: AppsSettings) -> str:
+def rules_line(settings: AppsSettings) -> str:
     """One line that names the rules by which programs are judged."""
     limit = f"{settings.cpu_s:g} s of CPU a test"
     if settings.compat is not None:
@@ -56,7 +56,7 @@ def rules_words(settings: AppsSettings) -> str:
     )
 
 
-def interpreter_words(python: Interpreter, asked: str, *, is_here: bool) -> str:
+def interpreter_line(python: Interpreter, asked: str, *, is_here: bool) -> str:
     """One line: which interpreter runs the programs, whether it has numpy, and which other version a shell would start.
 
     Args:
@@ -81,7 +81,7 @@ def _is_same(first: str, other: Interpreter) -> bool:
         return True
     command = (first, "-ISc", "import sys; print(sys.implementation.name, sys.version.split()[0])")
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=_VERSION_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return answer.stdout.strip() == other.version

@@ -107,7 +107,7 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
             name: apps_calls.executor(entered.sandbox, rule.settings(), call.sandbox) for name, rule in rules.items()
         }
         python = await executors[OURS].interpreter()
-        tell(apps_calls.interpreter_words(python, call.rules.python, is_here=call.sandbox.is_here))
+        tell(apps_calls.interpreter_line(python, call.rules.python, is_here=call.sandbox.is_here))
         tell(f"our rules compare outputs by {call.rules.comparator}")
         for name in call.compat or ():
             await executors[name].interpreter()  # a grader that was asked for must be usable

@@ -20,7 +20,7 @@ def config(
     context: typer.Context,
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[COMMAND]", help="Show all options of this command, as `score` or `apps score`."),
+        typer.Argument(metavar="COMMAND", help="Show all options of this command, as `score` or `apps score`."),
     ] = None,
 ) -> int:
     """Show the value of each setting, and where it comes from.

@@ -32,14 +32,14 @@ def demo(
     """
     from ioi_eval.cli.sandboxes import SandboxOptions
 
-    options, watch = SandboxOptions(workers=workers), Watch(bar=progress, log_file=log_file)
+    sandbox, watch = SandboxOptions(workers=workers), Watch(bar=progress, log_file=log_file)
     print("The sample contest: programs in C++ for four tasks in the manner of the IOI\n", flush=True)
-    contest = _contest(out, options, watch)
+    contest = _contest(out, sandbox, watch)
     print("\nThe sample of APPS: programs in Python for five problems\n", flush=True)
-    return max(contest, _apps(out, options, watch))
+    return max(contest, _apps(out, sandbox, watch))
 
 
-def _contest(out: Path, options: SandboxOptions, watch: Watch) -> int:
+def _contest(out: Path, sandbox: SandboxOptions, watch: Watch) -> int:
     from ioi_eval import sample
     from ioi_eval.cli import scoring
     from ioi_eval.cli.score import ScoreCall
@@ -50,25 +50,25 @@ def _contest(out: Path, options: SandboxOptions, watch: Watch) -> int:
             problems=str(sample.problems()),
             tests=str(sample.tests()),
             out=out,
-            sandbox=options,
+            sandbox=sandbox,
             watch=watch,
         )
     )
 
 
-def _apps(out: Path, options: SandboxOptions, watch: Watch) -> int:
+def _apps(out: Path, sandbox: SandboxOptions, watch: Watch) -> int:
     from ioi_eval.cli import apps_scoring
     from ioi_eval.cli.apps import AppsScoreCall
     from ioi_eval.cli.apps_options import ScoredProblems, ScoreRules
 
-    files = leave_sample(out)
+    files = write_sample(out)
     code = apps_scoring.score(
         AppsScoreCall(
             dumps=[str(files / "dump.jsonl")],
             problems=ScoredProblems(dataset=str(files / "problems.jsonl")),
             rules=ScoreRules(timeout=TIME_LIMIT_S),
             out=out / "apps",
-            sandbox=options,
+            sandbox=sandbox,
             watch=watch,
         )
     )
@@ -76,7 +76,7 @@ def _apps(out: Path, options: SandboxOptions, watch: Watch) -> int:
     return code
 
 
-def leave_sample(out: Path) -> Path:
+def write_sample(out: Path) -> Path:
     """Write the sample of APPS beside the results, so that users can try other commands with it.
 
     Returns:

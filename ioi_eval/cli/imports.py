@@ -78,7 +78,7 @@ class Rows:
 
 @grouped(rows=Rows)
 def cms(
-    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="CMS export packages: zips or folders.")],
+    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="CMS export packages: zips or folders.")],
     rows: Rows,
     day: Day = None,
 ) -> int:
@@ -90,7 +90,7 @@ def cms(
 
 @grouped(rows=Rows)
 def tps(
-    tasks: Annotated[list[Path], typer.Argument(metavar="TASK…", help="TPS task folders, with generated tests.")],
+    tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="TPS task folders, with generated tests.")],
     rows: Rows,
     day: Day = None,
 ) -> int:
@@ -102,7 +102,7 @@ def tps(
 
 @grouped(rows=Rows)
 def italian_yaml(
-    tasks: Annotated[list[Path], typer.Argument(metavar="TASK…", help="Folders with task.yaml, input/ and output/.")],
+    tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="Folders with task.yaml, input/ and output/.")],
     rows: Rows,
     day: Day = None,
 ) -> int:
@@ -117,7 +117,7 @@ def italian_yaml(
 
 @grouped(rows=Rows)
 def kattis(
-    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="Problem packages: folders or archives.")],
+    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Problem packages: folders or archives.")],
     rows: Rows,
     day: Day = None,
     time_limit: KattisTimeLimit = None,
@@ -150,7 +150,7 @@ def _seconds(time_limit: str | None) -> float | None:
 
 @grouped(rows=Rows)
 def library_checker(
-    problems: Annotated[list[Path], typer.Argument(metavar="PROBLEM…", help="Folders with info.toml, in/ and out/.")],
+    problems: Annotated[list[Path], typer.Argument(metavar="PROBLEM", help="Folders with info.toml, in/ and out/.")],
     rows: Rows,
     time_limit: TimeLimit = None,
 ) -> int:
@@ -168,7 +168,7 @@ def import_by_extension(name: str) -> Callable[..., int]:
 
     @grouped(rows=Rows)
     def by_extension(
-        packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="What that package's importer reads.")],
+        packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="What that package's importer reads.")],
         rows: Rows,
         day: Day = None,
     ) -> int:

@@ -81,11 +81,11 @@ def end_run(out: Path, summary: Mapping[str, Any], events: Events, *texts: str) 
     """Print these texts about the results of a dump, send the event with the summary, and write the page."""
     tell_summary(events, summary, out=out)
     print("\n\n".join(texts))
-    page = _leave_page(out)
+    page = _write_page(out)
     print(f"\nResults: {out / RESULTS}\nReport:  {out / 'report.md'}{page}", flush=True)
 
 
-def _leave_page(directory: Path) -> str:
+def _write_page(directory: Path) -> str:
     """Write the page of a run's results beside them. If that fails, print a message; the exit code does not change.
 
     A page that is newer than the results is not changed. Returns a line that names the page; empty if there is none.

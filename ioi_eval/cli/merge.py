@@ -15,7 +15,7 @@ _NAMED = 20  # how many conflicts are shown
 def merge(
     directories: Annotated[
         list[Path],
-        typer.Argument(metavar="DIR...", help="Result directories (the --out of a run), each with a journal."),
+        typer.Argument(metavar="DIR", help="Result directories (the --out of a run), each with a journal."),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the joined journal.")],
 ) -> int:
@@ -30,8 +30,8 @@ def merge(
 
     merged = merging.merge(directories, out)
     tell(*merged.notes, *merged.conflicts[:_NAMED])
-    if more := len(merged.conflicts) - _NAMED:
-        tell(*[f"and {counted(more, 'conflict')} more"] * (more > 0))
+    if (more := len(merged.conflicts) - _NAMED) > 0:
+        tell(f"and {counted(more, 'conflict')} more")
     print(
         f"{out}: {counted(merged.results, 'result')}, {merged.copies} copies, {merged.failures} failures of judge "
         f"programs; {merged.known} were in several journals"

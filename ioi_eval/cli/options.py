@@ -171,7 +171,7 @@ class ContestRules:
         """These rules with a number in place of `auto`: the stored calibration of this machine, which is printed.
 
         Args:
-            here: whether programs run on this machine; the speed of other machines is not known.
+            is_here: whether programs run on this machine; the speed of other machines is not known.
 
         Raises:
             InputError: the time scale is neither a number nor `auto`.

@@ -12,7 +12,7 @@ from ioi_eval.cli import options
 
 def report(
     directories: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Result directories (the --out of score).")
+        list[Path], typer.Argument(metavar="DIR", help="Result directories (the --out of score or apps score).")
     ],
     out: Annotated[
         Path | None,

@@ -24,7 +24,7 @@ from ioi_eval.report.standings import no_contest, published_cutoffs, read_standi
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.rows import open_source
 
-Words = Callable[[Mapping[str, Any]], str]
+MakeText = Callable[[Mapping[str, Any]], str]
 
 
 def remake(
@@ -86,7 +86,7 @@ def _target(directories: Sequence[Path], out: Path | None) -> Path:
     return out
 
 
-def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Words, Words]:
+def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], MakeText, MakeText]:
     """The summary, and the functions that make the report and the table from it. Its groups are those of the page."""
     results, grouping = page.results, chosen
     rows: Iterable[Mapping[str, Any]] = chain.from_iterable(result_set.whole_rows() for result_set in results)

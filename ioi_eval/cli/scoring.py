@@ -97,13 +97,13 @@ def score_all(
         The exit code: the highest of all.
     """
     common = calls[0]
-    problem_source, test_source, parts = _open(calls)
+    problem_source, test_source, dumps = _open(calls)
     blobs = BlobStore()
-    problems = _load(parts, problem_source, test_source, blobs)
+    problems = _load(dumps, problem_source, test_source, blobs)
 
     def restore() -> None:
         tell("the cache was deleted during the run; reading problems and tests again")
-        _read(parts, problem_source, test_source, blobs)
+        _read(dumps, problem_source, test_source, blobs)
 
     def show(to_score: DumpToScore, outcome: DumpOutcome) -> int:
         call, texts = to_score.call, [terminal_report(outcome.summary)]
@@ -118,15 +118,15 @@ def score_all(
         codes = []
         async with _opened(common, events) as (sandbox, scorer):
             await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.problems.values()))
-            for number, to_score in enumerate(parts, 1):
-                if len(parts) > 1:
-                    tell(f"data set {number} of {len(parts)}: {to_score.call.dump}")
+            for number, to_score in enumerate(dumps, 1):
+                if len(dumps) > 1:
+                    tell(f"data set {number} of {len(dumps)}: {to_score.call.dump}")
                 outcome = await _score(
                     sandbox, scorer, to_score, to_score.own(problems), restore=restore, events=events
                 )
                 codes.append(await in_thread(show, to_score, outcome))
                 if outcome.interrupted or outcome.stopped_by:
-                    tell(*(f"not begun: {left.call.dump}" for left in parts[number:]))
+                    tell(*(f"not begun: {left.call.dump}" for left in dumps[number:]))
                     break
         return max(codes)
 
@@ -157,19 +157,19 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     """
     from ioi_eval.pipeline.dry_run import plan
 
-    problem_source, test_source, parts = _open(calls)
-    problems = _load(parts, problem_source, test_source, BlobStore())
+    problem_source, test_source, dumps = _open(calls)
+    problems = _load(dumps, problem_source, test_source, BlobStore())
 
     async def run() -> bool:
         complete = True
         async with _opened(calls[0]) as (_, scorer):
-            for to_score in parts:
+            for to_score in dumps:
                 index, notes = peek(to_score.call.out) if not to_score.call.no_resume else (Index(), ())
                 tell(*notes)
                 dump_reader = await _dump_reader(to_score, to_score.own(problems), scorer)
                 again = {"dedupe": not to_score.call.no_dedupe, "retry_failed": to_score.call.retry_failed}
                 planned = await in_thread(plan, dump_reader, index, **again)
-                print(f"{to_score.call.dump}\n\n{planned.describe()}\n" if len(parts) > 1 else planned.describe())
+                print(f"{to_score.call.dump}\n\n{planned.describe()}\n" if len(dumps) > 1 else planned.describe())
                 complete = complete and not planned.refused.counts
         return complete
 
@@ -181,13 +181,13 @@ def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToSc
     common = calls[0]
     check_std(common.rules.std)
     there, *_ = [check_out(call.out, read=call.sources, command=SCORE) for call in calls]
-    dumps = [_dump(call) for call in calls]
+    sources = [_dump(call) for call in calls]
     tell_hub_names((*(name for call in calls for name in call.dumps), common.problems, common.tests))
     problems, tests = open_source(common.problems, all_splits=True), open_source(common.tests)
-    return problems, tests, [_part(call, dump, there) for call, dump in zip(calls, dumps, strict=True)]
+    return problems, tests, [_read_once(call, source, there) for call, source in zip(calls, sources, strict=True)]
 
 
-def _part(call: ScoreCall, dump: Source, there: Path) -> DumpToScore:
+def _read_once(call: ScoreCall, dump: Source, there: Path) -> DumpToScore:
     """A dump, read once. Official solutions have a label instead of an id; they are named by the label."""
     if call.id_column == _ID_COLUMN:
         named = {name for row in islice(dump.iterate((_ID_COLUMN, _LABEL_COLUMN)), FIRST) for name in row.names}
@@ -213,20 +213,20 @@ def _dump(call: ScoreCall) -> Source:
     return Altered(dump, without_code=call.always_extract_code, with_messages=call.add_messages_column)
 
 
-def _load(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
+def _load(dumps: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
     """The problems with a year and an id that occur in the dumps, with scaled time limits."""
-    rows = sum(to_score.seen.rows for to_score in parts)
-    needed = {key for to_score in parts for key in to_score.seen.problems}
+    rows = sum(to_score.seen.rows for to_score in dumps)
+    needed = {key for to_score in dumps for key in to_score.seen.problems}
     tell(f"{counted(rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
-    problems = _read(parts, problem_source, test_source, blobs)
-    for to_score in parts:
+    problems = _read(dumps, problem_source, test_source, blobs)
+    for to_score in dumps:
         _check_found(to_score, to_score.own(problems), problem_source)
-    return scaled_set(problems, parts[0].call.rules.factor)
+    return scaled_set(problems, dumps[0].call.rules.factor)
 
 
-def _read(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
+def _read(dumps: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
     """Read the problems; their test data is stored in the cache."""
-    needed = {key for to_score in parts for key in to_score.seen.problems}
+    needed = {key for to_score in dumps for key in to_score.seen.problems}
     years, ids = {key.year for key in needed}, {key.id for key in needed}
     return load_problems(problem_source, test_source, blobs, years=years, ids=ids)
 

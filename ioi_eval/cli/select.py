@@ -34,7 +34,7 @@ def select(
     id_column: options.IdColumnOfRun = None,
     as_json: options.AsJson = False,
 ) -> int:
-    """Print the scores if only N submissions a problem count.
+    """Print the scores if only N submissions count for each problem.
 
     They are chosen by several methods. With --standings, also which medal and rank that would be among the contestants.
     """

@@ -19,7 +19,7 @@ class ShowCall:
 
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results, as score or apps score wrote them.")]
     submission: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The submission; without one, all are listed.")
+        str | None, typer.Argument(metavar="ID", help="The submission; without one, all are listed.")
     ] = None
     test: Annotated[
         str | None, typer.Option("--test", metavar="T", help="The test to look at; by default the first that failed.")

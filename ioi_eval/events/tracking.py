@@ -47,13 +47,13 @@ class TrackerProcess:
                 f"--track {package} needs a package that is not installed: pip install ioi-eval[{package}]"
             )
         self._package, self._say = package, say
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - `close` reads it when the process has ended
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - `close` reads it when the process has ended
         theirs, ours = os.pipe()
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "ioi_eval.events.tracker", package, project or "ioi-eval"],
             stdin=theirs,
             stdout=subprocess.PIPE,
-            stderr=self._words,
+            stderr=self._stderr,
             start_new_session=True,  # Ctrl-C must reach the run only, which then sends its last events
         )
         os.close(theirs)
@@ -84,8 +84,8 @@ class TrackerProcess:
         except KeyboardInterrupt:
             self._say(f"{self._package} may still be sending; it goes on without us (process {self.process.pid})")
             raise
-        self._words.seek(0)
-        lines = self._words.read().decode("utf-8", "replace").strip().splitlines()
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
         if self.process.returncode:
             self._say(f"{self._package} failed: {lines[-1] if lines else 'it said nothing'}. The results are complete")
         elif output.strip():

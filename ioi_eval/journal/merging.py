@@ -93,9 +93,9 @@ class Merged:
         worth = (values["verdict"], values.get("score"), values.get("passed"), subtasks)
         points = values["score"] if "score" in values else f"{values['passed']} of {values['total']}"
         text = f"{values['submission']} of {values['problem']} in {directory} ({values['verdict']}, {points})"
-        before, its_words = self._programs.setdefault(frame.keys.program, (worth, text))
+        before, earlier_text = self._programs.setdefault(frame.keys.program, (worth, text))
         if before != worth:
-            self.conflicts.append(f"the same program, judged in the same way: {its_words}, but {text}")
+            self.conflicts.append(f"the same program, judged in the same way: {earlier_text}, but {text}")
 
 
 def merge(directories: Sequence[Path], out: Path) -> Merged:

@@ -101,7 +101,7 @@ class Journal:
         """Write a record; once this returns, a killed process does not lose it.
 
         Args:
-            kind: RESULT, FAILED or COPY.
+            kind: RESULT, FINAL_JE or COPY.
             keys: the record's keys.
             body: JSON on one line.
 

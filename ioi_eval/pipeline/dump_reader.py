@@ -66,7 +66,7 @@ class DumpReading:
     Attributes:
         rows: how many rows of the source are done.
         wanted: how many of these were wanted.
-        samples: how many programs these have for each problem, if the family names programs by that.
+        samples: how many programs these have for each problem, if such a number may name a program (APPS).
         entries: how many entries of the next row are done.
     """
 

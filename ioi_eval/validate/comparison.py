@@ -187,7 +187,7 @@ def _differences(solution: StatedSolution, result: SubmissionResult) -> Iterator
         if agrees(expectation, seen):
             yield None
         elif seen.is_judged:
-            yield _contradiction(expectation, by_name[name], _words(by_name[name]))
+            yield _contradiction(expectation, by_name[name], _verdict_text(by_name[name]))
     if solution.whole is not None:
         yield from _compare_whole(solution.whole, result)
     if solution.total is not None and result.score is not None:
@@ -209,7 +209,7 @@ def _compare_whole(label: Expectation, result: SubmissionResult) -> Iterator[Dif
     if agrees_as_a_whole(label, seen):
         yield None
     elif all(each.is_judged for each in seen) or (label.name == MODEL_SOLUTION and contradicting):
-        text = ", ".join(f"{subtask.subtask} {_words(subtask)}" for subtask in result.subtasks)
+        text = ", ".join(f"{subtask.subtask} {_verdict_text(subtask)}" for subtask in result.subtasks)
         yield _contradiction(label, contradicting[-1], text, where=WHOLE)
 
 
@@ -222,7 +222,7 @@ def _note(result: SubmissionResult) -> str:
     """What decided, if no test did."""
     if result.compile.verdict is not None:
         return result.compile.message[:_NOTE_CHARS]
-    return ", ".join(f"{subtask.subtask} {_words(subtask)}" for subtask in result.subtasks)
+    return ", ".join(f"{subtask.subtask} {_verdict_text(subtask)}" for subtask in result.subtasks)
 
 
 def _evidence(problem: Problem, subtask: SubtaskResult, difference: Difference) -> Evidence | None:
@@ -262,7 +262,7 @@ def _near_limit(solution: StatedSolution, result: SubmissionResult) -> Iterator[
             )
 
 
-def _words(subtask: SubtaskResult) -> str:
+def _verdict_text(subtask: SubtaskResult) -> str:
     score = f" ({subtask.score:.6g})" if subtask.score not in (None, 0.0, 1.0) else ""
     return f"{subtask.verdict}{score}"
 

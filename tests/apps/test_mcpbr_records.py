@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ioi_eval.apps.mcpbr_records import counted_record, error_record, row_words, unwritten_record
+from ioi_eval.apps.mcpbr_records import counted_record, error_record, row_message, unwritten_record
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
@@ -49,7 +49,7 @@ def test_judged(passed: int, text: str) -> None:
 def test_rows_that_cannot_be_judged(column: object, words: str) -> None:
     """The error texts are mcpbr's. Where it would judge a broken row, the text is ours."""
     row = problem(column, 999)
-    assert row_words(row.fault, row.reason) == words
+    assert row_message(row.fault, row.reason) == words
     assert error_record(row, words) == {"instance_id": "apps_999", "resolved": False, "error": words}
 
 

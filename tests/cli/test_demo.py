@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from ioi_eval import sample
-from ioi_eval.cli.demo import leave_sample
+from ioi_eval.cli.demo import write_sample
 from tests.cli.addition import Start
 
 README = Path(__file__).parents[2] / "README.md"
@@ -58,7 +58,7 @@ def test_readme_s_commands_work_on_the_sample(start: Start, tmp_path: Path) -> N
     """The commands are run unchanged on the demo's files. The slow program is left out, because its verdict depends on
     the load.
     """
-    dump = leave_sample(tmp_path / "ioi-eval-demo") / "dump.jsonl"
+    dump = write_sample(tmp_path / "ioi-eval-demo") / "dump.jsonl"
     slow = {row["uuid"] for row in map(json.loads, sample.apps_expected().open()) if row["expected_verdict"] == "TLE"}
     quick = [line for line in dump.open() if json.loads(line)["uuid"] not in slow]
     assert len(quick) == 17

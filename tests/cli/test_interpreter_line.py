@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.cli.apps_calls import interpreter_words
+from ioi_eval.cli.apps_calls import interpreter_line
 from ioi_eval.jobs.harness import Interpreter
 
 
@@ -26,8 +26,8 @@ def executable(path: Path) -> Path:
 def test_what_it_is_and_whether_it_has_numpy() -> None:
     """Its path comes first. For another machine there is no hint about the PATH."""
     words = "programs are run by /usr/bin/python3: cpython 3.11.2, "
-    assert interpreter_words(interpreter("/usr/bin/python3"), "python3", is_here=False) == f"{words}without numpy"
-    found = interpreter_words(interpreter("/usr/bin/python3", "1.24.2"), "/usr/bin/python3", is_here=True)
+    assert interpreter_line(interpreter("/usr/bin/python3"), "python3", is_here=False) == f"{words}without numpy"
+    found = interpreter_line(interpreter("/usr/bin/python3", "1.24.2"), "/usr/bin/python3", is_here=True)
     assert found == f"{words}numpy 1.24.2"
 
 
@@ -38,15 +38,15 @@ def test_another_interpreter_on_the_path_is_named(tmp_path: Path, monkeypatch: p
     ours = executable(tmp_path / "system" / "python3")
     theirs = executable(tmp_path / "mine" / "python3")
     monkeypatch.setenv("PATH", str(theirs.parent))
-    found = interpreter_words(interpreter(str(ours)), "python3", is_here=True)
+    found = interpreter_line(interpreter(str(ours)), "python3", is_here=True)
     assert f"It is not {theirs}, which comes first on your PATH" in found
     assert "give its path with --python" in found
     theirs.unlink()
     theirs.symlink_to(ours)
-    assert "It is not" not in interpreter_words(interpreter(str(ours)), "python3", is_here=True)
+    assert "It is not" not in interpreter_line(interpreter(str(ours)), "python3", is_here=True)
     theirs.unlink()
     theirs.write_text("#!/bin/sh\necho cpython 3.11.2\n")
     theirs.chmod(0o755)
-    assert "It is not" not in interpreter_words(interpreter(str(ours)), "python3", is_here=True)
+    assert "It is not" not in interpreter_line(interpreter(str(ours)), "python3", is_here=True)
     theirs.write_text("#!/bin/sh\necho cpython 3.11.20\n")
-    assert "It is not" in interpreter_words(interpreter(str(ours)), "python3", is_here=True)
+    assert "It is not" in interpreter_line(interpreter(str(ours)), "python3", is_here=True)
