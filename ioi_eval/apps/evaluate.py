@@ -130,8 +130,10 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     timeout = TIMEOUT_S if timeout is None else timeout
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
         raise InputError(f"execution_timeout is {timeout!r}; it must be a number of seconds above 0")
-    comparator = kwargs.get("comparator")
-    compat = kwargs.get("compat")
+    comparator, compat, python = kwargs.get("comparator"), kwargs.get("compat"), kwargs.get("python", "python3")
+    for name, text in (("comparator", comparator or ""), ("python", python)):
+        if not isinstance(text, str):
+            raise InputError(f"{name} is {text!r}; it must be a text")
     if compat not in (None, PAGE, CODE, OURS):
         raise InputError(f"compat is {compat!r}; it must be one of {PAGE}, {CODE}, {OURS}")
     if comparator is not None and compat in (PAGE, CODE):
@@ -142,14 +144,14 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     if isinstance(memory_mb, bool) or not isinstance(memory_mb, int):
         raise InputError(f"memory_mb is {memory_mb!r}; it must be a whole number")
     isolation = kwargs.get("isolation", Isolation.REDUCED)
-    if isolation not in set(Isolation):
+    if isolation not in tuple(Isolation):  # a list has no hash, which a set needs
         raise InputError(f"isolation is {isolation!r}; it must be one of {', '.join(Isolation)}")
     return AppsSettings(
         time_limit_s=float(timeout),
         memory_limit_bytes=memory_mb * MIB,
         comparator=Comparator() if comparator is None else Comparator.parse(comparator),
         compat=None if compat == OURS else grader_named(compat),
-        python=kwargs.get("python", "python3"),
+        python=python,
         isolation=Isolation(isolation),
     )
 

@@ -195,6 +195,9 @@ def test_unequal_rows_have_no_valid_score() -> None:
         ({"comparator": "fuzzy"}, "there is no comparator 'fuzzy'"),
         ({"isolation": "strong"}, "isolation is 'strong'; it must be one of full, reduced, none"),
         ({"memory_mb": "x"}, "memory_mb is 'x'; it must be a whole number"),
+        ({"comparator": 5}, "comparator is 5; it must be a text"),
+        ({"isolation": ["full"]}, r"isolation is \['full'\]; it must be one of full, reduced, none"),
+        ({"python": None}, "python is None; it must be a text"),
     ],
 )
 def test_invalid_arguments(kwargs: dict[str, Any], words: str) -> None:
