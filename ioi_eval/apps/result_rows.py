@@ -77,7 +77,7 @@ def reason_of(entry: JudgeableSample, result: AppsResult) -> str:
 
 
 def failure_reason_of(verdict: Verdict, extraction: str, sample: Sample) -> str:
-    """The same from its parts."""
+    """The same, from the verdict, the rule that found the program, and the sample."""
     if verdict not in {Verdict.NC, Verdict.CE} or extraction not in {"none", "column:code"}:
         return ""
     is_code = sample.column == "code"

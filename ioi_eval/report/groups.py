@@ -28,7 +28,8 @@ MAX_GROUPS = 200
 
 NONE, OTHERS, UNGROUPED = "(none)", "(other groups)", "none"
 _LONGEST = 60  # the most characters of a value in a table
-_MODEL_NAMES = ("model", "model_name", "model_id")
+MODEL_COLUMNS = ("model", "model_name", "model_id")
+"""The columns that most probably name the model, the most probable first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ def grouping_of(sources: Iterable[Source], by: Sequence[str] | None) -> Grouping
 def _model_column(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """The column that names the model, if any: `model`, or another column of texts whose name begins with `model`."""
     names = dict.fromkeys(name for row in rows for name in row)
-    likely = [*_MODEL_NAMES, *sorted(name for name in names if name.lower().startswith("model"))]
+    likely = [*MODEL_COLUMNS, *sorted(name for name in names if name.lower().startswith("model"))]
     for name in likely:
         if name in names and all(isinstance(row.get(name) or "", str) for row in rows):
             return (name,)

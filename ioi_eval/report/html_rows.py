@@ -20,7 +20,7 @@ from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, whole
 from ioi_eval.report.frame import TESTS, lines_of
-from ioi_eval.report.groups import Grouping, group_name
+from ioi_eval.report.groups import MODEL_COLUMNS, Grouping, group_name
 from ioi_eval.report.inputs import places_of_inputs
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
 from ioi_eval.report.result_values import problem_of, with_our_columns
@@ -33,7 +33,6 @@ GROUP = "group"
 """The column that a report adds to rows if their results do not state the columns of the groups."""
 
 _NAME = 120  # characters of an id, a model or a problem that a page shows
-_MODEL_FIRST = ("model", "model_name", "model_id")
 
 Row = dict[str, Any]
 
@@ -220,7 +219,7 @@ class PageResults(ResultSet):
 def model_of(row: Mapping[str, Any]) -> str:
     """The model's name from the dump's columns `model…`; empty if none of them has a text."""
     names = [name for name in row if name.startswith("model") and isinstance(row[name], str) and row[name]]
-    return _shown_name(row[min(names, key=lambda name: (name not in _MODEL_FIRST, name))]) if names else ""
+    return _shown_name(row[min(names, key=lambda name: (name not in MODEL_COLUMNS, name))]) if names else ""
 
 
 def line_at(path: Path, offset: int) -> Any:

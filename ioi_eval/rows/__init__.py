@@ -39,7 +39,7 @@ _REMEDIES = {
     ".csv": "In Python: pandas.read_csv('FILE.csv', dtype=str, keep_default_na=False).to_parquet('FILE.parquet')",
 }
 """What to do with files of other formats."""
-_SAVED = _SPLITS, _STATE = ("dataset_dict.json", "state.json")
+_SPLITS, _STATE = "dataset_dict.json", "state.json"
 """The files by which a folder is a saved data set, with splits and without."""
 
 _HUB_ID = re.compile(r"(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(:(?P<config>[\w.-]+))?", re.ASCII)
@@ -93,7 +93,7 @@ def is_hub_name(spec: str) -> bool:
 def reads_all_files(spec: str) -> bool:
     """Whether a source is a folder of which all files with rows are read (unless a split is chosen)."""
     path = Path(os.path.expanduser(spec))
-    return path.is_dir() and not any((path / name).is_file() for name in _SAVED)
+    return path.is_dir() and not any((path / name).is_file() for name in (_SPLITS, _STATE))
 
 
 def _from_extension(name: str, rest: str, split: str | None) -> Source:
