@@ -37,10 +37,16 @@ class Grouping:
     """The columns by which submissions are grouped.
 
     Args:
-        columns: columns of the dump; `a.b` is the field `b` of the column `a`. If empty, there is one group.
+        columns: columns of the dump; `a.b` is that column, else the field `b` of the column `a`. If empty, there is one
+            group.
     """
 
     columns: tuple[str, ...] = ()
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns of a row that `labels` reads."""
+        return tuple(dict.fromkeys(name for column in self.columns for name in (column, column.partition(".")[0])))
 
     def labels(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """The values of a row of a dump or of results in these columns, each as one line of text."""
@@ -60,7 +66,7 @@ def grouping_of(sources: Iterable[Source], by: Sequence[str] | None) -> Grouping
     asked = tuple(dict.fromkeys(name.strip() for text in by or () for name in text.split(",") if name.strip()))
     if asked == (UNGROUPED,):
         return Grouping()
-    wanted = None if not asked else tuple(dict.fromkeys(name.split(".")[0] for name in asked))
+    wanted = Grouping(columns=asked).needed if asked else None
     first = [row for source in sources for row in islice(source.rows(wanted), FIRST)]
     for column in asked:
         if not any(label_of(_value(row.values, column)) != NONE for row in first):

@@ -87,7 +87,7 @@ def selection_table(
         raise InputError(f"the reference always selects {LIMIT} submissions: --limit {limit} is not possible with it")
     groups: Groups[_Problems] = Groups(grouping, _Problems)
     everything = _Problems()
-    wanted = {*_COLUMNS, *results.naming_columns, *(name.split(".")[0] for name in grouping.columns)}
+    wanted = {*_COLUMNS, *results.naming_columns, *grouping.needed}
     for number, row in enumerate(results.rows(wanted), 1):
         group = groups.of(row) or everything
         problem, _ = results.name_of(row)

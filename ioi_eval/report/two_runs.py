@@ -230,13 +230,13 @@ def _by_problem(
 
 def _results(of: ResultSet, only: Only) -> dict[Name, Result]:
     """The result of each submission; if several rows have its name, the first that was judged counts."""
-    column = only.column.split(".")[0]
+    grouping = Grouping(columns=(only.column,) if only.column else ())
     by_name: dict[Name, Result] = {}
     has_column = False
-    for row in of.rows((*_COLUMNS, *of.naming_columns, *([column] if column else []))):
-        if column:
-            has_column = has_column or row.get(column) is not None
-            if Grouping(columns=(only.column,)).labels(row) != (only.value,):
+    for row in of.rows((*_COLUMNS, *of.naming_columns, *grouping.needed)):
+        if grouping.columns:
+            has_column = has_column or any(row.get(name) is not None for name in grouping.needed)
+            if grouping.labels(row) != (only.value,):
                 continue
         name = of.name_of(row)
         if name not in by_name or not by_name[name].verdict:

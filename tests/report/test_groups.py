@@ -15,17 +15,23 @@ from ioi_eval.errors import InputError
 from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
 from ioi_eval.report.groups import MAX_GROUPS, NONE, OTHERS, Grouping, Groups, grouping_of
 from ioi_eval.report.markdown import markdown_report
+from ioi_eval.report.publication.material import Material
+from ioi_eval.report.result_sets import open_results
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import RunFacts
+from ioi_eval.report.selections import selection_table
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.report.totals import CpuSplit
+from ioi_eval.report.two_runs import Only, compare_runs
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
+from ioi_eval.selection import SelectionMethod
 from tests.row_files import jsonl
 from tests.scored import add_to
 from tests.selecting import LIMITS_DIGITS
 from tests.small_problems import small_problem
+from tests.small_results import contest_row, write_results
 
 RUN = RunFacts(
     started="2026-01-01T00:00:00+00:00", finished="2026-01-01T00:01:00+00:00", interrupted=False, options={},
@@ -36,6 +42,20 @@ RUN = RunFacts(
 def grouping(tmp_path: Path, rows: list[dict[str, Any]], *by: str) -> tuple[str, ...]:
     """The columns that are chosen for a dump with these rows."""
     return grouping_of([open_source(jsonl(tmp_path / "dump.jsonl", rows))], by).columns
+
+
+def test_a_column_whose_own_name_has_a_dot(tmp_path: Path) -> None:
+    """pandas calls a column like this if it flattens objects. It is read wherever rows are grouped by it."""
+    rows = [contest_row("a", 1.0, **{"model.name": "m"}), contest_row("b", 0.0, **{"model.name": "n"})]
+    assert grouping(tmp_path, rows, "model.name") == ("model.name",)
+    assert grouping(tmp_path, rows) == ("model.name",)
+    found = write_results(tmp_path / "out", rows)
+    results, by = open_results(found), Grouping(columns=("model.name",))
+    groups = selection_table(results, [SelectionMethod.ALL], limit=50, seeds=1, grouping=by, standings=[])
+    assert [group["name"] for group in groups] == ["m", "n"]
+    assert [group.name for group in Material(results, grouping=by, settings={}).groups.values()] == ["m", "n"]
+    sides = (Only.parse("model.name=m"), Only.parse("model.name=n"))
+    assert compare_runs(results, results, only=sides, by_problem=True).problems == 1
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ class Material:
             InputError: there are too many, or a row is not from results.
         """
         columns = self.grouping.columns
-        wanted = (*_READ, *self.results.naming_columns, *(name.split(".")[0] for name in columns))
+        wanted = (*_READ, *self.results.naming_columns, *self.grouping.needed)
         by_labels: dict[tuple[str, ...], ModelGroup] = {}
         for number, row in enumerate(self.results.rows(wanted), 1):
             labels = self.grouping.labels(row)
