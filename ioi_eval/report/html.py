@@ -259,11 +259,11 @@ def _groups(results: Sequence[PageResults], rows: Sequence[PageRow]) -> tuple[li
 
 def _originals(rows: Sequence[PageRow]) -> list[int]:
     """For each copy the position of the submission whose result it has; -1 if that is not among these rows."""
-    wanted = [(row.directory, row.original) for row in rows if row.copy]
+    wanted = [(row.directory, row.problem, row.original) for row in rows if row.copy]
     needed = set(wanted)
-    places: dict[tuple[int, str], int] = {}
+    places: dict[tuple[int, str, str], int] = {}
     for index, row in enumerate(rows):
-        if not row.copy and (key := (row.directory, row.id)) in needed:
+        if not row.copy and (key := (row.directory, row.problem, row.id)) in needed:
             places.setdefault(key, index)
     return [places.get(key, -1) for key in wanted]
 

@@ -70,6 +70,13 @@ def test_the_best_of_k_is_the_mean_over_all_subsets(values: list[int], k: int) -
     assert mean == pytest.approx(sum(drawn) / len(drawn))
 
 
+def test_a_copy_leads_to_the_submission_of_its_own_problem(tmp_path: Path) -> None:
+    """Ids are unique within a problem only."""
+    rows = [contest_row("a", 1.0), contest_row("a", 0.0, problem_id="tree")]
+    rows.append(contest_row("b", 0.0, problem_id="tree", duplicate_of="a"))
+    assert blocks(html(write_results(tmp_path / "out", rows)))["rows"]["original"] == [1]
+
+
 def test_numbers_of_a_contest(tmp_path: Path) -> None:
     """By group: means over judged submissions. Judge errors, refused rows and times near a limit are separate."""
     rows = [
