@@ -22,7 +22,7 @@ from ioi_eval.model import Verdict
 from ioi_eval.report.groups import label_of
 from ioi_eval.report.html_cells import KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
-from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow
+from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow, shown_name
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.result_values import VERDICT_NAMES, problem_of
 from ioi_eval.report.selections import PRACTICE, RANKED_METHODS, contest_places
@@ -166,7 +166,8 @@ class Page:
         ]
         if self.family is Family.APPS or not near:
             return []
-        rows = ((row[GROUP], "/".join(problem_of(row)), row) for row in self.grouped_rows() if row["verdict"])
+        judged = (row for row in self.grouped_rows() if row["verdict"])
+        rows = ((row[GROUP], shown_name("/".join(problem_of(row))), row) for row in judged)
         by_name: dict[str, dict[str, Any]] = {}
         for group, contests in contest_places(rows, days, near).items():
             for item in contests:

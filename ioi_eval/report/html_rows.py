@@ -125,7 +125,7 @@ class PageResults(ResultSet):
         self._grouping = Grouping(columns=tuple(map(str, columns))) if isinstance(columns, list | tuple) else None
         self.problems: dict[str, PageProblem] = {}
         self.tests = _tests_by_id(directory / TESTS)
-        self.inputs = {(_shown_name(of), test): place for (of, test), place in places_of_inputs(directory).items()}
+        self.inputs = {(shown_name(of), test): place for (of, test), place in places_of_inputs(directory).items()}
 
     def page_rows(self) -> Iterator[PageRow]:
         """Read all rows in order; afterwards `problems` is complete.
@@ -160,13 +160,13 @@ class PageResults(ResultSet):
 
     def _page_row(self, row: Row, offset: int, number: int) -> PageRow:
         is_contest = self.family is Family.CONTEST
-        problem, submission = map(_shown_name, self.name_of(row, otherwise=f"line {number}"))
+        problem, submission = map(shown_name, self.name_of(row, otherwise=f"line {number}"))
         subtasks = row["all_subtasks_results"] or [] if is_contest else []
         if row["verdict"] is not None and problem not in self.problems:
             self.problems[problem] = PageProblem(
-                bucket=_shown_name(problem_of(row)[0] if is_contest else row.get("difficulty") or "unknown"),
+                bucket=shown_name(problem_of(row)[0] if is_contest else row.get("difficulty") or "unknown"),
                 date=_date(row),
-                subtasks=tuple((_shown_name(subtask["subtask"]), float(subtask["points"])) for subtask in subtasks),
+                subtasks=tuple((shown_name(subtask["subtask"]), float(subtask["points"])) for subtask in subtasks),
             )
         score = row["score"] if not is_contest else None if row["verdict"] == Verdict.JE else row["total_score"]
         time_s, memory = self._most(row, subtasks if is_contest else (row,))
@@ -184,7 +184,7 @@ class PageResults(ResultSet):
             memory_bytes=memory,
             near_limit=bool(row["near_limit"]),
             copy=row["duplicate_of"] is not None,
-            original="" if row["duplicate_of"] is None else _shown_name(row["duplicate_of"]),
+            original="" if row["duplicate_of"] is None else shown_name(row["duplicate_of"]),
             targeted=bool(row.get("target_subtask")),
             details_key=_details_key(row),
         )
@@ -209,9 +209,9 @@ class PageResults(ResultSet):
                 problem.time_limit_s = _number(options.get("time_limit_s"))
                 problem.memory_limit_bytes = options.get("memory_limit_bytes")
         for entry in self.summary.get("problems", ()):
-            known = self.problems.get(_shown_name(f"{entry.get('year')}/{entry.get('problem')}"))
+            known = self.problems.get(shown_name(f"{entry.get('year')}/{entry.get('problem')}"))
             if known is not None:
-                known.name, known.day = _shown_name(entry.get("name") or ""), _shown_name(entry.get("day") or "")
+                known.name, known.day = shown_name(entry.get("name") or ""), shown_name(entry.get("day") or "")
                 known.time_limit_s = _number(entry.get("time_limit_s"))
                 known.memory_limit_bytes = entry.get("memory_limit_bytes")
 
@@ -219,7 +219,7 @@ class PageResults(ResultSet):
 def model_of(row: Mapping[str, Any]) -> str:
     """The model's name from the dump's columns `model…`; empty if none of them has a text."""
     names = [name for name in row if name.startswith("model") and isinstance(row[name], str) and row[name]]
-    return _shown_name(row[min(names, key=lambda name: (name not in MODEL_COLUMNS, name))]) if names else ""
+    return shown_name(row[min(names, key=lambda name: (name not in MODEL_COLUMNS, name))]) if names else ""
 
 
 def line_at(path: Path, offset: int) -> Any:
@@ -260,7 +260,7 @@ def _most_of(tests: Sequence[Row]) -> tuple[float | None, int | None]:
     return max(times, default=None), max(sizes, default=None)
 
 
-def _shown_name(value: object) -> str:
+def shown_name(value: object) -> str:
     """A name as the page shows it. Most names need no change, and some occur in every row, so this must be quick."""
     if isinstance(value, str) and len(value) <= _NAME and value.isascii() and value.isprintable() and "  " not in value:
         return value.strip()
@@ -277,7 +277,7 @@ def _date(row: Row) -> str:
     for column in DATE_COLUMNS:
         value = row.get(column)
         if isinstance(value, str) and value[:4].isdigit():
-            return _shown_name(value[:10])
+            return shown_name(value[:10])
     year = row.get("year")
     return str(year) if isinstance(year, int) and 1900 < year < 3000 else ""
 

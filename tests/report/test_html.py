@@ -77,6 +77,13 @@ def test_a_copy_leads_to_the_submission_of_its_own_problem(tmp_path: Path) -> No
     assert blocks(html(write_results(tmp_path / "out", rows)))["rows"]["original"] == [1]
 
 
+def test_a_problem_whose_name_is_shown_otherwise_has_a_place_in_the_contest(tmp_path: Path) -> None:
+    """The page shows one blank for two, and the first characters of a long name."""
+    rows = [contest_row("a", 1.0, problem_id="two  rivers"), contest_row("b", 0.0, problem_id="x" * 200)]
+    (contest,) = Page([write_results(tmp_path / "out", rows)], standings=[Standings(contest="all")]).contests
+    assert contest["groups"][0][1].startswith("50 of 100")
+
+
 def test_numbers_of_a_contest(tmp_path: Path) -> None:
     """By group: means over judged submissions. Judge errors, refused rows and times near a limit are separate."""
     rows = [
