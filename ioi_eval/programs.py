@@ -246,10 +246,14 @@ class Builder:
         Raises:
             SetupError: the compiler does not work.
             UnfitError: it works, but not for this standard of this language.
-            SandboxError: the job could not be run, or the compiler was stopped: so neither is certain.
+            SandboxError: the job could not be run, or the compiler was stopped, or it worked before and does not now: so
+                neither is certain.
         """
-        if crashed or compiling.is_machine_failure(refused):
-            await self._compile_known_good(std, target, language)
+        may_be_machine = crashed or compiling.is_machine_failure(refused)
+        if may_be_machine and self._refusals.get((target.name, language, std), "") is None:
+            if (refusal := await self._compile_known_good(std, target, language)) is not None:
+                raise TransientError(f"the compiler on {target.name} does not work any more: {refusal}")
+            return
         if await self._refusal(std, target, language) is None:
             return
         refusal = await self._refusal(compiled(Language.CPP).known_good_standard, target, Language.CPP)
@@ -359,7 +363,8 @@ class Builder:
                 return answer.artifacts[name]
             output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "the compiler was not started"
             stopped = compiling.limit_that_stopped_both(answers, compiling.problem_limits(self._policy.compile))
-            if stopped or (answer.steps and compiling.failed_by_itself(answer.steps[-1])):
+            refused = answer.steps and compiling.failed_by_itself(answer.steps[-1])
+            if stopped or (refused and not compiling.is_machine_failure(output)):
                 await self.require_working_compiler(std, target, language=language)
                 why = "\n".join(filter(None, (stopped, output, _hint(output))))
                 self._refused[key] = f"the problem's {recipe.what} does not compile: {why}"

@@ -201,6 +201,37 @@ def test_after_a_crash_of_the_compiler_the_known_good_program_is_compiled_again(
     asyncio.run(scenario())
 
 
+def test_a_compiler_that_fails_later_is_a_failure_of_the_machine(tmp_path: Path) -> None:
+    """It has compiled the known good program before, so the program that crashed it may be as good."""
+    quota = "Cannot create temporary file in ./: Disk quota exceeded"
+
+    async def scenario() -> None:
+        sandbox = Scripted(built, GOOD, step_answer(code=1, output=quota), GOOD)
+        builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+        await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
+        assert sandbox.asked == 2
+        with pytest.raises(TransientError, match="Disk quota"):
+            await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
+        await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
+
+    asyncio.run(scenario())
+
+
+def test_a_full_disk_is_not_the_problem_s_fault(tmp_path: Path) -> None:
+    """The error is transient, although the compiler works: the disk has been filled since it was tried."""
+    full = step_answer(code=1, output="ld: final link failed: No space left on device")
+
+    async def scenario() -> None:
+        sandbox = Scripted(built, GOOD, full, full, CHECKED)
+        builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+        await builder.require_working_compiler("gnu++29", TARGET)
+        with pytest.raises(TransientError, match="could not finish compiling"):
+            await ask(builder)
+        await ask(builder)
+
+    asyncio.run(scenario())
+
+
 def test_the_known_good_program_is_not_compiled_without_a_failure(tmp_path: Path) -> None:
     """There is one job for the runner and one for the checker, whatever the number of callers."""
 
