@@ -208,10 +208,10 @@ class Pool:
             The endpoints to check now; call `check_ended` after each check.
         """
         for group in self._groups.values():
-            self._fail_held_back(group, now)
             self._fail_unserved(group, now)
             if group.retried:
                 self._serve(group, now)  # the budget has grown
+                self._fail_held_back(group, now)
         due = sorted((state.check_due, name) for name, state in self._endpoints.items() if state.check_due <= now)
         names = [name for _, name in due[: int(CHECKS_PER_S * TICK_S)]]
         for name in names:
@@ -219,15 +219,15 @@ class Pool:
         return names
 
     def _fail_held_back(self, group: Group, now: float) -> None:
-        """Fail the retried jobs that the budget has held back for as long as jobs may wait."""
-        if not group.retried or self._budget.allows_retry(now):
-            return
+        """Fail the retried jobs that the budget has held back for as long as jobs may wait, not those without a slot."""
+        is_held_back = not self._budget.allows_retry(now)
         for request in sorted(group.retried):
-            if request.held_back_since is None:
+            if not is_held_back:
+                request.held_back_since = None
+            elif request.held_back_since is None:
                 request.held_back_since = now
-            if request.is_waiting and now - request.held_back_since >= self._patience_s:
+            elif request.is_waiting and now - request.held_back_since >= self._patience_s:
                 self._fail(request, ExhaustedError(_TOO_MANY_RETRIED.format(seconds=self._patience_s)))
-        group.retried = sorted(request for request in group.retried if request.is_waiting)
 
     def _fail_unserved(self, group: Group, now: float) -> None:
         """Fail the jobs that have waited for as long as they may while no endpoint of their group was in service."""

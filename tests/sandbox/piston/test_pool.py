@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ioi_eval.errors import ExhaustedError
-from ioi_eval.sandbox.piston.endpoint_state import JobEnd
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd
 from tests.sandbox.pool_world import PATIENCE_S, World, names
 
 
@@ -162,6 +162,36 @@ def test_retries_wait_for_the_budget() -> None:
     world.until(20.0 + PATIENCE_S + 1.0)
     assert world.failed
     assert {type(request.failure) for request in world.failed} == {ExhaustedError}
+
+
+def test_only_the_time_without_budget_counts_for_a_retry() -> None:
+    """A retried job for which there was budget but no free slot waits on; it fails only if there is none for long."""
+    world = World(1)
+    world.pool.add(Endpoint(url="x", machine="mx", group="h", slots=1), world.now)
+
+    def spend() -> None:
+        while True:
+            request = world.request("h")
+            world.release(request)
+            world.pool.retry(request, world.now, may_have_started=True)
+            if not request.holds_slot:
+                break
+            world.release(request)
+        world.release(request)
+
+    spend()
+    world.until(30.0)
+    retried = world.request()
+    world.release(retried)
+    world.pool.retry(retried, world.now, may_have_started=True)
+    other = world.request()
+    assert [retried.holds_slot, other.holds_slot] == [False, True]
+    world.until(62.0)  # the first retries are older than a minute
+    spend()
+    world.until(62.0 + PATIENCE_S)
+    assert retried.failure is None
+    world.until(62.0 + PATIENCE_S + 1.0)
+    assert isinstance(retried.failure, ExhaustedError)
 
 
 def test_an_attempt_without_a_connection_is_not_a_retry() -> None:
