@@ -96,11 +96,18 @@ class Slots:
             await waiter.turn
         except asyncio.CancelledError:
             with self._mutex:
-                if not waiter.held:
+                if waiter in waiting:
                     waiting.remove(waiter)
-            self._release(waiter.held)  # assigned, but not used any more
+            self._take_back(waiter)
+            self._wake()
             raise
         return waiter.held
+
+    def _take_back(self, waiter: _Waiter) -> None:
+        """Free the slots that were given to a task which does not use them any more, if that is not done already."""
+        with self._mutex:
+            self._free.extend(waiter.held)
+            waiter.held = ()
 
     def _release(self, held: tuple[int, ...]) -> None:
         with self._mutex:
@@ -116,9 +123,8 @@ class Slots:
                 return
             try:
                 self._tell(waiter)
-            except RuntimeError:  # its loop was closed while it waited: the slots are free again
-                with self._mutex:
-                    self._free.extend(waiter.held)
+            except RuntimeError:  # its loop was closed while it waited
+                self._take_back(waiter)
 
     def _next(self) -> _Waiter | None:
         """Assign slots to the next waiting task; `None` if there is none, or too few are free. Needs the mutex."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+import threading
 from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -109,6 +111,42 @@ def test_a_job_that_runs_alone_is_overtaken_by_few(count: int, jobs: list[bool])
     for place, number in enumerate(turns):
         if jobs[number]:
             assert sum(not jobs[other] and other > number for other in turns[:place]) <= OVERTAKEN * count
+
+
+def test_a_slot_is_released_once_if_the_event_loop_of_its_task_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cancelled task releases the slot that it was just given, and the thread that gave it does not again."""
+    slots = Slots(1)
+    tell = slots._tell
+    tasks: list[asyncio.Task[None]] = []
+    started = threading.Event()
+
+    async def wait() -> None:
+        tasks.append(cast("asyncio.Task[None]", asyncio.current_task()))
+        started.set()
+        async with slots.take():
+            pass
+
+    def run() -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            asyncio.run(wait())
+
+    async def scenario() -> None:
+        thread = threading.Thread(target=run)
+        async with slots.take():
+            thread.start()
+            started.wait()
+            loop = tasks[0].get_loop()
+            asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result()  # then the task waits
+
+            def tell_too_late(waiter: Any) -> None:
+                loop.call_soon_threadsafe(tasks[0].cancel)
+                thread.join()
+                tell(waiter)
+
+            monkeypatch.setattr(slots, "_tell", tell_too_late)
+
+    asyncio.run(scenario())
+    assert slots.taken == 0
 
 
 def test_a_machine_without_slots_is_refused() -> None:
