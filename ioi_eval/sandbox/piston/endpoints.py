@@ -152,9 +152,12 @@ async def _slurm_endpoints() -> list[str]:
     """
     if shutil.which(_SQUEUE[0]) is None:
         raise SetupError("endpoints 'slurm': there is no squeue on the PATH; run this where Slurm's commands are")
-    process = await asyncio.create_subprocess_exec(
-        *_SQUEUE, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *_SQUEUE, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )
+    except OSError as error:  # for example, no process can be started for a moment
+        raise SetupError(f"endpoints 'slurm': squeue cannot be started: {error.strerror}") from error
     try:
         async with asyncio.timeout(_SQUEUE_S):
             stdout, stderr = await process.communicate()

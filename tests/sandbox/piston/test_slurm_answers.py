@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
-from ioi_eval.sandbox.piston.endpoints import slurm_hosts, slurm_workers
+from ioi_eval.errors import SetupError
+from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now, slurm_hosts, slurm_workers
 
 
 @pytest.mark.parametrize(
@@ -50,3 +54,12 @@ w4 piston-worker-8
 def test_an_empty_answer_gives_no_workers() -> None:
     """An empty answer gives no workers."""
     assert list(slurm_workers("")) == []
+
+
+def test_a_squeue_that_cannot_be_started_is_a_setup_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A running cluster keeps its workers after such an error, and asks again. Any other one would end the run."""
+    (tmp_path / "squeue").write_bytes(b"\x7fELF, but no program")
+    (tmp_path / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SetupError, match="squeue cannot be started: "):
+        asyncio.run(endpoints_now(endpoint_source("slurm")))
