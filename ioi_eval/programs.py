@@ -184,7 +184,7 @@ class Builder:
             return source.content
         self._refuse_unfit(std, target, Language.CPP)
         recipe = recipes.program_recipe(what, source, beside, target.toolchain, std=std)
-        return await self._stored_artifact(recipe, what, target, std, Language.CPP, problem=problem)
+        return await self._stored_artifact(recipe, target, std, Language.CPP, problem=problem)
 
     async def judge_programs(self, problem: Problem, target: Target) -> JudgePrograms:
         """A problem's checker and manager, compiled to the standard of its contest.
@@ -218,12 +218,10 @@ class Builder:
             return ()
         std = rules.standard(problem, self._policy.std)
         self._refuse_unfit(std, target, language)
-        recipe = recipes.grader_recipe(problem, target.toolchain, std=self._policy.std, language=language)
-        if recipe is None:
-            return ()
+        graders = recipes.grader_recipes(problem, target.toolchain, std=self._policy.std, language=language)
         objects = [
-            (name, await self._stored_artifact(recipe, name, target, std, language, problem=problem.key))
-            for name in recipe.artifacts
+            (recipe.artifacts[0], await self._stored_artifact(recipe, target, std, language, problem=problem.key))
+            for recipe in graders
         ]
         return tuple(objects)
 
@@ -336,16 +334,10 @@ class Builder:
         return await with_retries(ask)
 
     async def _stored_artifact(
-        self,
-        recipe: recipes.Recipe,
-        name: str,
-        target: Target,
-        std: str,
-        language: Language,
-        *,
-        problem: ProblemKey | None,
+        self, recipe: recipes.Recipe, target: Target, std: str, language: Language, *, problem: ProblemKey | None
     ) -> Blob:
-        """One artifact of a trusted recipe, from the store or newly built; a refused one is not tried again."""
+        """The artifact of a trusted recipe, from the store or newly built; a refused one is not tried again."""
+        (name,) = recipe.artifacts
         key = f"{recipe.key(target.toolchain)}-{name}"
 
         async def build() -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,7 +19,8 @@ from ioi_eval.errors import SandboxError, SetupError, TransientError, TransportE
 from ioi_eval.model import Execution, Job, SourceFile, Stage
 from ioi_eval.programs import MAX_ATTEMPTS, Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Target
-from tests.box_answers import built, not_started, step_answer
+from tests.box_answers import built, not_started, plan_of, step_answer
+from tests.small_problems import small_problem
 from tests.small_targets import small_target
 
 TARGET = small_target(name="here")
@@ -258,6 +260,22 @@ def test_concurrent_callers_share_one_known_good_compilation(tmp_path: Path) -> 
         return sandbox.asked
 
     assert asyncio.run(scenario()) == 2
+
+
+def test_each_source_of_a_grader_is_compiled_once(tmp_path: Path) -> None:
+    """Each of its objects has a job of its own, with one step."""
+    linked = tuple(SourceFile(path=f"graders/{name}", content=b"") for name in ("grader.cpp", "more.cpp"))
+    problem = small_problem(subtasks=(), linked=linked)
+
+    def compiled(job: Job) -> Stage:
+        (_,) = re.findall(r"^step ", plan_of(job), re.MULTILINE)
+        (name,) = re.findall(r"^artifact path=(\S+)", plan_of(job), re.MULTILINE)
+        return step_answer(name)(job)
+
+    sandbox = Scripted(built, compiled)
+    objects = asyncio.run(Builder(sandbox, ArtifactStore(tmp_path), Policy()).objects(problem, TARGET))
+    assert [name for name, _ in objects] == ["linked0.o", "linked1.o"]
+    assert sandbox.asked == 3
 
 
 def entries(error: BaseException) -> int:

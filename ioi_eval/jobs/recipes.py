@@ -119,24 +119,24 @@ def submission_recipe(
     )
 
 
-def grader_recipe(
+def grader_recipes(
     problem: Problem, toolchain: Toolchain, *, std: str | None, language: Language = Language.CPP
-) -> Recipe | None:
-    """How the sources with which submissions in a language are linked become objects; `None` if there are none."""
+) -> tuple[Recipe, ...]:
+    """How each of the sources with which submissions in a language are linked becomes an object."""
     linked = problem.linked_with(language)
     if not linked:
-        return None
+        return ()
     rules = compiled(language)
     if not isinstance(rules, ObjectLanguage):
         raise TypeError(f"nothing is linked with programs in {rules.name}")
-    headers = tuple((header.name, header.content) for header in problem.headers)
-    steps, objects = [], []
+    seen = tuple((file.name, file.content) for file in (*problem.headers, *linked))
+    recipes = []
     for index, source in enumerate(linked):
         name = f"linked{index}.o"
         argv = rules.compile_argv(toolchain, source.name, name, std=rules.standard(problem, std))
-        steps.append(Step(argv=argv, files=(*(headers if index == 0 else ()), (source.name, source.content))))
-        objects.append(name)
-    return Recipe(what="grader", steps=tuple(steps), artifacts=tuple(objects), sees=toolchain.sees)
+        step = Step(argv=argv, files=seen)
+        recipes.append(Recipe(what="grader", steps=(step,), artifacts=(name,), sees=toolchain.sees))
+    return tuple(recipes)
 
 
 def program_recipe(

@@ -11,7 +11,7 @@ import pytest
 
 from ioi_eval.config import CompileLimits
 from ioi_eval.jobs.compile import compile_outcome, is_doubtful
-from ioi_eval.jobs.recipes import Recipe, Step, grader_recipe, known_good_recipe, submission_recipe
+from ioi_eval.jobs.recipes import Recipe, Step, grader_recipes, known_good_recipe, submission_recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.model import (
     Isolation,
@@ -171,8 +171,7 @@ def test_the_grader_s_source_is_not_in_the_box_of_a_submission() -> None:
 def test_the_option_std_has_precedence_over_the_problem() -> None:
     """For the submission and the grader."""
     recipe = submission_recipe(PROBLEM, source(""), (), GCC, std="gnu++23")
-    grader = grader_recipe(PROBLEM, GCC, std="gnu++23")
-    assert grader is not None
+    (grader,) = grader_recipes(PROBLEM, GCC, std="gnu++23")
     assert all("-std=gnu++23" in one.steps[0].argv for one in (recipe, grader))
 
 
