@@ -244,8 +244,7 @@ class Builder:
         Raises:
             SetupError: the compiler does not work.
             UnfitError: it works, but not for this standard of this language.
-            SandboxError: the job could not be run, or the compiler was stopped, or it worked before and does not now: so
-                neither is certain.
+            SandboxError: neither is certain: the job could not be run, the compiler was stopped, or it worked before.
         """
         may_be_machine = crashed or compiling.is_machine_failure(refused)
         if may_be_machine and self._refusals.get((target.name, language, std), "") is None:

@@ -77,7 +77,6 @@ class Scorer:
         returned_bytes = return_bytes if keep_outputs.keeps(passed=False) else 0
         self._builder = Builder(sandbox, artifacts, policy, events)
         self._bindings: Bindings[Problem] = Bindings(sandbox, lambda target, problem: refusal(target, problem, policy))
-        self._near_limit_repeats = policy.near_limit_repeats
         self._failures = LikelyFailuresFirst() if policy.score_only else None
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
@@ -170,13 +169,7 @@ class Scorer:
         failures = None if exhaustive else self._failures
         judged = problem if failures is None else failures.ordered(problem)
         run = SubmissionRun(
-            judged,
-            target,
-            language=submission.language,
-            sources=submission.source_files(problem.source_name),
-            outputs=submission.outputs,
-            exhaustive=exhaustive,
-            near_limit_repeats=self._near_limit_repeats,
+            judged, submission, target, exhaustive=exhaustive, near_limit_repeats=self._policy.near_limit_repeats
         )
         if submission.refused:
             compiled = CompileOutcome(verdict=Verdict.CE, message=submission.refused)
@@ -184,7 +177,7 @@ class Scorer:
             what = "no output file found" if isinstance(problem.method, OutputOnly) else "no code found"
             compiled = CompileOutcome(verdict=Verdict.NC, message=what)
         else:
-            compiled = await self._judge(run, submission.code)
+            compiled = await self._judge(run)
         outcomes = run.judging.outcomes()
         result = submission_result(
             judged if failures is None else failures.scored(problem, judged, outcomes),
@@ -206,13 +199,13 @@ class Scorer:
         tool = self._tools.get((target.name, submission.language), "")
         return self._fingerprints.of(problem, submission, target, tool=tool)
 
-    async def _judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
+    async def _judge(self, run: SubmissionRun) -> CompileOutcome:
         try:
             if not run.target.has_own_scripts:
-                return await self._runner_judge.judge(run, code)
+                return await self._runner_judge.judge(run)
             from ioi_eval.scorer.scripts_judge import ScriptsJudge
 
-            return await ScriptsJudge(self._sandbox, self._policy).judge(run, code)
+            return await ScriptsJudge(self._sandbox, self._policy).judge(run)
         except (UnavailableError, UnfitError):
             raise  # the caller moves the submission to another target, or ends the run
         except ProblemProgramError as error:

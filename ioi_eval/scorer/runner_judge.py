@@ -52,7 +52,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.precompiled_headers import PrecompiledHeaders
-from ioi_eval.programs import Builder, UnfitError
+from ioi_eval.programs import Builder, JudgePrograms, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.submission_run import SubmissionRun
 from ioi_eval.toolchain import Toolchain
@@ -107,35 +107,32 @@ class RunnerJudge:
         self._packages: Packages | None = None
         self._refused: set[tuple[str, ProblemKey]] = set()  # targets and problems whose first jobs were refused
 
-    async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
+    async def judge(self, run: SubmissionRun) -> CompileOutcome:
         """Compile the program, if there is one, and run tests until no other test can change the result.
 
         Raises:
             SandboxError: it could not be compiled.
         """
-        builder, problem, target = self._builder, run.problem, run.target
         answer: CompileAnswer | None = None
         run.record_missing()
-        if code is not None and self._builds_in_first_job(target):
+        if run.submission.code is not None and self._builds_in_first_job(run.target):
             built = await self._build(run)
             if isinstance(built, CompileOutcome):
                 return built
             answer = built
-        judges, (compiled, programs) = await both(
-            builder.judge_programs(problem, target), self._compile(run, code, answer)
+        judges, (compiled, submission) = await both(
+            self._builder.judge_programs(run.problem, run.target), self._compile(run, answer)
         )
         if compiled.verdict is None:
-            await self._run(run, replace(programs, checker=judges.checker, manager=judges.manager))
+            await self._run(run, await self._program(run, submission, judges))
         return compiled
 
     def _builds_in_first_job(self, target: Target) -> bool:
         """Whether the job that runs a program's first tests also compiles it."""
         if target.profile != "bundled":
             return False
-        return target.is_remote or (self._kept_programs is None and not self._has_idle_slots(target))
-
-    def _has_idle_slots(self, target: Target) -> bool:
-        return self._schedulers[target.profile].jobs_at_once(target) > 1
+        has_idle_slots = self._schedulers[target.profile].jobs_at_once(target) > 1
+        return target.is_remote or (self._kept_programs is None and not has_idle_slots)
 
     async def _build(self, run: SubmissionRun) -> CompileOutcome | CompileAnswer | None:
         """Compile the program and run its first tests in one job, then the others.
@@ -152,8 +149,7 @@ class RunnerJudge:
         header = await self._header(run)
         first = recipe if header is None else precompiled.with_header(recipe, header)
         uncompiled = recipes.Uncompiled(recipe=first, limits=self._policy.compile)
-        programs = replace(await self._programs(run, tool, uncompiled), checker=judges.checker, manager=judges.manager)
-        program = self._program(run, programs)
+        program = await self._program(run, uncompiled, judges)
         if (first_job := await self._first_job(run, program, has_header=header is not None)) is None:
             return None
         built, isolation = first_job
@@ -164,7 +160,7 @@ class RunnerJudge:
         if not built.succeeded:
             return answer
         if built.program is not None:
-            await self._run_program(run, replace(program, content=built.program))
+            await self._run(run, replace(program, content=built.program))
         elif not run.judging.done:
             return None
         return compiling.successful_outcome(answer)
@@ -193,79 +189,71 @@ class RunnerJudge:
     async def _recipe(self, run: SubmissionRun, tool: Tool) -> recipes.Recipe:
         if not isinstance(tool, Toolchain):
             return harness.submission_recipe(tool, run.sources)
-        objects = await self._builder.objects(run.problem, run.target, language=run.language)
+        language = run.submission.language
+        objects = await self._builder.objects(run.problem, run.target, language=language)
         return recipes.submission_recipe(
-            run.problem, run.sources, objects, tool, std=self._policy.std, language=run.language
+            run.problem, run.sources, objects, tool, std=self._policy.std, language=language
         )
 
-    async def _programs(
-        self, run: SubmissionRun, tool: Tool, submission: Content | recipes.Uncompiled, code: str = ""
-    ) -> Programs:
-        """The programs to run tests with, without the judge programs."""
-        interpreter = tool if isinstance(tool, Interpreter) else None
-        return Programs(
-            runner=await self._builder.runner(run.target),
-            submission=submission,
-            outputs=run.outputs,
-            static=isinstance(tool, Toolchain) and tool.static,
-            libraries=run.target.toolchain.libraries,
-            interpreter=interpreter,
-            preload=harness.preloaded(code, calls=False) if interpreter is not None else "",
-        )
-
-    async def _compile(
-        self, run: SubmissionRun, code: str | None, answer: CompileAnswer | None
-    ) -> tuple[CompileOutcome, Programs]:
-        """The outcome of the compilation, and the programs to run tests with, without the judge programs.
+    async def _compile(self, run: SubmissionRun, answer: CompileAnswer | None) -> tuple[CompileOutcome, Content | None]:
+        """The outcome of the compilation, and the program as it is sent; `None` if the submission has none.
 
         Args:
             run: the submission.
-            code: its program, if there is one.
             answer: of a compilation without the precompiled header, if there was one.
         """
-        builder, target = self._builder, run.target
-        if code is None:
-            return CompileOutcome(verdict=None), Programs(
-                runner=await builder.runner(target), submission=None, static=True, outputs=run.outputs
-            )
+        if run.submission.code is None:
+            return CompileOutcome(verdict=None), None
         tool = await self._tool(run)
-        interpreter = tool if isinstance(tool, Interpreter) else None
         recipe = await self._recipe(run, tool)
-        key = await self._kept_key(recipe, tool, target)
-        stored = await self._kept_programs.answer(key) if self._kept_programs is not None and key is not None else None
-        answer = stored or await self._compiled(run, recipe, answer)
+        if isinstance(tool, Toolchain):
+            answer = await self._kept_or_compiled(run, recipe, tool, answer)
+            submission = answer.artifacts.get("a.out", b"")
+        else:
+            answer = await self._compiled(run, recipe, None)
+            submission = _program_file(run)
         run.note_isolation(answer.isolation)
-        limits = self._policy.compile
-        outcome = compiling.compile_outcome(recipe, answer, limits, message_chars=self._policy.message_chars)
-        if outcome.verdict is Verdict.CE and interpreter is None and stored is None:
-            last = answer.steps[-1]
-            await builder.require_working_compiler(
-                self._standard(run),
-                target,
-                language=run.language,
-                refused=last.output,
-                crashed=last.signal != 0 and last.limit is None,
-            )
-        if self._kept_programs is not None and key is not None and stored is None and isinstance(tool, Toolchain):
-            await self._kept_programs.keep(key, answer, tool)
-        submission = answer.artifacts.get("a.out", b"") if interpreter is None else _program_file(run)
-        return outcome, await self._programs(run, tool, submission, code)
+        return self._outcome(recipe, answer), submission
 
-    async def _kept_key(self, recipe: recipes.Recipe, tool: Tool, target: Target) -> str | None:
-        """The key under which the compiled program is stored for later runs; `None` if it is not stored."""
-        if self._kept_programs is None or not isinstance(tool, Toolchain):
-            return None
-        return await self._kept_programs.key(recipe, tool, target, self._policy.compile)
+    def _outcome(self, recipe: recipes.Recipe, answer: CompileAnswer) -> CompileOutcome:
+        return compiling.compile_outcome(recipe, answer, self._policy.compile, message_chars=self._policy.message_chars)
+
+    async def _kept_or_compiled(
+        self, run: SubmissionRun, recipe: recipes.Recipe, toolchain: Toolchain, answer: CompileAnswer | None
+    ) -> CompileAnswer:
+        """The answer to the compilation in an earlier run, if that was kept; else a new one, which is kept."""
+        kept = self._kept_programs
+        key = None if kept is None else await kept.key(recipe, toolchain, run.target, self._policy.compile)
+        if kept is None or key is None:
+            return await self._compiled(run, recipe, answer)
+        stored = await kept.answer(key)
+        if stored is None:
+            stored = await self._compiled(run, recipe, answer)
+            await kept.keep(key, stored, toolchain)
+        return stored
 
     async def _compiled(
         self, run: SubmissionRun, recipe: recipes.Recipe, answer: CompileAnswer | None
     ) -> CompileAnswer:
-        """The answer to a submission's compilation, which is repeated alone if it is in doubt."""
+        """The answer to a submission's compilation, which is repeated alone if it is in doubt.
+
+        Raises:
+            SetupError, SandboxError: the compiler refused the program, and does not work.
+        """
         answer = answer or await self._compile_with_header(run, recipe)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
         if compiling.is_doubtful(answer):
             answer = await self._builder.compile(recipe, run.target, alone=True)
+        if isinstance(run.tool, Toolchain) and self._outcome(recipe, answer).verdict is Verdict.CE:
+            last = answer.steps[-1]
+            await self._builder.require_working_compiler(
+                self._standard(run),
+                run.target,
+                language=run.submission.language,
+                refused=last.output,
+                crashed=last.signal != 0 and last.limit is None,
+            )
         return answer
 
     async def _compile_with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer | None:
@@ -289,7 +277,7 @@ class RunnerJudge:
 
     async def _header(self, run: SubmissionRun) -> Content | None:
         """The precompiled header with which the program can be compiled, if there is one."""
-        rules = rules_of(run.language)
+        rules = rules_of(run.submission.language)
         if not (isinstance(rules, CompiledLanguage) and rules.has_precompiled_header):
             return None
         if not any(precompiled.begins_with_it(source.content) for source in run.sources):
@@ -297,7 +285,7 @@ class RunnerJudge:
         return await self._headers.header(run.target, self._standard(run))
 
     def _standard(self, run: SubmissionRun) -> str:
-        return compiled_language(run.language).standard(run.problem, self._policy.std)
+        return compiled_language(run.submission.language).standard(run.problem, self._policy.std)
 
     def _counts_with_header(self, answer: CompileAnswer, *, made_program: bool) -> bool:
         """Whether a compilation with a precompiled header has certainly the same outcome as one without it."""
@@ -312,7 +300,7 @@ class RunnerJudge:
         Raises:
             UnfitError: there is none on this target.
         """
-        rules = rules_of(run.language)
+        rules = rules_of(run.submission.language)
         is_compiled = isinstance(rules, CompiledLanguage)
         if run.problem.method.processes > 1 and not is_compiled and run.target.isolation is not Isolation.FULL:
             raise UnfitError(  # Source: PROTOCOL.md, "The plan": programs with libraries could talk to each other
@@ -320,29 +308,46 @@ class RunnerJudge:
                 f" {run.target.name} offers {run.target.isolation.value!r}"
             )
         try:
-            run.tool = await self._builder.tool(run.language, run.target)
+            run.tool = await self._builder.tool(run.submission.language, run.target)
         except SetupError as error:
             if not rules.needs_own_tool:
                 raise
             raise UnfitError(str(error)) from error
         return run.tool
 
-    async def _run(self, run: SubmissionRun, programs: Programs) -> None:
-        await self._run_program(run, self._program(run, programs))
+    async def _program(
+        self, run: SubmissionRun, submission: Content | recipes.Uncompiled | None, judges: JudgePrograms
+    ) -> Program:
+        """The submission as the engine runs it.
 
-    def _program(self, run: SubmissionRun, programs: Programs) -> Program:
-        problem, exhaustive = run.problem, run.judging.exhaustive
+        Args:
+            run: the submission.
+            submission: its program as it is sent, or how the job compiles it; `None` if it has none.
+            judges: the judge programs.
+        """
+        problem, target, tool = run.problem, run.target, run.tool
+        interpreter = tool if isinstance(tool, Interpreter) else None
+        programs = Programs(
+            runner=await self._builder.runner(target),
+            submission=submission,
+            outputs=run.outputs,
+            static=tool is None or (isinstance(tool, Toolchain) and tool.static),
+            libraries=target.toolchain.libraries,
+            checker=judges.checker,
+            manager=judges.manager,
+            interpreter=interpreter,
+            preload="" if interpreter is None else harness.preloaded(run.submission.code or "", calls=False),
+        )
+        exhaustive, return_bytes = run.judging.exhaustive, self._return_bytes
         return Program(
             problem=problem.key,
-            content=programs.submission,
-            tests=given_tests(problem, programs.outputs),
-            setup=problem_setup(
-                problem, programs, self._policy, exhaustive=exhaustive, return_bytes=self._return_bytes
-            ),
-            package=self._package(problem, run.target),
+            content=submission,
+            tests=given_tests(problem, run.outputs),
+            setup=problem_setup(problem, programs, self._policy, exhaustive=exhaustive, return_bytes=return_bytes),
+            package=self._package(problem, target),
         )
 
-    async def _run_program(self, run: SubmissionRun, program: Program) -> None:
+    async def _run(self, run: SubmissionRun, program: Program) -> None:
         scheduler = self._schedulers[run.target.profile]
         weakest = await scheduler.run(program, run.judging, run.target, self._record(run))
         if weakest is not None:

@@ -38,16 +38,17 @@ class ScriptsJudge:
         self._sandbox = sandbox
         self._policy = policy
 
-    async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
+    async def judge(self, run: SubmissionRun) -> CompileOutcome:
         """Run one test after the other until no other test can change the result.
 
         Raises:
             SandboxError: it could not be compiled.
         """
+        code, language = run.submission.code, run.submission.language
         if code is None:
             raise UnfitError("the cms_ioi package judges programs only")
-        if run.language is not Language.CPP:
-            raise UnfitError(f"the cms_ioi package compiles C++ only, not {run.language.value}")
+        if language is not Language.CPP:
+            raise UnfitError(f"the cms_ioi package compiles C++ only, not {language.value}")
         if len(run.sources) > 1:
             raise UnfitError("the cms_ioi package compiles programs of one file only")
         run.problem = scripts_job.to_standard(run.problem, self._policy.std)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ioi_eval.engine.judging import Judging
-from ioi_eval.model import Isolation, Language, OutputFile, Problem, SourceFile, TestOutcome, Verdict
+from ioi_eval.model import Isolation, Problem, Submission, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.tools import Tool
 
@@ -17,31 +15,31 @@ class SubmissionRun:
     """One judging of a submission.
 
     Args:
-        problem: the problem.
+        problem: the problem, with the tests of each subtask in the order in which they run.
+        submission: what is judged.
         target: where it is compiled and run.
-        language: the submission's language.
-        sources: the files of its program.
-        outputs: outputs that were submitted instead of a program.
         exhaustive: run every test, even if its subtasks are already decided.
         near_limit_repeats: how often a late test may be run again alone on the machine.
+
+    Attributes:
+        sources: the files of its program; empty if there is none.
+        outputs: the outputs that were submitted instead of a program, by test.
+        weakest: the weakest isolation over all jobs so far; `None` before the first.
+        tool: the compiler or interpreter for it, once that is known.
     """
 
     def __init__(
         self,
         problem: Problem,
+        submission: Submission,
         target: Target,
         *,
-        language: Language,
-        sources: Sequence[SourceFile] = (),
-        outputs: Sequence[OutputFile] = (),
         exhaustive: bool,
         near_limit_repeats: int = 1,
     ) -> None:
-        self.problem = problem
-        self.target = target
-        self.language = language
-        self.sources = sources
-        self.outputs = {output.test: output.content for output in outputs}
+        self.problem, self.submission, self.target = problem, submission, target
+        self.sources = submission.source_files(problem.source_name)
+        self.outputs = {output.test: output.content for output in submission.outputs}
         self.judging = Judging(
             problem.subtasks, problem.score_type, exhaustive=exhaustive, near_limit_repeats=near_limit_repeats
         )

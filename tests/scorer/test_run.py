@@ -8,10 +8,9 @@ import pytest
 
 from ioi_eval.model import (
     BatchAndOutput,
-    Language,
     OutputFile,
     Problem,
-    SourceFile,
+    Submission,
     Subtask,
     TestCase,
     Verdict,
@@ -29,20 +28,20 @@ BOTH = small_problem(
     tests={name: TestCase(name=name, input=b"", answer=b"") for name in ("a", "b", "c", "in no subtask")},
     cxx_std="gnu++17",
 )
-PROGRAM = (SourceFile(path="both.cpp", content=b"x"),)
 OUTPUT = (OutputFile(test="b", content=b"1"),)
 
 
 def run(problem: Problem = BOTH, **submitted: Any) -> SubmissionRun:
     """The beginning of a submission's judging."""
-    return SubmissionRun(problem, TARGET, language=Language.CPP, exhaustive=False, **submitted)
+    submission = Submission(id="mine", problem=problem.key, **{"code": None, **submitted})
+    return SubmissionRun(problem, submission, TARGET, exhaustive=False)
 
 
 @pytest.mark.parametrize(
     ("submitted", "missing"),
     [
-        ({"sources": PROGRAM}, ["c"]),
-        ({"sources": PROGRAM, "outputs": OUTPUT}, ["c"]),
+        ({"code": "x"}, ["c"]),
+        ({"code": "x", "outputs": OUTPUT}, ["c"]),
         ({"outputs": OUTPUT}, ["a", "c"]),
     ],
 )

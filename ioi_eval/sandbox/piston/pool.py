@@ -219,7 +219,7 @@ class Pool:
         return names
 
     def _fail_held_back(self, group: Group, now: float) -> None:
-        """Fail the retried jobs that the budget has held back for as long as jobs may wait, not those without a slot."""
+        """Fail the retried jobs that the budget has held back for too long, not those that lack a slot only."""
         is_held_back = not self._budget.allows_retry(now)
         for request in sorted(group.retried):
             if not is_held_back:
