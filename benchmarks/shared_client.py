@@ -81,7 +81,7 @@ async def run(client: Client) -> Told:
     """Run jobs."""
     began, ended, failures = time.monotonic(), [], Failures()
     events = Events()
-    events.add(failures, "job_repeated", "worker_lost")
+    events.add(failures, "job_retried", "worker_lost")
     limit_ms = round(client.limit_s * 1000)
     job = Job(
         kind=JobKind.SCRIPTS,

@@ -68,9 +68,9 @@ def run_with_all_faults(start: Any, jobs: int) -> None:
     done = counts(proxy.urls[0], "faults")
     assert sum(done.values()) - done["requests"] > 0.03 * jobs, "faults occurred"
     assert done["requests"] <= 1.15 * (jobs + 2 * servers * slots), "retries are within the budget"
-    repeated = [told["message"] for told in listener.told if told["event"] == "job_repeated"]
+    retried = [told["message"] for told in listener.told if told["event"] == "job_retried"]
     most = [counts(url, "stub")["max_running"] for url in stub.urls]
-    assert max(most) <= slots, f"a server got more jobs at once than slots; repeated: {repeated}"
+    assert max(most) <= slots, f"a server got more jobs at once than slots; retried: {retried}"
 
 
 def test_a_mixture_of_faults(start: Any) -> None:
@@ -110,9 +110,9 @@ def test_retries_are_reported(start: Any) -> None:
         await run_all(cluster, [echo(str(number)) for number in range(6)], 1)
 
     with_cluster(proxy.urls, use, patience_s=QUICK_S, events=Events([listener]))
-    repeated = [event for event in listener.told if event["event"] == "job_repeated"]
-    assert [event["attempt"] for event in repeated] == [1, 2, 3]
-    assert {event["endpoint"] in event["message"] for event in repeated} == {True}
+    retried = [event for event in listener.told if event["event"] == "job_retried"]
+    assert [event["attempt"] for event in retried] == [1, 2, 3]
+    assert {event["endpoint"] in event["message"] for event in retried} == {True}
 
 
 def test_no_answer_within_the_deadline(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_no_answer_within_the_deadline(start: Any, monkeypatch: pytest.MonkeyPat
 
 
 def test_job_that_waits_for_another_client_does_not_count_as_lost(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two clients use a server with one slot: the job of one waits while the other's runs, and is not repeated."""
+    """Two clients use a server with one slot: the job of one waits while the other's runs, and is not sent again."""
     monkeypatch.setattr(wire, "SERVER_QUEUE_S", (0.0, 900.0))
     monkeypatch.setattr(cluster_module, "_SLACK_S", 0.0)
     stub = start("stub_piston.py", "--slots", "1")

@@ -56,7 +56,7 @@ def test_a_server_dies_and_comes_back(start: Any) -> None:
     events = Events([listener])
     with_cluster([*stays.urls, *dies.urls], use, max_requests_per_endpoint=3, patience_s=QUICK_S, events=events)
     names = [event["event"] for event in listener.told if str(dies.ports[0]) in event["endpoint"]]
-    assert [name for name in names if name != "job_repeated"] == ["worker_joined", "worker_lost", "worker_joined"]
+    assert [name for name in names if name != "job_retried"] == ["worker_joined", "worker_lost", "worker_joined"]
 
 
 def test_all_servers_die(start: Any) -> None:

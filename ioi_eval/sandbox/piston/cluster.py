@@ -236,7 +236,7 @@ class PistonCluster:
                 retried += 1
                 if not retries.take():
                     raise exhausted(retries, result)
-                self._events.emit("job_repeated", endpoint=name, attempt=len(retries.tried), message=str(result))
+                self._events.emit("job_retried", endpoint=name, attempt=len(retries.tried), message=str(result))
                 await asyncio.sleep(backoff_s(retried, self._rng))
             self._pool.retry(request, self._loop.time(), may_have_started=end.may_have_started)
 

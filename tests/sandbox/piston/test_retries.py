@@ -1,4 +1,4 @@
-"""How many times jobs are repeated: the limit for each job, and the budget of all jobs."""
+"""How often jobs are sent again: the limit for each job, and the budget of all jobs."""
 
 from __future__ import annotations
 
