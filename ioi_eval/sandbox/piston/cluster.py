@@ -295,15 +295,16 @@ class PistonCluster:
         self, name: str, request: SlotRequest, job: Job, body: Body
     ) -> tuple[JobEnd, Execution | SandboxError]:
         """Send the job once. Returns the end for the endpoint, and the result for the job."""
+        from yarl import URL
+
         from ioi_eval.sandbox.piston.http_client import AnswerLostError, AnswerTooLongError, Sending
 
-        url = self._groups.execute_urls[name]
         most = job.run_limits.output_bytes
         within_s = body.max_wait_s + body.max_run_s + _SLACK_S + body.size / _BYTES_PER_S
         sending = Sending(body, within_s, self._client)
         request.abandon = sending.give_up
         try:
-            reply = await self._client.post(url, sending, max_bytes=4 * most + (1 << 20))
+            reply = await self._client.post(URL(name) / "execute", sending, max_bytes=4 * most + (1 << 20))
         except AnswerLostError as lost:
             return lost.end, lost
         except AnswerTooLongError:

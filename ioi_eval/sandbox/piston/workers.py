@@ -71,7 +71,6 @@ class WorkerGroups:
         self.workers: dict[str, Worker] = {}
         self.groups: dict[str, WorkerGroup] = {}
         self.unconfined: set[str] = set()
-        self.execute_urls: dict[str, URL] = {}  # also of removed workers: a job may still be sent to one
         self._names: dict[tuple[object, ...], str] = {}
 
     def add(self, worker: Worker) -> Endpoint:
@@ -80,7 +79,6 @@ class WorkerGroups:
         self.remove(url)
         self.unconfined.discard(url)
         self.workers[url] = worker
-        self.execute_urls[url] = worker.url / "execute"
         group = self._group(worker)
         group.members.add(url)
         machine = worker.url.host or url
