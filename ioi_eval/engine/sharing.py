@@ -151,7 +151,7 @@ class SharedJobs:
 
     async def _run_unshared(self, request: RunRequest) -> Answer:
         (answer,) = await self._execute([request], request.retries)
-        return _with_first_test(answer, request)
+        return answer
 
     # ------------------------------------------------------------------ the queue
 
@@ -233,7 +233,7 @@ class SharedJobs:
                 unbegun = isinstance(answer, RunAnswer) and not answer.tests
                 if not unbegun and not follower.assigned.done():
                     follower.assigned.set_result(answer)
-            return None if answers[0] is None else _with_first_test(answers[0], first.request)
+            return answers[0]
         except IoiEvalError as error:
             for follower in followers:
                 if not follower.assigned.done():
@@ -296,6 +296,10 @@ class SharedJobs:
         names = {number: str(number) for number in range(count)}
         try:
             answer = run_answer(execution.run, nonce, execution.returned, names=names, time_limit_s=setup.time_limit_s)
+            may_have_none = programs[0].is_uncompiled and answer.built is not None
+            # the first test of a job is needed, so it must have run
+            if not may_have_none and answer.tests.keys().isdisjoint(range(len(programs[0].tests))):
+                raise GarbledError("the runner ran none of the tests that it was asked to run")
         except SandboxError as error:
             return [error] * len(programs)
         parts: list[Answer] = []
@@ -308,14 +312,3 @@ class SharedJobs:
             for outcome in tests.values():
                 self._durations.observe(request.problem, outcome)
         return parts
-
-
-def _with_first_test(answer: Answer, request: RunRequest) -> Answer:
-    """The answer for one program, or an error if no test was run: the first one was needed, so it must have run.
-
-    If the job was to compile the program, there may be no test.
-    """
-    may_have_none = request.program.is_uncompiled and isinstance(answer, RunAnswer) and answer.built is not None
-    if isinstance(answer, RunAnswer) and not (answer.tests or may_have_none):
-        return GarbledError("the runner ran none of the tests that it was asked to run")
-    return answer

@@ -176,10 +176,11 @@ class Prober:
             SandboxError: it does not answer now.
             SetupError: it refuses all requests.
         """
-        for installed in probing.starters(await self.runtimes(url), self._profile):
-            learned, _ = await self._ask(url, installed, secrets.token_hex(16), 0)
-            return await self._conditions(url, learned, output_bytes=None)
-        return ()
+        installed = probing.starters(await self.runtimes(url), self._profile)
+        if not installed:
+            return ()
+        best, _ = await self._ask(url, installed[0], secrets.token_hex(16), 0)
+        return await self._conditions(url, best, output_bytes=None)
 
     async def _explore(self, url: URL) -> Worker:
         runtimes = await self.runtimes(url)
