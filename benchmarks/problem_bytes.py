@@ -26,12 +26,11 @@ from figures import Figure, arguments, report
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.jobs.problem_package import data_of, package_of
 from ioi_eval.model import Problem, Submission, Verdict
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.control import PackageRequest, change
-from ioi_eval.sandbox.piston.problem_packages import list_packages, make_package
+from ioi_eval.sandbox.piston.problem_packages import data_of, list_packages, make_package, package_of
 from ioi_eval.sandbox.piston.stored_files import digest
 from ioi_eval.scorer import Scorer
 from tests.sandbox.counting_proxy import counting_proxy

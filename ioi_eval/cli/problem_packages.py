@@ -14,7 +14,6 @@ from ioi_eval.cli.endpoints import needed_cluster
 from ioi_eval.cli.messages import tell
 from ioi_eval.config import Environment, Policy
 from ioi_eval.errors import InputError, SandboxError, SetupError
-from ioi_eval.jobs.problem_package import data_of, package_of
 from ioi_eval.model import Blob, Content, Problem
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.programs import Builder
@@ -24,7 +23,7 @@ from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.control import PackageChange, PackageRequest, change, presences
 from ioi_eval.sandbox.piston.endpoints import Source
-from ioi_eval.sandbox.piston.problem_packages import MadePackage, list_packages, make_package
+from ioi_eval.sandbox.piston.problem_packages import MadePackage, data_of, list_packages, make_package, package_of
 from ioi_eval.sandbox.piston.stored_files import digest
 from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX
 

@@ -59,8 +59,8 @@ from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
 
 if TYPE_CHECKING:
-    from ioi_eval.jobs.problem_package import Packages
     from ioi_eval.kept_programs import KeptPrograms
+    from ioi_eval.sandbox.piston.problem_packages import Packages
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -367,7 +367,7 @@ class RunnerJudge:
         if not target.is_remote:
             return None
         if self._packages is None:
-            from ioi_eval.jobs.problem_package import Packages
+            from ioi_eval.sandbox.piston.problem_packages import Packages
 
             self._packages = Packages()
         return self._packages.of(problem)

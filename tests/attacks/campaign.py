@@ -23,11 +23,11 @@ import pytest
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import MIB
-from ioi_eval.jobs import problem_package as _imported_early  # noqa: F401 - not readable after root is given up
 from ioi_eval.model import Execution, Isolation, Job, Problem, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
+from ioi_eval.sandbox.piston import problem_packages as _imported_early  # noqa: F401 - not readable after root is given up
 from ioi_eval.scorer import Scorer
 from tests.attacks.arena import COMPILING, HONEST, LONG_TIME_LIMIT_S, policy, problem, sealed_problem, source
 from tests.attacks.catalogue import Attack, Program, programs

@@ -14,9 +14,9 @@ import pytest
 
 from ioi_eval import sample
 from ioi_eval.blobs import BlobStore
-from ioi_eval.jobs.problem_package import package_of
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
+from ioi_eval.sandbox.piston.problem_packages import package_of
 from tests.forked_commands import Ended, ForkedCommands
 
 Run = Callable[..., Ended]

@@ -6,10 +6,9 @@ import hashlib
 import subprocess
 from pathlib import Path
 
-from ioi_eval.jobs.problem_package import data_of, package_of
 from ioi_eval.model import Blob, Content, Job, JobFile, JobKind, Problem, StageLimits, Subtask
 from ioi_eval.model import TestCase as Case
-from ioi_eval.sandbox.piston.problem_packages import MadePackage, list_packages, make_package
+from ioi_eval.sandbox.piston.problem_packages import MadePackage, data_of, list_packages, make_package, package_of
 from ioi_eval.sandbox.piston.stored_files import digest
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
 from tests.small_problems import small_problem

@@ -4,5 +4,6 @@
 - the workers: `endpoints` (their addresses), `workers` (the list of those in use), `discovery` and
   `probing` (what a worker can do), `conditions` (its limits), `control` (packages)
 - requests and answers: `wire`, `answer`, `two_stages`, `spool` (bytes that are sent often), `http_client`
-- problems that are installed on workers: `problem_packages` makes packages, `stored_files` jobs that refer to them
+- problems that are installed on workers: `problem_packages` names and makes packages, `stored_files` makes jobs that
+  refer to them
 """

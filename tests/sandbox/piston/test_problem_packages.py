@@ -12,8 +12,14 @@ import pytest
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import SetupError
-from ioi_eval.jobs.problem_package import data_of, package_of
-from ioi_eval.sandbox.piston.problem_packages import LIMITS, list_packages, make_package, version_of
+from ioi_eval.sandbox.piston.problem_packages import (
+    LIMITS,
+    data_of,
+    list_packages,
+    make_package,
+    package_of,
+    version_of,
+)
 from ioi_eval.sandbox.piston.stored_files import digest
 from tests.sandbox.packaged import LARGE, blobs, installed, made, some_problem, unpacked
 

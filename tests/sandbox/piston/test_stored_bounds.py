@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.jobs.problem_package import data_of, package_of
 from ioi_eval.model import Content, JobKind, Subtask
 from ioi_eval.model import TestCase as Case
-from ioi_eval.sandbox.piston.problem_packages import list_packages, make_package
+from ioi_eval.sandbox.piston.problem_packages import data_of, list_packages, make_package, package_of
 from ioi_eval.sandbox.piston.stored_files import LIST, digest
 from ioi_eval.sandbox.serve import request, served_runtimes
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages

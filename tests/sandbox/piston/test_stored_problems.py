@@ -13,7 +13,6 @@ import pytest
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.jobs.problem_package import data_of, package_of
 from ioi_eval.model import (
     Batch,
     Content,
@@ -28,7 +27,7 @@ from ioi_eval.model import (
 from ioi_eval.model import TestCase as Case
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.piston.cluster import PistonCluster
-from ioi_eval.sandbox.piston.problem_packages import list_packages, make_package
+from ioi_eval.sandbox.piston.problem_packages import data_of, list_packages, make_package, package_of
 from ioi_eval.sandbox.piston.stored_files import digest
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
 from ioi_eval.scorer import Scorer

@@ -8,10 +8,10 @@ import pytest
 from yarl import URL
 
 from ioi_eval.errors import RejectedError, SandboxError, TransientError
-from ioi_eval.jobs.problem_package import package_of
 from ioi_eval.model import Execution, Job, JobFile, JobKind, Stage, StageLimits
 from ioi_eval.sandbox.piston.discovery import Worker
 from ioi_eval.sandbox.piston.probing import ProbeReport
+from ioi_eval.sandbox.piston.problem_packages import package_of
 from ioi_eval.sandbox.piston.stored_files import StoredFiles, Variant, digest
 from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Runtime, Starter
 from ioi_eval.toolchain import Toolchain
