@@ -61,11 +61,11 @@ class Timed(Slots):
 
     def _wake(self) -> None:
         super()._wake()
-        refused = self._is_turn_of_all() and bool(self._free) and bool(self._waiting)
+        refused = self._alone_is_due() and bool(self._free) and bool(self._waiting)
         now, cpu = time.monotonic(), math.fsum(os.times()[:4])  # of this process and its ended children
-        if (self._is_quiet or refused) and self.since is None:
+        if (self._alone_time or refused) and self.since is None:
             self.since = now, cpu
-        elif not (self._is_quiet or refused) and self.since is not None:
+        elif not (self._alone_time or refused) and self.since is not None:
             self.kept_s += now - self.since[0]
             self.kept_cpu_s += cpu - self.since[1]
             self.since = None

@@ -71,7 +71,7 @@ class Slots:
         self._waiting: deque[_Waiter] = deque()
         self._waiting_alone: deque[_Waiter] = deque()
         self._overtaken = 0  # how many jobs have overtaken those that wait to run alone
-        self._is_quiet = False  # whether it is the turn of jobs that run alone
+        self._alone_time = False  # whether the last job that got a slot runs alone: then others of this kind come next
 
     @property
     def taken(self) -> int:
@@ -130,21 +130,21 @@ class Slots:
         """Assign slots to the next waiting task; `None` if there is none, or too few are free. Needs the mutex."""
         if not self._waiting_alone:
             self._overtaken = 0
-            self._is_quiet = self._is_quiet and not self._free  # a job that runs alone may still hold all slots
-        is_for_all = self._is_turn_of_all()
-        need = self.count if is_for_all else 1
-        waiting = self._waiting_alone if is_for_all else self._waiting
+            self._alone_time = self._alone_time and not self._free  # a job that runs alone may still hold all slots
+        is_alone = self._alone_is_due()
+        need = self.count if is_alone else 1
+        waiting = self._waiting_alone if is_alone else self._waiting
         if not waiting or len(self._free) < need:
             return None
-        self._is_quiet = is_for_all
-        self._overtaken += not is_for_all and bool(self._waiting_alone)
+        self._alone_time = is_alone
+        self._overtaken += not is_alone and bool(self._waiting_alone)
         waiter = waiting.popleft()
         waiter.held = tuple(self._free.popleft() for _ in range(need))
         return waiter
 
-    def _is_turn_of_all(self) -> bool:
+    def _alone_is_due(self) -> bool:
         """Whether the next task is one that waits to run alone."""
-        due = self._is_quiet or not self._waiting or self._overtaken >= OVERTAKEN * self.count
+        due = self._alone_time or not self._waiting or self._overtaken >= OVERTAKEN * self.count
         return bool(self._waiting_alone) and due
 
     @staticmethod
