@@ -232,35 +232,34 @@ class _Run:
         )
 
     async def _run_job(self, tests: PlannedTests, *, own_job: bool = False, alone: bool = False) -> None:
-        """Run tests in one job and record their outcomes; if the sandbox fails, the outcome is JE."""
-        attempts, asked, retries = MAX_ATTEMPTS, len(tests), Retries()
+        """Run tests in one job and record their outcomes; if the sandbox fails, the outcome is JE.
+
+        If an answer arrives and cannot be used, only the first half of the tests is run. The others stay pending.
+        """
+        scheduler, asked, retries, attempts = self._scheduler, len(tests), Retries(), 0
         while True:
-            attempts -= 1
-            arrived = True
+            attempts += 1
             try:
-                answer = await self._scheduler.shared_jobs.run(
-                    self._request(tests, retries, alone=alone), own_job=own_job
-                )
+                answer = await scheduler.shared_jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
+                may_be_too_large = len(tests) > 1 and not isinstance(answer, GarbledError | RejectedError)
             except UnavailableError:
                 raise
             except SandboxError as error:
-                answer, arrived = error, False
+                answer, may_be_too_large = error, False
             if isinstance(answer, RunAnswer):
+                held = len(answer.tests)
+                scheduler.answer_sizes.observe(self._target.name, asked=asked, granted=len(tests), held=held)
+                self._record_answer(tests, answer)
                 break
-            if arrived and len(tests) > 1 and not isinstance(answer, GarbledError | RejectedError):
-                tests, attempts = tests[: (len(tests) + 1) // 2], MAX_ATTEMPTS
-            elif attempts == 0 or not isinstance(answer, TransientError) or not retries.take():
+            own_job = True
+            if may_be_too_large:
+                tests, attempts = tests[: (len(tests) + 1) // 2], 0
+            elif attempts == MAX_ATTEMPTS or not isinstance(answer, TransientError) or not retries.take():
                 for planned in tests:
                     self._record(failed(planned.test, answer))
                 break
-            own_job = True
         if len(tests) < asked:
             self._most = min(self._most, len(tests))
-        if isinstance(answer, RunAnswer):
-            self._scheduler.answer_sizes.observe(
-                self._target.name, asked=asked, granted=len(tests), held=len(answer.tests)
-            )
-            self._record_answer(tests, answer)
 
     def _record_answer(self, tests: PlannedTests, answer: RunAnswer) -> None:
         self._weakest = answer.isolation.weaker(self._weakest)
