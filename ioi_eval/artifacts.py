@@ -14,18 +14,15 @@ import contextlib
 import hashlib
 import os
 import shutil
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from ioi_eval.cache_directory import make_private_directory, new_file
-from ioi_eval.config import Environment
+from ioi_eval.cache_directory import delete_unused, make_store, new_file
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
 from ioi_eval.sandbox.local.slots import TaskLock
 
-_UNUSED_S = 14 * 24 * 3600.0
-"""How long an entry that may be replaced is kept after its last use: hosts with other headers may share the cache."""
+_NAME = "artifacts"
 
 
 class ArtifactStore:
@@ -39,12 +36,9 @@ class ArtifactStore:
     """
 
     def __init__(self, root: str | Path | None = None) -> None:
-        root = Environment.read().cache if root is None else Path(root)
-        self._root = root / "artifacts"
+        self._root = make_store(root, _NAME)
         self._checked: dict[str, Blob] = {}
         self._building: dict[str, TaskLock] = {}
-        for directory in (root, self._root):
-            make_private_directory(directory)
 
     def holds(self, key: str) -> bool:
         """Whether there is an entry `key`, good or damaged."""
@@ -82,7 +76,7 @@ class ArtifactStore:
             if blob is None:
                 blob = self._write(key, await build())
                 if instead_of:
-                    self._delete_unused(instead_of)
+                    delete_unused((self._root / instead_of[:2]).glob(f"{instead_of}*"))
             self._checked[key] = blob
         self._building.pop(key, None)
         return blob
@@ -112,18 +106,10 @@ class ArtifactStore:
             return Blob(path=path, size=size, sha256=expected)
         return None
 
-    def _delete_unused(self, beginning: str) -> None:
-        """Delete entries that no process has opened for two weeks; another process may be using the others."""
-        for path in (self._root / beginning[:2]).glob(f"{beginning}*"):
-            with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime > _UNUSED_S:
-                    path.unlink()
-
     def _write(self, key: str, content: bytes) -> Blob:
         digest = hashlib.sha256(content).hexdigest()
         path = self._root / key[:2] / f"{key}.{digest}"
-        for directory in (self._root.parent, self._root):
-            make_private_directory(directory)  # it may have been deleted since this store was created
+        make_store(self._root.parent, _NAME)  # it may have been deleted since this store was created
         try:
             path.parent.mkdir(mode=0o755, exist_ok=True)
             with new_file(path, 0o755) as file:

@@ -18,21 +18,19 @@ import errno
 import hashlib
 import os
 import secrets
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from ioi_eval.cache_directory import make_private_directory, temporary_file
-from ioi_eval.config import Environment
+from ioi_eval.cache_directory import delete_unused, make_store, new_file, temporary_file
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.model import Blob
 
+_NAME = "blobs"
 _PIECE = 1024 * 1024
 _SECRET_BYTES = 32
-_UNUSED_S = 14 * 24 * 3600.0
 
 
 class BlobStore:
@@ -46,14 +44,8 @@ class BlobStore:
     """
 
     def __init__(self, cache: str | Path | None = None) -> None:
-        cache = Environment.read().cache if cache is None else Path(cache)
-        self._root = cache / "blobs"
+        self._root = make_store(cache, _NAME)
         self._checked: set[str] = set()
-        self._make_directories()
-
-    def _make_directories(self) -> None:
-        for directory in (self._root.parent, self._root):
-            make_private_directory(directory)
 
     def put(self, content: bytes | BinaryIO) -> Blob:
         """Store `content` and return the reference to it. An existing entry is compared, not rewritten.
@@ -104,10 +96,7 @@ class BlobStore:
         with contextlib.suppress(SetupError):
             with self._replacing(path) as file:
                 file.write(hashlib.sha256(value).digest() + value)
-            for other in path.parent.iterdir():
-                with contextlib.suppress(OSError):
-                    if time.time() - other.stat().st_mtime > _UNUSED_S:
-                        other.unlink()
+            delete_unused(path.parent.iterdir())
 
     def recall(self, key: str) -> bytes | None:
         """The value of a key; `None` if there is none, or it is damaged."""
@@ -188,14 +177,11 @@ class BlobStore:
         """A new file that replaces `path` when the block succeeds (`None`: the block moves it itself)."""
         directory = self._root if path is None else path.parent
         if not self._root.exists():  # the cache was deleted meanwhile
-            self._make_directories()
+            make_store(self._root.parent, _NAME)
         try:
             directory.mkdir(mode=0o755, exist_ok=True)
-            with temporary_file(directory) as file:
+            with temporary_file(directory) if path is None else new_file(path, durable=False) as file:
                 yield file
-                file.flush()
-                if path is not None:
-                    os.replace(file.name, path)
         except OSError as error:
             raise _write_error(self._root, error) from error
 

@@ -1,21 +1,50 @@
-"""Creates directories of the cache, to which only the owner may write, and files in them."""
+"""Creates directories of the cache, to which only the owner may write, and files in them; deletes unused ones."""
 
 from __future__ import annotations
 
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from ioi_eval.config import MIB
+from ioi_eval.config import MIB, Environment
 from ioi_eval.errors import SetupError
 
 LEAST_FREE_BYTES = 1024 * MIB
 """If less than this is free on the cache's disk, nothing more is stored there: the journal and the results may need the
 space."""
+
+_UNUSED_S = 14 * 24 * 3600.0
+"""How long a file that may be made again is kept after its last use: hosts with other headers, for example, may share
+the cache."""
+
+
+def make_store(cache: str | Path | None, name: str) -> Path:
+    """The directory `name` of a cache, in which one kind of things is stored; created if absent.
+
+    Args:
+        cache: the cache directory, by default the user's; created if absent.
+        name: of the directory in it.
+
+    Raises:
+        SetupError: one of both cannot be used, or others may write to it.
+    """
+    root = Environment.read().cache if cache is None else Path(cache)
+    for directory in (root, root / name):
+        make_private_directory(directory)
+    return root / name
+
+
+def delete_unused(files: Iterable[Path]) -> None:
+    """Delete those files that no process has used for two weeks. A process that uses one sets its time."""
+    for file in files:
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime > _UNUSED_S:
+                file.unlink()
 
 
 def make_private_directory(directory: Path) -> None:

@@ -36,8 +36,8 @@ from pathlib import Path
 
 import orjson
 
-from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_private_directory, new_file
-from ioi_eval.config import MIB, CompileLimits, Environment
+from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_store, new_file
+from ioi_eval.config import MIB, CompileLimits
 from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import digest_of, runner_digest
 from ioi_eval.jobs.compile import failed_by_itself, is_doubtful
@@ -71,8 +71,7 @@ class KeptPrograms:
     """
 
     def __init__(self, root: str | Path | None = None, *, max_bytes: int = MAX_BYTES) -> None:
-        root = Environment.read().cache if root is None else Path(root)
-        self._root = root / "programs"
+        self._root = make_store(root, "programs")
         self._max_bytes = max_bytes
         self._compilers: dict[Toolchain, tuple[object, str]] = {}
         self._hashing = TaskLock()
@@ -81,8 +80,6 @@ class KeptPrograms:
         self._total = 0
         self._given_up = ""
         self._counts: Counter[str] = Counter()
-        for directory in (root, self._root):
-            make_private_directory(directory)
 
     async def key(self, recipe: Recipe, toolchain: Toolchain, target: Target, limits: CompileLimits) -> str | None:
         """The key of the program that a recipe makes; `None` if it is not stored.
