@@ -220,7 +220,8 @@ class PistonCluster:
                 name = await self._wait_for_slot(request, retries, last)
                 is_first = not retries.tried
                 retries.tried.append(name)
-                end, result = await self._attempt(name, request, job, group, is_first=is_first)
+                result = await self._attempt(name, request, job, group, is_first=is_first)
+                end = _end_of(result, job)
             finally:
                 self._pool.release(request, end, self._loop.time())
             if isinstance(result, Execution):
@@ -276,8 +277,8 @@ class PistonCluster:
 
     async def _attempt(
         self, name: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool
-    ) -> tuple[JobEnd, Execution | SandboxError]:
-        """Run the job once on a worker. Returns the end for the endpoint, and the result for the job.
+    ) -> Execution | SandboxError:
+        """Run the job once on a worker.
 
         Files that the worker has are not sent; if it turns out not to have one, that file is sent after all. From the
         second attempt on, all files are sent.
@@ -285,16 +286,13 @@ class PistonCluster:
         worker = self._groups.workers.get(name) if is_first else None
         while (variant := self._stored.variant(job, worker, group.target)) is not None:
             body = await self._body(variant.job, group.installed, package=variant.package)
-            end, result = await self._send(name, request, variant.job, body)
+            result = await self._send(name, request, variant.job, body)
             if name in self._groups.unconfined or not self._stored.note_refusal(name, variant, job, result):
-                return _checked(name, end, result, job)
-        end, result = await self._send(name, request, job, await self._body(job, group.installed))
-        return _checked(name, end, result, job)
+                return _checked(name, result, job)
+        return _checked(name, await self._send(name, request, job, await self._body(job, group.installed)), job)
 
-    async def _send(
-        self, name: str, request: SlotRequest, job: Job, body: Body
-    ) -> tuple[JobEnd, Execution | SandboxError]:
-        """Send the job once. Returns the end for the endpoint, and the result for the job."""
+    async def _send(self, name: str, request: SlotRequest, job: Job, body: Body) -> Execution | SandboxError:
+        """Send the job once."""
         from yarl import URL
 
         from ioi_eval.sandbox.piston.http_client import AnswerLostError, AnswerTooLongError, Sending
@@ -306,15 +304,15 @@ class PistonCluster:
         try:
             reply = await self._client.post(URL(name) / "execute", sending, max_bytes=4 * most + (1 << 20))
         except AnswerLostError as lost:
-            return lost.end, lost
+            return lost
         except AnswerTooLongError:
             stage = Stage(stdout="", stderr="", code=None, signal="SIGKILL", status="OL", message="output too long")
-            return JobEnd.ANSWERED, Execution(run=stage)
+            return Execution(run=stage)
         finally:
             request.abandon = None
         return await self._read(name, reply, job)
 
-    async def _read(self, name: str, reply: Reply, job: Job) -> tuple[JobEnd, Execution | SandboxError]:
+    async def _read(self, name: str, reply: Reply, job: Job) -> Execution | SandboxError:
         most = job.run_limits.output_bytes
         try:
             if len(reply.body) > _LARGE_ANSWER:
@@ -325,8 +323,8 @@ class PistonCluster:
                 execution = two_stages.split_stages(execution)
             self._check_isolation(name, execution, job)
         except SandboxError as error:
-            return _END.get(type(error), JobEnd.BROKEN), type(error)(f"{name}: {error}")
-        return JobEnd.ANSWERED, execution
+            return type(error)(f"{name}: {error}")
+        return execution
 
     def _check_isolation(self, name: str, execution: Execution, job: Job) -> None:
         """Note which endpoints cannot isolate programs. They go out of service, like those that cannot be reached."""
@@ -376,18 +374,23 @@ def _rarer_garbage_collection() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _checked(
-    name: str, end: JobEnd, result: Execution | SandboxError, job: Job
-) -> tuple[JobEnd, Execution | SandboxError]:
-    """The end for the endpoint, and the result for the job, if the runner has answered: else an error.
+def _checked(name: str, result: Execution | SandboxError, job: Job) -> Execution | SandboxError:
+    """The result; an error instead if a job for the runner was answered by something else."""
+    if isinstance(result, Execution):
+        try:
+            answer.check_runner(result, job)
+        except TransientError as error:
+            return type(error)(f"{name}: {error}")
+    return result
+
+
+def _end_of(result: Execution | SandboxError, job: Job) -> JobEnd:
+    """What a result means for the endpoint.
 
     An endpoint that kills a job may break all of its jobs, although it answers them: the next job should go
     elsewhere. Whether the job was too large is for its caller to find out.
     """
-    if not isinstance(result, Execution):
-        return end, result
-    try:
-        answer.check_runner(result, job)
-    except TransientError as error:
-        return JobEnd.BROKEN, type(error)(f"{name}: {error}")
-    return JobEnd.BROKEN if answer.was_killed(result, job) else end, result
+    if isinstance(result, Execution):
+        return JobEnd.BROKEN if answer.was_killed(result, job) else JobEnd.ANSWERED
+    end: JobEnd | None = getattr(result, "end", None)  # of an `AnswerLostError`
+    return end or _END.get(type(result), JobEnd.BROKEN)
