@@ -49,10 +49,16 @@ class HangUps {
     add(process, directories.fifo_in, IN_CLOSE_NOWRITE, IN_CLOSE_WRITE);
   }
 
+  // From here on nothing counts: the runner is about to kill the processes that are left, which closes their FIFOs too.
+  void end() {
+    first(0);
+    ended_ = true;
+  }
+
   Side first(size_t process) {
     alignas(inotify_event) char buffer[2048];
     ssize_t n;
-    while (closes_ && (n = read(closes_.get(), buffer, sizeof buffer)) > 0) {
+    while (closes_ && !ended_ && (n = read(closes_.get(), buffer, sizeof buffer)) > 0) {
       for (ssize_t at = 0; at < n;) {
         const inotify_event* event = reinterpret_cast<const inotify_event*>(buffer + at);
         manager_leaves_ |= event->wd == manager_end_watch_;
@@ -90,7 +96,7 @@ class HangUps {
   std::vector<Side> first_;
   std::vector<uint32_t> left_by_manager_;
   int manager_end_watch_ = -1;
-  bool manager_leaves_ = false;
+  bool manager_leaves_ = false, ended_ = false;
   std::vector<Watched> watched_;
 };
 

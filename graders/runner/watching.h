@@ -56,6 +56,7 @@ class Watching : protected TestState {
       if (now >= ticked_us_ + tick_length()) tick(now);
       if (is_over(now)) break;
     }
+    hang_ups_.end();
     for (Contestant& c : contestants_) stop(c);
     if (manager_.process.alive()) manager_.clear();
     for (Contestant& c : contestants_) {

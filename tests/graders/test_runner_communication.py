@@ -87,6 +87,14 @@ def test_program_that_ends_before_it_opens(box: Box, program: Callable[..., Path
         assert answer.verdicts == [expected], early
 
 
+def test_program_that_fails_before_it_opens_what_the_manager_holds(
+    plain_box: Box, program: Callable[..., Path]
+) -> None:
+    """The program fails first: that the manager closes a FIFO afterwards, because it is killed, does not excuse it."""
+    entry = run_game(plain_box, program, "opens-its-input-only x", stub=['-DEARLY="fail-later"'], io="fifo_io").only
+    assert (entry["verdict"], entry["code"]) == ("RE", 7), entry
+
+
 def test_program_that_never_opens(plain_box: Box, program: Callable[..., Path]) -> None:
     """A program that sleeps before it opens its FIFOs is idle, although the manager waits for it."""
     entry = run_game(plain_box, program, "play play", stub=['-DEARLY="sleep"'], io="fifo_io", cpu_ms=200).only

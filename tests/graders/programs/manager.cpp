@@ -1,6 +1,7 @@
 // A manager for tests: `manager <sol0-to-mgr> <mgr-to-sol0> … [args] < input`. The first word of the input says what it does
 // with the processes, the second what it tells them to do. The task: it sends each process a number, and each must answer
 // with the doubled number.
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,10 @@ int main(int argc, char** argv) {
   if (seconds > 0 && vfork() == 0) {  // the parent is in state D until the child's end
     sleep(seconds);
     _exit(0);
+  }
+  if (mode == "opens-its-input-only") {
+    if (open(argv[1], O_RDONLY | O_NONBLOCK) < 0) return 91;
+    sleep(1000);
   }
   if (mode == "ends-unopened") verdict("0", "I do not care");
   if (mode == "arguments") {

@@ -19,6 +19,10 @@ int main(int argc, char** argv) {
   std::string early = EARLY;
   if (early == "exit") return 0;
   if (early == "fail") return 7;
+  if (early == "fail-later") {
+    usleep(300'000);
+    return 7;
+  }
   if (early == "abort") abort();
   if (early == "sleep") pause();
   if (early == "pages") {
