@@ -258,6 +258,7 @@ void run(const Options& options, Lines& lines) {
   if (options.mode == "--version") return print(format("ioi-eval-runner %d\n", kVersion));
   die_with_parent();
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);  // a parent may ignore it, and then the kernel would not tell us how our children end
   raise_descriptor_limit();
   options.mode == "--probe" ? probe(options) : run_job(options, lines);
 }

@@ -51,6 +51,20 @@ def test_few_descriptors_are_enough(plain_box: Box, program: Callable[..., Path]
     assert plain_box.run(batch_plan(tests), files, descriptors=320).verdicts == ["AC"] * 400
 
 
+@pytest.mark.parametrize("name", ["dir-full", "dir-reduced"])
+def test_ended_children_that_the_parent_ignores(
+    boxes: Callable[[str], Box], program: Callable[..., Path], built: Path, name: str
+) -> None:
+    """A runner that inherits an ignored SIGCHLD still learns how its children end, and gives the same isolation."""
+    box = boxes(name)
+    script = built / f"ignores-children-{name}"
+    script.write_text(f"#!/bin/sh\nexec env --ignore-signal=CHLD {box.runner} \"$@\"\n")
+    script.chmod(0o755)
+    answer = run_batch(replace(box, runner=script), program("contestant"), "sum 1", "exit 1")
+    assert answer.verdicts == ["AC", "RE"]
+    assert answer.last["isolation"] == box.level
+
+
 def test_too_few_descriptors_are_a_fault(boxes: Callable[[str], Box]) -> None:
     """With fewer descriptors, the runner reports a fault before it runs a test."""
     answer = boxes("fds-reduced-user").run(batch_plan([]), {}, descriptors=64)
