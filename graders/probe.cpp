@@ -47,7 +47,7 @@ bool reads_system_files() { return opens("/etc/passwd", O_RDONLY) || opens("/etc
 bool lists_root() {
     DIR *directory = opendir("/");
     if (directory == nullptr) return false;
-    const char *known[] = {".", "..", "dev", "scratch", "fifo", "lib", "lib64", "usr", "tmp"};
+    const char *known[] = {".", "..", "dev", "box", "fifo", "lib", "lib64", "usr", "tmp"};
     while (const dirent *entry = readdir(directory)) {
         bool expected = false;
         for (const char *name : known) expected = expected || std::strcmp(entry->d_name, name) == 0;

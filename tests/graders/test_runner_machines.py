@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.busy_processes import busy_processes
-from tests.graders.runner_box import Box, batch_plan, run_batch, run_game
+from tests.graders.runner_box import RUNNER_SOURCE, Box, batch_plan, run_batch, run_game
 from tests.graders.test_runner_attacks import ATTACKS, DEADLY
+
+
+GRADERS = RUNNER_SOURCE.parent
 
 
 @pytest.mark.parametrize("level", ["full", "reduced"])
@@ -37,6 +40,14 @@ def test_full_isolation_without_landlock(boxes: Callable[[str], Box], program: C
     assert answer.last["isolation"] == "full"
     assert answer.verdicts == ["AC"] * 4
     assert run_game(box, program, "play play", processes=2, io="fifo_io").verdicts == ["AC"]
+
+
+def test_the_probe_finds_nothing_without_landlock(boxes: Callable[[str], Box], built: Path) -> None:
+    """The doctor's program sees nothing in the root directory but what the runner puts there."""
+    subprocess.run(["g++", "-static", "-o", str(built / "probe"), str(GRADERS / "probe.cpp")], check=True)
+    box = replace(boxes("dir-full"), more=("--without", "landlock"))
+    answer = run_batch(box, built / "probe", "list-root", answer=b"denied No such file or directory\n")
+    assert answer.verdicts == ["AC"], answer.only["message"]
 
 
 @pytest.mark.parametrize("io", ["std_io", "fifo_io"])
