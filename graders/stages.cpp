@@ -236,7 +236,7 @@ void limit(__rlimit_resource_t resource, rlim_t value) {
   }
   int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);  // to be killed before any other process on this machine
   if (fd >= 0 && write(fd, "1000", 4) == 4) close(fd);
-  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CORE, 1);  // not 0: with a limit of 0 the kernel still starts a core handler (coredump.c)
   limit(RLIMIT_NOFILE, kOpenFiles);
   limit(RLIMIT_NPROC, kProcesses);
   limit(RLIMIT_CPU, static_cast<rlim_t>(stage.cpu_us / 1000000 + 2));  // of each process; the sum is polled

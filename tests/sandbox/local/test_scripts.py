@@ -222,6 +222,11 @@ def test_the_box_shows_nothing_of_this_machine(boxes: Boxes, tmp_path: Path) -> 
     assert boxes.run(script).stdout == ""
 
 
+def test_crashes_start_no_core_handler(boxes: Boxes) -> None:
+    """The limit on core files is 1 byte: with 0 the kernel still pipes a core to a program of the machine."""
+    assert boxes.run("grep -F 'core file' /proc/self/limits").stdout.split()[-3:] == ["1", "1", "bytes"]
+
+
 def test_files_of_any_depth_and_mode(boxes: Boxes) -> None:
     """Directories are made, contents are exact, and only files that the job marks are executable."""
     content = bytes(range(256)) * 4096
