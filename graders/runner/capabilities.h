@@ -21,7 +21,6 @@ struct IsolationFeatures {
   unsigned long uids = 1;
   uid_t contestant_uid = 0;  // differs from ours only if several user ids are mapped
   CallSet hidden;            // calls that are not reported to the listener
-  bool hides = false;        // whether there are such calls
   Isolation isolation = Isolation::None;
 };
 
@@ -158,7 +157,7 @@ inline Machine find_machine(Isolation most, const std::string& without) {
   }
   if (can.root) {
     can.isolation = Isolation::None;
-  } else if (can.pidns && can.mountns && can.seccomp) {
+  } else if (can.pidns && can.seccomp) {
     can.isolation = Isolation::Full;
   } else if (can.landlock >= 1 && can.seccomp) {
     can.isolation = Isolation::Reduced;

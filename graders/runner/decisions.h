@@ -7,12 +7,12 @@
 
 namespace runner {
 
-// Instructions that end in a decision.
-struct FilterPiece {
+// A seccomp filter, or instructions of one that end in a decision.
+struct Filter {
   std::vector<sock_filter> code;
-  std::vector<size_t> self;  // the instructions whose constant is the contestant's own process id
+  std::vector<size_t> self;  // the instructions whose constant is the contestant's own process id; it is 0 here
 
-  bool operator==(const FilterPiece& other) const {
+  bool operator==(const Filter& other) const {
     return self == other.self && code.size() == other.code.size() &&
            memcmp(code.data(), other.code.data(), code.size() * sizeof code[0]) == 0;
   }
@@ -21,9 +21,6 @@ struct FilterPiece {
 // Other processes of a contestant's submission: they run at the same time, or they are other passes of the same test, which
 // must not communicate either.
 enum class Siblings { Nobody, Together, InTurn };
-
-constexpr long kCalls = 512;     // there are fewer numbers
-constexpr long kLastCall = 480;  // no kernel has named one from here on
 
 struct CallSet {
   bool has[kCalls] = {};
@@ -46,22 +43,23 @@ class CallFilter {
         interpreted_(interpreted) {}
 
   // The decision about a call that is not in the table.
-  FilterPiece unknown(bool hidden) {
+  Filter unknown(bool hidden) {
     hidden_ = hidden;
-    emit(BPF_RET | BPF_K, asks() ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_ERRNO | ENOSYS);
+    emit(BPF_RET | BPF_K, ask_or(SECCOMP_RET_ERRNO | ENOSYS));
     return std::exchange(piece_, {});
   }
 
   // `hidden`: whether some of its calls may be hidden from the listener.
-  FilterPiece foreign_abi(bool hidden) {
+  Filter foreign_abi(bool hidden) {
     hidden_ = hidden;
     end_program();
     return std::exchange(piece_, {});
   }
 
-  FilterPiece by(const Rule& rule, bool hidden) {
+  Filter by(const Rule& rule, bool hidden) {
     hidden_ = hidden;
-    Let let = rule.where == Where::Sibling && !siblings_ ? Let::Always : holds(rule.where) ? rule.let : Let::Never;
+    bool unneeded = (rule.where == Where::Sibling && !siblings_) || (rule.where == Where::Reduced && !reduced_);
+    Let let = unneeded ? Let::Always : holds(rule.where) ? rule.let : Let::Never;
     if (asks() && rule.noted && (let == Let::Never || let == Let::Deadly)) return unknown(false);  // the listener decides
     decide(rule, let);
     return std::exchange(piece_, {});
@@ -77,12 +75,12 @@ class CallFilter {
     load(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index));
   }
   void allow() { emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW); }
-  void end_program() {
-    emit(BPF_RET | BPF_K, asks() ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_KILL_PROCESS);
-  }
+  void end_program() { emit(BPF_RET | BPF_K, ask_or(SECCOMP_RET_KILL_PROCESS)); }
   bool asks() const { return notify_ && !hidden_; }
+  uint32_t ask_or(uint32_t otherwise) const { return asks() ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : otherwise; }
   uint32_t refusal(const Rule& rule) const {
-    return asks() && rule.noted ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
+    uint32_t error = SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
+    return rule.noted ? ask_or(error) : error;
   }
   void refuse(const Rule& rule) { emit(BPF_RET | BPF_K, refusal(rule)); }
 
@@ -119,7 +117,6 @@ class CallFilter {
 
   void decide(const Rule& rule, Let let) {
     uint32_t arg = static_cast<uint32_t>(rule.arg), first = rule.values.size() > 0 ? *rule.values.begin() : 0;
-    if (first == kOpenRefused && !reduced_) let = Let::Always;
     switch (let) {
       case Let::Always: return allow();
       case Let::OnSelf: return decide_on_self(rule);
@@ -255,7 +252,7 @@ class CallFilter {
   }
 
   bool notify_, reduced_, siblings_, in_turn_, libraries_, interpreted_, hidden_ = false;
-  FilterPiece piece_;
+  Filter piece_;
 };
 
 }  // namespace runner

@@ -111,9 +111,7 @@ class HiddenCalls {
 };
 
 inline void find_hidden_calls(IsolationFeatures& can) {
-  if (!can.notify) return;
-  can.hidden = HiddenCalls().found();
-  can.hides = can.hidden.any();
+  if (can.notify) can.hidden = HiddenCalls().found();
 }
 
 }  // namespace runner

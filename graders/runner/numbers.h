@@ -25,7 +25,6 @@ constexpr int64_t kScratchSlackBytes = 1 << 20;  // a file system adds blocks of
 constexpr int64_t kFileSlackBytes = 256 << 20;   // a file may exceed its limit by this much before polling sees it
 // Page tables may take twice what the memory limit needs, plus this. One page in each 2 MiB of the address space takes less.
 constexpr int64_t kTablesBytes = 32 << 20;
-constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // flags refused under reduced isolation: __O_TMPFILE, O_PATH
 
 // How much of a text goes into a line.
 constexpr size_t kMessageBytes = 4000;

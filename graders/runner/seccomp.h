@@ -13,11 +13,6 @@ namespace runner {
 // remember those that are always allowed. Therefore it is a tree: a call's decision is reached in nine steps rather than
 // hundreds. It is written from its end, because jumps lead forward. Jumps do not reach far, so a decision is written again
 // if no copy of it is near.
-struct Filter {
-  std::vector<sock_filter> code;  // with 0 in place of the process's own id
-  std::vector<size_t> self;       // the instructions that need this id
-};
-
 class FilterWriter {
  public:
   FilterWriter(CallFilter call_filter, const CallSet& hidden) {
@@ -57,7 +52,7 @@ class FilterWriter {
     size_t piece;
   };
 
-  size_t number_of(const FilterPiece& piece) {
+  size_t number_of(const Filter& piece) {
     auto known = std::find(pieces_.begin(), pieces_.end(), piece);
     if (known == pieces_.end()) known = pieces_.insert(known, piece);
     return static_cast<size_t>(known - pieces_.begin());
@@ -92,7 +87,7 @@ class FilterWriter {
 
   size_t leaf(size_t number) {
     if (near_[number] != kNowhere && back_.size() - near_[number] < kNear) return near_[number];
-    const FilterPiece& piece = pieces_[number];
+    const Filter& piece = pieces_[number];
     size_t end = back_.size() + piece.code.size() - 1;
     for (size_t at : piece.self) filter.self.push_back(end - at);
     back_.insert(back_.end(), piece.code.rbegin(), piece.code.rend());
@@ -115,7 +110,7 @@ class FilterWriter {
     return back_.size() - 1;
   }
 
-  std::vector<FilterPiece> pieces_;
+  std::vector<Filter> pieces_;
   std::vector<Range> decisions_, ranges_;
   std::vector<size_t> near_;  // where each piece was last written
   std::vector<sock_filter> back_;

@@ -47,7 +47,7 @@ class Watching : protected TestState {
         if (!c.process.alive() || !c.process.reap(false)) continue;
         c.ended_us = now_us();
         listen(c);  // its last message may contain the reason
-        bool killed_by_filter = can().seccomp && (!can().notify || can().hides) && c.process.signal() == SIGSYS;
+        bool killed_by_filter = can().seccomp && (!can().notify || can().hidden.any()) && c.process.signal() == SIGSYS;
         if (killed_by_filter && !c.made_deadly_call) c.attempted.emplace_back(kHiddenCall, 1);
         c.made_deadly_call |= killed_by_filter;
       }

@@ -197,7 +197,7 @@ void test_filters() {
       const Rule* rule = rule_of(number);
       // Numbers without a call are not tried one by one: one hidden call hides all of them.
       bool is_hidden = rule != nullptr || number < kLastCall ? hidden.has[number] : hidden.any();
-      FilterPiece piece = rule != nullptr ? call_filter.by(*rule, is_hidden) : call_filter.unknown(is_hidden);
+      Filter piece = rule != nullptr ? call_filter.by(*rule, is_hidden) : call_filter.unknown(is_hidden);
       for (size_t at : piece.self) piece.code[at].k = 77;
       for (uint64_t value : values) {
         seccomp_data data = {static_cast<int>(number), AUDIT_ARCH_X86_64, 0, {value, value, value, value, value, value}};
