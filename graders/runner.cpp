@@ -123,7 +123,7 @@ void close_on_exec() {
   if (syscall(kSysCloseRange, 3, ~0U, 4 /* CLOEXEC */) == 0) return;
   Fd directory(open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) system_fault("open /proc/self/fd");
-  each_number(directory.get(), [](int, const char* name) {
+  each_entry(directory.get(), [](int, const char* name) {
     if (atoi(name) > 2) fcntl(atoi(name), F_SETFD, FD_CLOEXEC);
   });
 }
@@ -246,7 +246,7 @@ void run_job(const Options& options, Lines& lines) {
   if (options.waits) await_turn();
   if (plan.compile) {
     Compilation(plan, machine, files, lines).run();
-  } else if (!plan.build.steps.empty()) {
+  } else if (plan.is_compiled()) {
     build_and_run(steps, plan, machine, files, lines);
   } else {
     run_tests(plan, machine, files, lines);

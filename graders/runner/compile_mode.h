@@ -47,9 +47,7 @@ class Compilation {
     if (!work_) system_fault("open the work directory");
   }
 
-  ~Compilation() { clear(); }
-
-  void clear() {
+  ~Compilation() {
     work_.reset();
     if (machine_.full()) {
       if (!directories_.root.empty()) umount2((directories_.root + directory_).c_str(), MNT_DETACH);
@@ -113,8 +111,9 @@ class Compilation {
     size_t printed = 0;
     Limit limit = Limit::None;
     int64_t begun_us = 0, cpu_us = 0, peak_bytes = 0;
-    int64_t looked_us = 0, looked_cpu_us = 0;  // when its processes were last looked at, and their CPU time then
-    int64_t idle_us = 0;                       // for how long none of them has done anything
+    int64_t looked_cpu_us = 0;                 // CPU time of its processes when they were last looked at
+    Stopwatch stopwatch;
+    int64_t active_us = 0;  // by the stopwatch: when one of them last did anything
     StartError start_error;
   };
 
@@ -124,7 +123,7 @@ class Compilation {
     s.pipe = std::move(ours);
     show_itself(argv[0]);
     if (machine_.full() && !s.pid_namespace.enter(machine_.own_pidns)) system_fault("a PID namespace cannot be made");
-    s.begun_us = s.looked_us = now_us();
+    s.begun_us = now_us();
     long long kills = out_of_memory_kills();
     if (start(s.process) == 0) execute(argv, theirs.get(), s.start_error);
     if (machine_.full()) PidNamespace::leave(machine_.own_pidns);
@@ -184,23 +183,19 @@ class Compilation {
       s.peak_bytes = std::max(s.peak_bytes, sample.resident_bytes);
       waits &= sample.threads > 0 && !sample.runs && !sample.waits;
     }
-    count_idle(s, waits && cpu == std::exchange(s.looked_cpu_us, cpu));
+    bool idle = waits && cpu == std::exchange(s.looked_cpu_us, cpu);
+    int64_t now = s.stopwatch.look(now_us());
+    if (!idle) s.active_us = now;
     s.cpu_us = std::max(s.cpu_us, cpu);
-    if (s.idle_us > plan_.cpu_ms * 1000) stop(s, Limit::Idle);
+    // A compiler waits for a processor or a disk only. If it waits for something else, a program made it open a pipe: under
+    // reduced isolation the pipes of its own processes are in /proc/self/fd. It would reach its wall clock limit, which a loaded
+    // machine can cause too.
+    if (now - s.active_us > plan_.cpu_ms * 1000) stop(s, Limit::Idle);
     if (s.peak_bytes > plan_.memory_bytes) stop(s, Limit::Memory);
     if (cpu > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
     if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, Limit::Wall);
     if (static_cast<long>(family.size()) > plan_.processes) stop(s, Limit::Processes);
     if (largest_file() > plan_.file_bytes) stop(s, Limit::FileSize);
-  }
-
-  // A compiler waits for a processor or a disk only. If it waits for something else, a program made it open a pipe: under
-  // reduced isolation the pipes of its own processes are in /proc/self/fd. It would reach its wall clock limit, which a loaded
-  // machine can cause too. A pause of the machine is not idle time: so a look counts at most kLongestTickUs.
-  static void count_idle(Step& s, bool idle) {
-    int64_t now = now_us();
-    s.idle_us = idle ? s.idle_us + std::min(now - s.looked_us, kLongestTickUs) : 0;
-    s.looked_us = now;
   }
 
   // Limits that polling has missed.
@@ -213,7 +208,8 @@ class Compilation {
 
   int64_t largest_file() const {
     int64_t largest = 0;
-    each_entry(openat(work_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), [&](int directory, const char* name) {
+    Fd again(openat(work_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // from its beginning
+    each_entry(again.get(), [&](int directory, const char* name) {
       struct stat status;
       bool is_file = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
       if (is_file) largest = std::max<int64_t>(largest, status.st_size);

@@ -61,8 +61,8 @@ class Judge {
     } else if (rules_of(spec.protocol).has_feedback) {
       make_directory(directory + "/feedback");
     }
-    started_us = looked_us_ = now_us();
-    paused_us_ = 0;
+    started_us = now_us();
+    stopwatch_ = Stopwatch();
     if (start(process) == 0) run(args, input, answer, result, standard_input, partner);
   }
 
@@ -73,10 +73,7 @@ class Judge {
     if (!process.alive()) return;
     last = files.read(process.pid, last, states);
     if (over(last.cpu_us)) stop(JudgeFault::Time, "over its CPU limit");
-    // As for contestants, a pause of the whole job does not count.
-    int64_t now = now_us();
-    paused_us_ += std::max<int64_t>(0, now - std::exchange(looked_us_, now) - kLongestTickUs);
-    if (now - started_us - paused_us_ > spec_->wall_ms * 1000) stop(JudgeFault::Stall, "over its wall clock limit");
+    if (stopwatch_.look(now_us()) > spec_->wall_ms * 1000) stop(JudgeFault::Stall, "over its wall clock limit");
     if (last.resident_bytes > spec_->memory_bytes) stop(JudgeFault::Memory, "over its memory limit");
   }
 
@@ -184,7 +181,7 @@ class Judge {
   TrustedProgram who_ = TrustedProgram::Checker;
   const JudgeSpec* spec_ = nullptr;
   StartError start_error_;
-  int64_t looked_us_ = 0, paused_us_ = 0;
+  Stopwatch stopwatch_;
 };
 
 // The contestant's program in a memory file that can only be executed, whatever the mode of the original file.

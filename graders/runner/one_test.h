@@ -247,7 +247,6 @@ class TestRun : Watching {
     outcome_.verdict = verdict;
     outcome_.score = score;
     outcome_.message = message;
-    outcome_.zero = strtod(score.c_str(), nullptr) == 0.0;
   }
 
   // The program has broken no rule; the client judges its output.
@@ -261,7 +260,7 @@ class TestRun : Watching {
     if ((errno = comparison.error) != 0) system_fault("compare an output");
     read_score(comparison.right ? "1" : "0", judgement);
     judgement.message = comparison.difference;
-    if (plan_.protocol != Protocol::Compare) {
+    if (plan_.checker.protocol != Protocol::Compare) {
       judgement.message = comparison.right ? kSuccess : std::string(kWrong) + ": " + comparison.difference;
     }
     judgement.message.resize(std::min(judgement.message.size(), kMessageBytes));
@@ -284,7 +283,7 @@ class TestRun : Watching {
       if (!checker.process.reap(false)) checker.look();
     }
     checker.conclude();
-    judgement = read_judgement(checker.result(), plan_.protocol, test_.full);
+    judgement = read_judgement(checker.result(), plan_.checker.protocol, test_.full);
     outcome_.judge_cpu_us += checker.process.cpu_us() + kill_leftovers({warm_.pid()});
     outcome_.judge_wall_us += checker.ended_us - checker.started_us;
     if (checker.fault != JudgeFault::None) {
@@ -300,7 +299,7 @@ class TestRun : Watching {
 
   void begin_checker(Judge& checker, int output) {
     Fd input = judge_file(passes_.input(test_)), answer = judge_file(test_.answer), result = judge_file(output);
-    const ProtocolRules& rules = rules_of(plan_.protocol);
+    const ProtocolRules& rules = rules_of(plan_.checker.protocol);
     std::vector<std::string> args(rules.args.begin(), rules.args.end());
     Fd standard_input = rules.has_feedback ? judge_file(output) : Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
     args.insert(args.end(), plan_.checker.args.begin(), plan_.checker.args.end());

@@ -24,7 +24,8 @@ struct Outcome {
   JudgeFault fault = JudgeFault::None;  // of a JE, with the program at fault and an explanation
   TrustedProgram program = TrustedProgram::Runner;
   std::string explanation;
-  bool zero = false;
+
+  bool is_zero() const { return !score.empty() && strtod(score.c_str(), nullptr) == 0.0; }
 };
 
 // Makes the outcome of a program that was late a TLE. If the program ended by itself, the score that it would have in time is
@@ -32,14 +33,13 @@ struct Outcome {
 inline void make_late(Outcome& o, bool ended, Limit limit) {
   bool faulty = o.fault != JudgeFault::None;
   if (ended && !faulty) o.in_time = o.score;
-  o.may_be_in_time = ended && (faulty || !o.zero);
+  o.may_be_in_time = ended && (faulty || !o.is_zero());
   o.fault = JudgeFault::None;
   o.explanation.clear();
   o.verdict = Verdict::TLE;
   o.limit = limit;
   o.score = "0";
   o.message.clear();
-  o.zero = true;
 }
 
 inline void print_line(Lines& lines, const Plan& plan, const Test& test, const Outcome& o) {

@@ -42,7 +42,8 @@ class Passes {
     std::string feedback = validator.directory + "/feedback", next = feedback + "/nextpass.in";
     Fd input = open_if_there(next, O_RDONLY | O_NOFOLLOW);
     if (!input) return "";
-    if (!has(rules_of(job_.plan.protocol).accepts, validator.process.code())) return "it asks for another pass of an output that it rejects";
+    bool accepted = has(rules_of(job_.plan.checker.protocol).accepts, validator.process.code());
+    if (!accepted) return "it asks for another pass of an output that it rejects";
     if (done_ >= job_.plan.passes) return format("it asks for more than %ld passes", job_.plan.passes);
     if (!is_regular(input.get())) return "its nextpass.in is not a file";
     feedback_ = job_.machine.base + "/" + random_name();

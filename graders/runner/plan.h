@@ -42,7 +42,7 @@ constexpr TaskRules rules_of(TaskType type) {
 // How a process gets the FIFOs to and from its manager: opened as stdin and stdout, or as paths.
 enum class FifoUse { Standard, Paths };
 
-// A judge program (checker or manager), and what it may use.
+// A judge program (checker or manager), and what it may use; or, without a program, who judges instead of a checker.
 struct JudgeSpec {
   Fd program;
   int64_t cpu_ms = 0, wall_ms = 0, memory_bytes = 0;
@@ -70,7 +70,7 @@ struct CompileAction {
 
 // How a run plan's program is compiled in the same job, and the tests for which it is needed after the job.
 struct Build {
-  std::string steps;                       // the file with the compile plan; empty: the program is a file of the job
+  std::string plan;                        // the file with the compile plan; empty: the program is a file of the job
   int64_t max_ms = 0;                      // if it takes more wall clock than this, no test is run
   bool has_rest = false;                   // whether there are tests that other jobs may run
   std::vector<std::pair<int, int>> rest;   // for each of their groups, the first position; empty: they are needed always
@@ -97,8 +97,7 @@ struct Plan {
   std::string input_file, output_file;  // files that the program reads and writes; empty: stdin, stdout
   bool has_checker = false;
   JudgeSpec manager, checker;
-  Protocol protocol = Protocol::Cms;
-  comparators::Spec rule;
+  comparators::Spec rule;  // by which the runner compares
   int64_t return_bytes = 0;  // of each output
   int64_t prefault_bytes = 0;   // memory that the runner touches first, so that a virtual machine gets it from its host
   int64_t room_ms = -1;      // how much wall clock the sandbox allows for all tests; -1: no bound
@@ -113,10 +112,10 @@ struct Plan {
   bool shows_fifos() const { return rules_of(task).passes_paths || (has_manager() && fifo_use == FifoUse::Paths); }
 
   // Whether the client judges the output.
-  bool left_to_client() const { return rules_of(protocol).judged_by == JudgedBy::Client; }
+  bool left_to_client() const { return rules_of(checker.protocol).judged_by == JudgedBy::Client; }
 
   // Whether the runner itself compares the output with the test's answer.
-  bool compares() const { return rules_of(protocol).judged_by == JudgedBy::Runner; }
+  bool compares() const { return rules_of(checker.protocol).judged_by == JudgedBy::Runner; }
 
   // How much CPU time a program may use beyond its limit before it is stopped (it is TLE already).
   int64_t margin_us() const { return cpu_stop_us(cpu_ms) - cpu_ms * 1000; }
@@ -147,6 +146,9 @@ struct Plan {
     }
     return found;
   }
+
+  // Whether the job compiles its program.
+  bool is_compiled() const { return !build.plan.empty(); }
 
   // Tests whose output was submitted need no program.
   bool has_program() const { return !program.empty(); }

@@ -21,13 +21,12 @@ inline std::vector<std::string> arguments(PlanLine& line) {
   return args;
 }
 
-inline JudgeSpec judge_spec(PlanLine& line) {
-  JudgeSpec spec;
+// What the lines of checker and manager have in common.
+inline void read_judge_limits(PlanLine& line, JudgeSpec& spec) {
   spec.cpu_ms = line.number("cpu_ms", 1, kMaxMs);
   spec.wall_ms = line.number("wall_ms", 1, kMaxMs);
   spec.memory_bytes = line.number("memory_bytes", 1, kMaxBytes);
   spec.args = arguments(line);
-  return spec;
 }
 
 inline std::string path_below(PlanLine& line, const char* key) {
@@ -102,14 +101,14 @@ inline void read_test_line(PlanLine& line, JobFiles& files, Plan& plan) {
 
 inline void read_program_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.program = line.text("file");
-  if (plan.build.steps.empty()) files.get(plan.program);
+  if (!plan.is_compiled()) files.get(plan.program);
   for (const std::string& path : line.all("sees")) plan.sees.push_back(seen_path(line, path));
   if (!line.has("interpreter")) {
     if (line.has("static")) plan.is_static = line.number("static", 0, 1) == 1;
     if (!plan.is_static && plan.sees.empty()) line.bad("needs `sees`: a program that is linked dynamically finds no libraries");
     return;
   }
-  if (!plan.build.steps.empty()) line.bad("names an interpreter, whose programs are not compiled");
+  if (plan.is_compiled()) line.bad("names an interpreter, whose programs are not compiled");
   plan.is_static = false;
   plan.interpreter = seen_path(line, line.text("interpreter"));
   plan.interpreter_args = line.all("argv");
@@ -128,9 +127,9 @@ inline void read_rule(PlanLine& line, Plan& plan) {
 
 inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.has_checker = true;
-  plan.protocol = line.choice("protocol", kProtocols);
+  Protocol protocol = plan.checker.protocol = line.choice("protocol", kProtocols);
   if (line.has("return_bytes")) plan.return_bytes = line.number("return_bytes", 0, kMaxBytes);
-  switch (plan.protocol) {
+  switch (protocol) {
     case Protocol::None: return;
     case Protocol::Compare: return read_rule(line, plan);
     case Protocol::WhiteDiff: plan.rule.rule = comparators::Rule::WhiteDiff; break;
@@ -139,14 +138,13 @@ inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
     case Protocol::Testlib:
     case Protocol::Kattis: break;
   }
-  plan.checker = judge_spec(line);
+  read_judge_limits(line, plan.checker);
   if (!plan.compares()) plan.checker.program = executable(files, line.text("file"));
-  plan.checker.protocol = plan.protocol;
   if (line.has("passes")) {
     plan.passes = line.number("passes", 1, 1000);
-    if (!rules_of(plan.protocol).has_feedback) line.bad("has `passes`, which are for the protocol kattis");
+    if (!rules_of(plan.checker.protocol).has_feedback) line.bad("has `passes`, which are for the protocol kattis");
   }
-  if (plan.protocol == Protocol::WhiteDiff && !plan.checker.args.empty()) line.bad("takes no `args`");
+  if (protocol == Protocol::WhiteDiff && !plan.checker.args.empty()) line.bad("takes no `args`");
 }
 
 // A file in a contestant's working directory; empty if the key is not there.
@@ -195,7 +193,7 @@ inline void check_task(const Plan& plan) {
       }
       [[fallthrough]];
     case TaskType::Communication:
-      if (rules_of(plan.protocol).batch_only) plan_fault("the protocol %s is for batch tasks only", name_of(plan.protocol));
+      if (rules_of(plan.checker.protocol).batch_only) plan_fault("the protocol %s is for batch tasks only", name_of(plan.checker.protocol));
       break;
   }
   if (plan.passes > 1) plan_fault("passes are for batch tasks");
@@ -208,7 +206,7 @@ inline void check_task(const Plan& plan) {
 inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
   if (line.name == "compile") {
     if (!plan.program.empty()) line.bad("stands after `program`");
-    plan.build.steps = line.text("plan");
+    plan.build.plan = line.text("plan");
     plan.build.max_ms = line.number("max_ms", 1, kMaxMs);
   } else if (line.name == "rest") {
     plan.build.has_rest = true;
@@ -227,7 +225,7 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
   } else if (line.name == "task") {
     read_task_line(line, plan);
   } else if (line.name == "manager") {
-    plan.manager = judge_spec(line);
+    read_judge_limits(line, plan.manager);
     plan.manager.program = executable(files, line.text("file"));
     if (line.has("protocol")) {
       plan.manager.protocol = line.choice("protocol", kProtocols);
@@ -306,7 +304,7 @@ inline void check_run_plan(const Plan& plan, const LineNames& names) {
   for (const char* name : {"task", "order"}) names.require(name);
   names.require(plan.has_manager() ? "manager" : "checker");
   if (!plan.has_manager() && names.has("manager")) plan_fault("a task of this type has no manager");
-  if (plan.build.steps.empty() && plan.build.has_rest) plan_fault("the line `rest` is for programs that the job compiles");
+  if (!plan.is_compiled() && plan.build.has_rest) plan_fault("the line `rest` is for programs that the job compiles");
 }
 
 inline void check_tests(const Plan& plan) {
@@ -347,7 +345,7 @@ inline Plan read_plan(JobFiles& files, std::string& nonce, const std::string& fi
 
 // The compile plan of a run plan; an empty one if the job does not compile its program.
 inline Plan read_steps(const Plan& plan, JobFiles& files, const std::string& expected_nonce) {
-  const std::string& file = plan.build.steps;
+  const std::string& file = plan.build.plan;
   if (file.empty()) return Plan();
   std::string nonce;
   Plan steps = read_plan(files, nonce, file);

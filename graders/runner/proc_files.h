@@ -83,7 +83,7 @@ class ProcFiles {
     read_kept(statm_, AT_FDCWD, path, text, sizeof text);
     result.resident_bytes = resident_of(text);
     int64_t longest = 0;
-    each_number(tasks_.get(), [&](int, const char* tid) {
+    each_entry(tasks_.get(), [&](int, const char* tid) {
       longest = std::max(longest, read_thread(tid, atoi(tid) == pid, states, before, result));
     });
     std::sort(result.delays.begin(), result.delays.end());

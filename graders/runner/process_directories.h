@@ -9,6 +9,7 @@
 #include "numbers.h"
 #include "plan.h"
 #include "plan_lines.h"
+#include "processes.h"
 #include "system.h"
 
 namespace runner {
@@ -26,24 +27,11 @@ inline std::string make_directory(const std::string& path, mode_t mode = 0700) {
   return path;
 }
 
-// Calls f(directory, name) for each entry of a directory, which it then closes. (-1: there is none.)
-template <typename F>
-void each_entry(int fd, F f) {
-  DIR* directory = fd >= 0 ? fdopendir(fd) : nullptr;
-  while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) f(fd, entry->d_name);
-  }
-  if (directory != nullptr) {
-    closedir(directory);
-  } else if (fd >= 0) {
-    close(fd);
-  }
-}
-
 // Removes a directory that a judge or a step filled. (Directories that contestants fill are unmounted, or flat.)
 inline void remove_tree(int parent, const char* name) {
   if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
-  each_entry(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), remove_tree);
+  Fd directory(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  each_entry(directory.get(), remove_tree);
   unlinkat(parent, name, AT_REMOVEDIR);
 }
 
@@ -292,7 +280,8 @@ struct ScratchUse {
 // `but`: a file that is not counted, because it has its own limit.
 inline ScratchUse measure_scratch(const std::string& path, const std::string& but, bool remove) {
   ScratchUse use;
-  each_entry(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), [&](int directory, const char* name) {
+  Fd scratch(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  each_entry(scratch.get(), [&](int directory, const char* name) {
     if (!remove && but == name) return;
     struct stat status;
     if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) use.bytes += status.st_blocks * 512;

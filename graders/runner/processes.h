@@ -4,6 +4,7 @@
 #include "capabilities.h"
 #include "descriptors.h"
 #include "lines.h"
+#include "numbers.h"
 #include "rules.h"
 #include "system.h"
 
@@ -73,15 +74,32 @@ inline pid_t start(Process& process) {
   return static_cast<pid_t>(pid);
 }
 
+// Counts wall clock, at most kLongestTickUs between two looks: if the machine, the container or the job was paused, so was the
+// runner, and that time is no program's. A runner that only waited for a processor looks late too, and then a program has a
+// little more time.
+class Stopwatch {
+ public:
+  // Returns the time from the start on.
+  int64_t look(int64_t now) {
+    elapsed_us_ += std::min(now - std::exchange(looked_us_, now), kLongestTickUs);
+    return elapsed_us_;
+  }
+  int64_t elapsed_us() const { return elapsed_us_; }  // up to the last look
+  int64_t looked_us() const { return looked_us_; }    // when that was
+
+ private:
+  int64_t looked_us_ = now_us(), elapsed_us_ = 0;
+};
+
 inline int64_t cpu_clock_us(pid_t pid) {
   timespec t;
   clockid_t clock = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u);  // as clock_getcpuclockid(3)
   return clock_gettime(clock, &t) == 0 ? t.tv_sec * 1'000'000LL + t.tv_nsec / 1000 : 0;
 }
 
-// Calls f(directory, name) for each number in a directory of /proc, without allocating.
+// Calls f(directory, name) for each entry of a directory, without allocating.
 template <typename F>
-void each_number(int directory, F f) {
+void each_entry(int directory, F f) {
   alignas(8) char buffer[2048];
   long n;
   while ((n = syscall(SYS_getdents64, directory, buffer, sizeof buffer)) > 0) {
@@ -90,7 +108,7 @@ void each_number(int directory, F f) {
       uint16_t length;
       memcpy(&length, record + 16, sizeof length);
       const char* name = record + 19;
-      if (*name >= '0' && *name <= '9') f(directory, name);
+      if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) f(directory, name);
       at += length;
     }
   }
@@ -104,7 +122,7 @@ inline std::vector<pid_t> descendants(pid_t root) {
     snprintf(path, sizeof path, "/proc/%d/task", pids[i]);
     Fd tasks(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!tasks) continue;
-    each_number(tasks.get(), [&](int directory, const char* tid) {
+    each_entry(tasks.get(), [&](int directory, const char* tid) {
       char text[8192];
       snprintf(path, sizeof path, "%s/children", tid);
       read_text(directory, path, text, sizeof text);

@@ -180,7 +180,7 @@ inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& file
     Passes passes(job);
     Outcome outcome = run_once(job, warm, test, passes);
     while (goes_on(outcome, passes)) outcome = merged(outcome, run_once(job, warm, test, passes));
-    if (outcome.verdict != Verdict::JE && outcome.zero) ran.needed.zero(test);
+    if (outcome.is_zero()) ran.needed.zero(test);
     ran.in_doubt |= outcome.verdict == Verdict::JE || outcome.may_be_in_time;
     print_line(lines, plan, test, outcome);
   }

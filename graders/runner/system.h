@@ -2,7 +2,6 @@
 // lack. The runner asks the kernel at run time which features it has.
 #pragma once
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>

@@ -35,7 +35,6 @@ class WarmInterpreter {
   explicit WarmInterpreter(const Job& job) : job_(job), plan_(job.plan) {}
   WarmInterpreter(const WarmInterpreter&) = delete;
   WarmInterpreter& operator=(const WarmInterpreter&) = delete;
-  ~WarmInterpreter() { end(); }
 
   // 0: there is none.
   pid_t pid() const { return process_.alive() ? process_.pid : 0; }
@@ -71,12 +70,6 @@ class WarmInterpreter {
     c.process.pidfd = Fd(static_cast<int>(syscall(kSysPidfdOpen, pid, 0)));
     if (!c.process.pidfd) system_fault("pidfd_open");
     return "";
-  }
-
-  void end() {
-    if (!process_.alive()) return;
-    process_.kill();
-    process_.reap(true);
   }
 
  private:

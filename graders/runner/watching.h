@@ -36,7 +36,7 @@ class Watching : protected TestState {
       std::string error = start_contestant(c);
       if (!error.empty()) judge_error(JudgeFault::Start, TrustedProgram::Runner, error);
     }
-    begun_us_ = ticked_us_ = accounted_us_ = now_us();  // the start of a warm interpreter may have taken seconds
+    stopwatch_ = Stopwatch();  // only now, because the start of a warm interpreter may have taken seconds
   }
 
   void watch() {
@@ -53,7 +53,7 @@ class Watching : protected TestState {
       }
       if (manager_.process.alive() && manager_.process.reap(false)) manager_.conclude();
       int64_t now = now_us();
-      if (now >= ticked_us_ + tick_length()) tick(now);
+      if (now >= next_tick_us()) tick(now);
       if (is_over(now)) break;
     }
     hang_ups_.end();
@@ -164,7 +164,7 @@ class Watching : protected TestState {
 
   // Most tests are short, so the first looks come soon: a broken rule is noticed at most 5 ms late and, in shorter tests, at
   // most as late as the test has lasted. (Peak memory, CPU time and output are known exactly after the end in any case.)
-  int64_t tick_length() const { return std::clamp(ticked_us_ - begun_us_, kFirstTickUs, kTickUs); }
+  int64_t next_tick_us() const { return stopwatch_.looked_us() + std::clamp(stopwatch_.elapsed_us(), kFirstTickUs, kTickUs); }
 
   void sleep() {
     std::vector<pollfd> fds;
@@ -178,7 +178,7 @@ class Watching : protected TestState {
       add(c.listener);
     }
     if (manager_.process.alive()) add(manager_.process.pidfd);
-    int64_t left = std::max<int64_t>(0, ticked_us_ + tick_length() - now_us());
+    int64_t left = std::max<int64_t>(0, next_tick_us() - now_us());
     timespec timeout = {left / 1'000'000, left % 1'000'000 * 1000};
     if (ppoll(fds.data(), fds.size(), &timeout, nullptr) < 0 && errno != EINTR) system_fault("ppoll");
   }
@@ -200,46 +200,36 @@ class Watching : protected TestState {
 
   // Every few milliseconds the runner reads what the processes use, and applies the rules that stop a program.
   void tick(int64_t now) {
-    skip_pause(now);
-    bool due = now - accounted_us_ >= kTickUs;  // early ticks do not settle; the first later one settles for them too
+    int64_t wall = stopwatch_.look(now);
+    bool due = wall - accounted_us_ >= kTickUs;  // early ticks do not settle; the first later one settles for them too
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
     }
     manager_.look(due);
-    ticked_us_ = now;
     // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread is runnable, we do not settle.
-    int64_t idle = !due || anybody(&Sample::runs) ? 0 : settle(now);
+    int64_t idle = !due || anybody(&Sample::runs) ? 0 : settle(wall);
     unblock();
     drain();
     if (anybody_alive()) {
       idle_us_ += idle;
-      check_times(now);
+      check_times(wall);
     } else {
       manager_idle_us_ += idle;
       if (manager_idle_us_ >= kManagerIdleUs) manager_.stop(JudgeFault::Stall, "does nothing, though all processes have ended");
     }
   }
 
-  // If the machine, the container or the job was paused, so was the runner. That time is no program's: neither idle time nor
-  // wall clock. A runner that only waited for a processor looks late too; then a sleeping program has a little more time.
-  void skip_pause(int64_t now) {
-    int64_t pause = now - ticked_us_ - kLongestTickUs;
-    if (pause <= 0) return;
-    begun_us_ += pause;
-    accounted_us_ = std::min(now, accounted_us_ + pause);
-  }
-
   // Idle time since the last settlement: wall clock minus CPU time and run-queue delay. Waiting for the machine's disk is not
   // idle; only the wall clock of the test bounds it.
-  int64_t settle(int64_t now) {
-    int64_t busy = busy_us(manager_.process, manager_.last), idle = now - accounted_us_ - (busy - manager_accounted_us_);
+  int64_t settle(int64_t wall) {
+    int64_t busy = busy_us(manager_.process, manager_.last), idle = wall - accounted_us_ - (busy - manager_accounted_us_);
     manager_accounted_us_ = busy;
     for (Contestant& c : contestants_) {
       busy = busy_us(c.process, c.last);
       idle -= busy - c.settled_us;
       c.settled_us = busy;
     }
-    accounted_us_ = now;
+    accounted_us_ = wall;
     return anybody(&Sample::waits) ? 0 : std::max<int64_t>(0, idle);
   }
 
@@ -275,9 +265,9 @@ class Watching : protected TestState {
     if (file_size(file.get()) > bytes && ftruncate(file.get(), bytes) != 0) system_fault("cut what a program writes");
   }
 
-  void check_times(int64_t now) {
+  void check_times(int64_t wall) {
     int64_t over_us = total_cpu_us() - cpu_stop_us(plan_.cpu_ms);
-    int64_t manager_ms = plan_.has_manager() ? plan_.manager.cpu_ms : 0, wall = now - begun_us_;
+    int64_t manager_ms = plan_.has_manager() ? plan_.manager.cpu_ms : 0;
     bool given_up = wall >= given_up_us(plan_.cpu_ms, manager_ms);
     bool soon = given_up || wall >= plan_.pages_stop_us();
     if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return end_all(Limit::Cpu);
@@ -377,8 +367,9 @@ class Watching : protected TestState {
   }
 
   Fd held_in_, held_out_;  // only with an interactor
-  int64_t begun_us_ = 0, ticked_us_ = 0, idle_us_ = 0, manager_idle_us_ = 0;
-  int64_t accounted_us_ = 0, manager_accounted_us_ = 0;
+  Stopwatch stopwatch_;
+  int64_t idle_us_ = 0, manager_idle_us_ = 0;
+  int64_t accounted_us_ = 0, manager_accounted_us_ = 0;  // by the stopwatch, and the manager's busy time: at the last settlement
 };
 
 }  // namespace runner
