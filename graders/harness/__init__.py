@@ -20,9 +20,9 @@ starts one harness (`serve`), which imports the modules that preludes name, and 
 never sees a program, an input or an answer, so it has no secret to leak, and no program ever runs in it. A fork
 becomes a contestant like any other:
 
-  Its parent. With `sibling`, it is cloned with CLONE_PARENT and becomes a child of the runner, which can wait for it,
-    hold its pidfd and read its exact times and peak memory; its CPU clock begins at 0 with the fork. (Its peak memory
-    begins with the memory of the warm process, which a new interpreter would use as well.)
+  Its parent. It is cloned with CLONE_PARENT and so becomes a child of the runner, which can wait for it, hold its pidfd
+    and read its exact times and peak memory; its CPU clock begins at 0 with the fork. (Its peak memory begins with the
+    memory of the warm process, which a new interpreter would use as well.)
   Its descriptors. The runner sends the descriptors of one test with SCM_RIGHTS. They become 0, 1 and 2; the
     program is read and closed; all others are closed, the control socket first.
   Its confinement. The runner sends the rules as data: rlimits, a Landlock ruleset (a descriptor), and its own seccomp
@@ -34,9 +34,8 @@ becomes a contestant like any other:
     answer, that is the runner's failure (JE), never the program's.
 
 All forks share the seed of string hashes and the layout of memory. Neither gives one test information about another.
-Namespaces and root directories are left to the runner, because a process cannot enter them by itself (either a warm
-process and its forks share one, and seccomp keeps the forks apart, or the process enters one with setns before the
-fork).
+With full isolation the warm process itself runs in the contestant's root directory, and before each fork it makes the
+test's own PID namespace, which comes with the request, that of its next child.
 
 It runs on every Python from 3.8 on, and needs only the standard library.
 """

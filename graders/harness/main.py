@@ -1,15 +1,11 @@
 """The harness's command line.
 
-[--grader NAME] run [--program FD] [--report FD] [WORD...]
-                                                 run a program, with the streams on 0, 1 and 2; it gets the words as its
-                                                 arguments
-[--grader NAME] serve [--control FD] [--preload NAME,...]
-                                                 fork for each request: see `warm.py`
-probe                                            print what this interpreter is
-bundle FILE                                      the same; also write the harness to FILE, compiled, so that this
-                                                 interpreter loads it faster
-
-Descriptors that are not given are those that the runner uses (PROTOCOL.md).
+[--grader NAME] run [WORD...]                   run the program on descriptor 3, with the streams on 0, 1 and 2; report
+                                                to 4; the program gets the words as its arguments
+[--grader NAME] serve [--preload NAME,...]      fork for each request from the socket on descriptor 3: see `warm.py`
+probe                                           print what this interpreter is
+bundle FILE                                     the same; also write the harness to FILE, compiled, so that this
+                                                interpreter loads it faster
 """
 
 from __future__ import annotations
@@ -102,10 +98,8 @@ def main(arguments: list[str]) -> int:
     if command == "serve":
         from . import warm
 
-        return warm.serve(int(options.get("--control", CONTROL_FD)), grader, options.get("--preload", ""))
-    program_fd = int(options.get("--program", PROGRAM_FD))
-    program = execution.Program(execution.read_all(program_fd))
+        return warm.serve(CONTROL_FD, grader, options.get("--preload", ""))
+    program = execution.Program(execution.read_all(PROGRAM_FD))
     program.arguments = args[1:]
-    os.close(program_fd)
-    report_fd = options.get("--report", REPORT_FD if "--program" not in options else None)
-    return execution.perform(program, execution.Report(None if report_fd is None else int(report_fd)), grader)
+    os.close(PROGRAM_FD)
+    return execution.perform(program, execution.Report(REPORT_FD), grader)

@@ -39,7 +39,7 @@ _CAPABILITIES_OF_SELF, _NO_CAPABILITIES = struct.pack("Ii", CAPABILITY_VERSION_3
 _ABOVE_ALL = 64  # from this number on are the descriptors that a fork keeps besides its streams
 _MAX_PASSED, _LONGEST_REQUEST = 16, 1 << 16
 _MAX_DESCRIPTORS = 1024  # no descriptor is as high as this, because new ones get the lowest free numbers
-_WORD = "=qqi24s4x"  # the runner's `StartMessage`: CPU time and clock in microseconds, an error, and its place
+_START_MESSAGE = "=qqi24s4x"  # the runner's `StartMessage`: CPU time and clock in microseconds, an error, and its place
 _REHEARSALS = 10  # the interpreter adapts its code after eight
 _COMMON = (
     *("bisect", "cmath", "collections", "copy", "functools", "heapq", "io", "itertools", "math", "operator", "re"),
@@ -47,7 +47,7 @@ _COMMON = (
 )
 """Modules that many programs import. Most of them are loaded anyway, by the modules that print tracebacks."""
 _POOL_HEADER, _BYTES_HEADER = 48, 33  # sizes in CPython's memory
-_LAST_WISH = 3  # the exit code of a fork that could not confine itself: no program ran in it
+_NOT_CONFINED = 3  # the exit code of a fork that could not confine itself: no program ran in it
 
 _libc = ctypes.PyDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -57,8 +57,8 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
     """Fork for each request until the socket is closed, then exit; a fork exits with the exit code of its program.
 
     A request is one message of a SOCK_SEQPACKET socket: JSON with `descriptors` (the names of the descriptors that come
-    with the message: program, stdin, stdout, stderr, maybe code, report, ready, landlock, directory, pid_namespace),
-    `sibling`, and the rules of `confine`. `pid_namespace` is a PID namespace for the fork. The answer is `{"pid": …}`,
+    with the message: program, stdin, stdout, stderr, code, report, ready, directory, maybe landlock, pid_namespace),
+    `ready_fd`, and the rules of `confine`. `pid_namespace` is a PID namespace for the fork. The answer is `{"pid": …}`,
     as this process's namespace sees it.
     """
     control = _socket_of(control_fd)
@@ -80,7 +80,7 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
         fds = {name: descriptors[index] for index, name in enumerate(request["descriptors"])}
         if "pid_namespace" in fds:
             _must(_libc.setns(fds["pid_namespace"], CLONE_NEWPID), "setns")
-        pid = fork_sibling() if request.get("sibling") else os.fork()
+        pid = fork_sibling()
         if pid == 0:
             control.close()
             os._exit(_become_contestant(request, fds, grader))  # at once: unwinding would free objects that forks share
@@ -136,31 +136,33 @@ def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
     """Confine this process permanently by the runner's rules, and close all of `fds`. Any failure ends the process.
 
     Args:
-        rules: `rlimits` [[number, soft, hard], …], and `nofile`, which is set last; `drop`, whether there are
-            capabilities to give up, and `uid`, a user to become; `filter`, the prepared seccomp filter, and
-            `listener`, whether the runner gets the descriptor of its notifications.
-        fds: maybe `directory`, the program's working directory; `landlock`, a ruleset; `ready`, a socket for the
-            listener and a last message.
+        rules: `rlimits` [[number, soft, hard], …], and `nofile`, which is set last; maybe `uid`, a user to become;
+            `filter`, the prepared seccomp filter, and `listener`, whether the runner gets the descriptor of its
+            notifications.
+        fds: `directory`, the program's working directory; `ready`, a socket for what the runner gets; maybe
+            `landlock`, a ruleset.
     """
+    ready = _socket_of(fds["ready"])
     try:
-        if "ready" in fds:
-            _send_memory(_socket_of(fds["ready"]))
-        for number, soft, hard in rules.get("rlimits", ()):
+        _send_memory(ready)
+        for number, soft, hard in rules["rlimits"]:
             resource.setrlimit(number, (soft, hard))
-        if "directory" in fds:
-            os.setsid()
-            os.fchdir(fds["directory"])
-            os.close(fds["directory"])
+        os.setsid()
+        os.fchdir(fds["directory"])
+        os.close(fds["directory"])
         _drop_privileges(rules)
         _must(_libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "parent's death")
         _must(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
         if "landlock" in fds:
             _must(_libc.syscall(ctypes.c_long(SYS_LANDLOCK_RESTRICT_SELF), fds["landlock"], 0), "Landlock")
             os.close(fds["landlock"])
-        _install_filter(rules, fds.get("ready"))
+        _install_filter(rules, ready)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (rules["nofile"], rules["nofile"]))  # now: the listener needed more
+        _send(ready, None, max(1, time.process_time_ns() // 1000), time.monotonic_ns() // 1000)
+        ready.close()
     except (OSError, ValueError) as error:
         os.write(2, f"harness: cannot be confined: {error}\n".encode())
-        os._exit(_LAST_WISH)
+        os._exit(_NOT_CONFINED)
 
 
 def _send_memory(ready: Any) -> None:
@@ -171,11 +173,9 @@ def _send_memory(ready: Any) -> None:
     try:
         memory = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        memory = None
-    if memory is not None:
-        _send(ready, memory, place=b"memory")
-        os.close(memory)
-    ready.detach()
+        return
+    _send(ready, memory, place=b"memory")
+    os.close(memory)
 
 
 def _drop_for_forks() -> None:
@@ -215,28 +215,22 @@ class _Filter(ctypes.Structure):
         return ctypes.byref(self)
 
 
-def _install_filter(rules: dict[str, Any], ready_fd: int | None) -> None:
-    ready = _socket_of(ready_fd) if ready_fd is not None else None
-    if "filter" in rules:
-        listens = rules.get("listener")
-        flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW | (SECCOMP_FILTER_FLAG_NEW_LISTENER if listens else 0)
-        call = ctypes.c_long(SYS_SECCOMP)
-        listener = _libc.syscall(call, SECCOMP_SET_MODE_FILTER, flags, rules["filter"].for_this_process())
-        _must(listener, "seccomp")
-        if listens and ready is not None:
-            _send(ready, listener)
-            os.close(listener)
-    if "nofile" in rules:  # only now, because the listener needed one more descriptor
-        resource.setrlimit(resource.RLIMIT_NOFILE, (rules["nofile"], rules["nofile"]))
-    if ready is not None:
-        _send(ready, None, max(1, time.process_time_ns() // 1000), time.monotonic_ns() // 1000)
-        ready.close()
+def _install_filter(rules: dict[str, Any], ready: Any) -> None:
+    if "filter" not in rules:
+        return
+    flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW | (SECCOMP_FILTER_FLAG_NEW_LISTENER if rules["listener"] else 0)
+    call = ctypes.c_long(SYS_SECCOMP)
+    listener = _libc.syscall(call, SECCOMP_SET_MODE_FILTER, flags, rules["filter"].for_this_process())
+    _must(listener, "seccomp")
+    if rules["listener"]:
+        _send(ready, listener)
+        os.close(listener)
 
 
 def _send(ready: Any, descriptor: int | None, spent_us: int = 0, now_us: int = 0, place: bytes = b"") -> None:
     """Send a `StartMessage` with a descriptor. (`send` is not allowed.)"""
     passed = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", descriptor))]
-    ready.sendmsg([struct.pack(_WORD, spent_us, now_us, 0, place)], passed)
+    ready.sendmsg([struct.pack(_START_MESSAGE, spent_us, now_us, 0, place)], passed)
 
 
 def _must(result: int, what: str) -> None:
@@ -347,7 +341,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
     """A request, with everything prepared that forks would otherwise do."""
     request: dict[str, Any] = eval(data, {"true": True, "false": False, "null": None})  # JSON, from the runner
     if "seccomp" in request:
-        request["filter"] = _Filter(binascii.a2b_base64(request.pop("seccomp")), request.get("self", []))
+        request["filter"] = _Filter(binascii.a2b_base64(request.pop("seccomp")), request["self"])
     if request.get("drop"):
         _drop_for_forks()
     return request
@@ -361,17 +355,15 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
     for name in ("program", "code", "report", "landlock", "directory"):  # low numbers stay free for the program
         if name in fds:
             moved[name] = os.dup2(fds[name], _ABOVE_ALL + len(moved), False)
-    first_free = above = _ABOVE_ALL + len(moved)
-    if "ready" in fds:
-        moved["ready"] = os.dup2(fds["ready"], request.get("ready_fd", first_free), False)
-        above = moved["ready"] + 1
-        os.closerange(first_free, moved["ready"])
+    first_free = _ABOVE_ALL + len(moved)
+    moved["ready"] = os.dup2(fds["ready"], request["ready_fd"], False)
     os.closerange(3, _ABOVE_ALL)
-    os.closerange(above, _MAX_DESCRIPTORS)
+    os.closerange(first_free, moved["ready"])
+    os.closerange(moved["ready"] + 1, _MAX_DESCRIPTORS)
     confine(request, moved)
     program = execution.Program(execution.read_all(moved["program"]))
     os.close(moved["program"])
     if "numpy.random" in sys.modules:  # else all forks would draw the same numbers, as if they had agreed on them
         sys.modules["numpy.random"].seed()
-    program.code_fd = moved.get("code")
-    return execution.perform(program, execution.Report(moved.get("report")), grader)
+    program.code_fd = moved["code"]
+    return execution.perform(program, execution.Report(moved["report"]), grader)

@@ -139,7 +139,7 @@ class WarmInterpreter {
     Json line;
     line.open('{').key("descriptors").open('[');
     for (const auto& [name, fd] : descriptors) line.value(name);
-    line.close(']').member("sibling", true).key("rlimits").open('[');
+    line.close(']').key("rlimits").open('[');
     for (auto [resource, value] : contestant_limits(plan_, job_.full())) {
       if (!is_set_by_forks(resource)) continue;
       rlimit now;

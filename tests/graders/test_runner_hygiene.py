@@ -58,7 +58,7 @@ def test_ended_children_that_the_parent_ignores(
     """A runner that inherits an ignored SIGCHLD still learns how its children end, and gives the same isolation."""
     box = boxes(name)
     script = built / f"ignores-children-{name}"
-    script.write_text(f"#!/bin/sh\nexec env --ignore-signal=CHLD {box.runner} \"$@\"\n")
+    script.write_text(f'#!/bin/sh\nexec env --ignore-signal=CHLD {box.runner} "$@"\n')
     script.chmod(0o755)
     answer = run_batch(replace(box, runner=script), program("contestant"), "sum 1", "exit 1")
     assert answer.verdicts == ["AC", "RE"]

@@ -16,7 +16,6 @@ from tests.busy_processes import busy_processes
 from tests.graders.runner_box import RUNNER_SOURCE, Box, batch_plan, run_batch, run_game
 from tests.graders.test_runner_attacks import ATTACKS, DEADLY
 
-
 GRADERS = RUNNER_SOURCE.parent
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import fcntl
 import json
 import os
 import resource
@@ -44,10 +45,18 @@ class Ended:
 
 def memory_file(content: bytes = b"") -> int:
     """A descriptor of a memory file with these bytes, at offset 0."""
-    fd = os.memfd_create("test", 0)
+    low = os.memfd_create("test")
+    fd = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 16)  # a number that no descriptor of the harness has
+    os.close(low)
     os.write(fd, content)
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
+
+
+def with_descriptors(fds: Sequence[int], command: Sequence[str]) -> list[str]:
+    """A command that has these descriptors, which it must inherit, as 3, 4, …"""
+    places = " ".join(f"{3 + index}<&{fd}" for index, fd in enumerate(fds))
+    return ["bash", "-c", f'exec "$@" {places}', "bash", *command]
 
 
 def content_of(fd: int) -> bytes:
@@ -85,9 +94,9 @@ def run(archive: Path, tmp_path: Path) -> Run:
         sent = stdin if args is None else encode(args)
         program_fd = memory_file(program_file(program, fn_name=fn_name, conventions=conventions))
         report_fd = memory_file()
-        options = ["--program", str(program_fd), "--report", str(report_fd), *(["--grader", grader] if grader else [])]
+        command = [python, "-s", str(archive), *(["--grader", grader] if grader else []), "run"]
         done = subprocess.run(
-            [python, "-s", str(archive), "run", *options],
+            with_descriptors([program_fd, report_fd], command),
             input=sent,
             capture_output=True,
             pass_fds=[program_fd, report_fd],
@@ -119,10 +128,13 @@ class Warm:
     """A warm interpreter, used as the runner does."""
 
     def __init__(self, archive: Path, folder: Path, grader: str | None = None, preload: str = "") -> None:
+        self.folder = folder
+        self.listening: list[socket.socket] = []  # a fork's messages need a receiver
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-s", str(archive), "serve", "--control", str(theirs.fileno())]
+        command = [sys.executable, "-s", str(archive), "serve"]
         command += ["--grader", grader] if grader else []
         command += ["--preload", preload] if preload else []
+        command = with_descriptors([theirs.fileno()], command)
         self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=folder, stdin=subprocess.DEVNULL)
         theirs.close()
 
@@ -134,10 +146,16 @@ class Warm:
             "stdin": memory_file(stdin),
         }
         fds.update({name: memory_file() for name in ("stdout", "stderr", "report")})
-        sent = {**fds, **extra}
-        header = json.dumps({"descriptors": list(sent), "sibling": True, **rules}).encode()
+        ours, ready = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listening.append(ours)
+        own = {"ready": ready.detach(), "code": memory_file(), "directory": os.open(self.folder, os.O_RDONLY)}
+        sent = {**fds, **own, **extra}
+        rules = {"rlimits": [], "nofile": 256, "ready_fd": 200, "self": [], "listener": False, **rules}
+        header = json.dumps({"descriptors": list(sent), **rules}).encode()
         rights = array.array("i", sent.values())
         self.control.sendmsg([header], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+        for fd in own.values():
+            os.close(fd)
         return json.loads(self.control.recv(4096))["pid"], fds
 
     def finish(self, pid: int, fds: dict[str, int]) -> ForkEnded:
@@ -162,7 +180,8 @@ class Warm:
 
     def stop(self) -> None:
         """End it as the runner does, by closing its socket."""
-        self.control.close()
+        for ours in (self.control, *self.listening):
+            ours.close()
         assert self.process.wait(30) == 0
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ioi_eval.jobs.harness import linked_program_file
 from ioi_eval.model import SourceFile
-from tests.graders_py.conftest import Run, Warm, memory_file
+from tests.graders_py.conftest import Run, Warm, memory_file, with_descriptors
 
 MAX_REPORT_BYTES = 16_384  # that the runner reads; kReportBytes
 
@@ -145,7 +145,7 @@ def linked(archive: Path, tmp_path: Path, program: bytes, sol: bytes) -> tuple[b
     submission = SourceFile(path="sol.py", content=sol)
     program_fd = memory_file(linked_program_file(program, [submission]))
     done = subprocess.run(
-        [sys.executable, "-s", str(archive), "run", "--program", str(program_fd)],
+        with_descriptors([program_fd], [sys.executable, "-s", str(archive), "run"]),
         capture_output=True,
         pass_fds=[program_fd],
         cwd=tmp_path,

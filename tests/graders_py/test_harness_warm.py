@@ -194,7 +194,7 @@ OPEN_SOCKET = "import socket\ntry:\n    socket.socket()\n    print('open')\nexce
 
 def test_rlimits(warm: Warm) -> None:
     """The limits are set before the program is read."""
-    ended = warm.run("import resource\nprint(resource.getrlimit(resource.RLIMIT_NOFILE))", rlimits=[[7, 80, 80]])
+    ended = warm.run("import resource\nprint(resource.getrlimit(resource.RLIMIT_NOFILE))", nofile=80)
     assert ended.stdout == b"(80, 80)\n"
     assert warm.run("while True: pass", rlimits=[[resource.RLIMIT_CPU, 1, 2]]).status == -signal.SIGXCPU
 
