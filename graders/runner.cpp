@@ -274,7 +274,7 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const Fault& fault) {
     Json line;
-    line.open('{').member("fault", name_of(fault.kind)).member("words", fault.message).member("nonce", lines.nonce).close('}');
+    line.open('{').member("fault", name_of(fault.kind)).member("explanation", fault.explanation).member("nonce", lines.nonce).close('}');
     print(line.take() + "\n");
     return 3;
   }

@@ -56,5 +56,5 @@ def step_answer(artifact: str | None = None, **changes: object) -> Callable[[Job
 
 def not_started(words: str) -> Stage:
     """The answer of a runner that could not start a step because the box lacks something."""
-    line = {"fault": "system", "words": f"step 0 was not started: execute /opt/g++: {words}", "nonce": ""}
+    line = {"fault": "system", "explanation": f"step 0 was not started: execute /opt/g++: {words}", "nonce": ""}
     return Stage(stdout=f"{orjson.dumps(line).decode()}\n", stderr="", code=1)

@@ -106,10 +106,10 @@ inline std::string Checksum::text() const { return format("%08x", value()); }
 // Our failure: the job has no result. `main` catches it and prints it; destructors end the processes.
 struct Fault {
   FaultKind kind;
-  std::string message;
+  std::string explanation;
 };
 
-[[noreturn]] inline void fault(FaultKind kind, const std::string& message) { throw Fault{kind, message}; }
+[[noreturn]] inline void fault(FaultKind kind, const std::string& explanation) { throw Fault{kind, explanation}; }
 
 [[noreturn]] __attribute__((format(printf, 1, 2))) inline void plan_fault(const char* format, ...) {
   va_list args;

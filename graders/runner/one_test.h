@@ -28,8 +28,8 @@ inline comparators::Spec comparison_of(const Plan& plan, const Test& test) {
   if (spec.rule != comparators::Rule::DefaultValidator) return spec;
   std::vector<std::string> args = plan.checker.args;  // the checker's flags; the test's own follow
   args.insert(args.end(), test.args.begin(), test.args.end());
-  std::string words = comparators::read_flags(args, spec.flags);
-  if (!words.empty()) plan_fault("test %ld is compared with %s", test.id, words.c_str());
+  std::string error = comparators::read_flags(args, spec.flags);
+  if (!error.empty()) plan_fault("test %ld is compared with %s", test.id, error.c_str());
   return spec;
 }
 
@@ -111,8 +111,8 @@ class TestRun : Watching {
       if (killed_from_outside(c)) return judge_error(JudgeFault::Signal, TrustedProgram::Runner, kKilledFromOutside);
       bool never_ran = !c.started && !c.not_executable && !c.stopped && c.limit == Limit::None;
       if (never_ran) {
-        std::string words = format("it ended before the program began: %s ", c.how().c_str());
-        return judge_error(JudgeFault::Start, TrustedProgram::Runner, words + head(c.errors.get(), 300));
+        std::string end = format("it ended before the program began: %s ", c.how().c_str());
+        return judge_error(JudgeFault::Start, TrustedProgram::Runner, end + head(c.errors.get(), 300));
       }
     }
     decide_by_time();

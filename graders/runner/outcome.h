@@ -54,7 +54,7 @@ inline void print_line(Lines& lines, const Plan& plan, const Test& test, const O
   line.close('}').member("stderr", o.errors);
   line.key("judge").open('{').member("cpu_us", o.judge_cpu_us).member("wall_us", o.judge_wall_us).close('}');
   if (o.verdict == Verdict::JE) {
-    line.member("fault", name_of(o.fault)).member("program", name_of(o.program)).member("words", o.explanation);
+    line.member("fault", name_of(o.fault)).member("program", name_of(o.program)).member("explanation", o.explanation);
   }
   if (!plan.interpreter.empty()) line.member("report", o.report);
   if (plan.return_bytes > 0 || plan.left_to_client()) {

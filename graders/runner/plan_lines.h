@@ -121,8 +121,8 @@ class PlanLine {
     }
   }
 
-  [[noreturn]] void bad(const std::string& words) const {
-    plan_fault("line %d (%s) %s", number_, name.c_str(), words.c_str());
+  [[noreturn]] void bad(const std::string& error) const {
+    plan_fault("line %d (%s) %s", number_, name.c_str(), error.c_str());
   }
 
  private:

@@ -208,7 +208,7 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
         parsed.append(line)
     last = parsed.pop() if parsed else {}
     if "fault" in last and "test" not in last and last.get("nonce") in (nonce, "", None):
-        message = _text(str(last.get("words", "")))
+        message = _text(str(last.get("explanation", "")))
         if last["fault"] == "isolation":
             raise IsolationError(f"the runner cannot isolate programs here: {message}")
         if last["fault"] == "system":
@@ -258,7 +258,7 @@ def _step(line: dict[str, Any]) -> StepLine:
 
 
 _UNJUDGED = {
-    "verdict": "JE", "score": None, "program": "client", "words": "internal error: the output was not judged",
+    "verdict": "JE", "score": None, "program": "client", "explanation": "internal error: the output was not judged",
 }  # fmt: skip
 
 
@@ -276,7 +276,7 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
     program = None
     if verdict is Verdict.JE:
         program = _string(line, "program") if "program" in line else None
-        text = _text(str(line.get("words", ""))).strip().rstrip(":")
+        text = _text(str(line.get("explanation", ""))).strip().rstrip(":")
         message = f"{program or 'runner'}: {text or line.get('fault', '')}"
     return TestOutcome(
         test=test,

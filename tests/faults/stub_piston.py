@@ -182,7 +182,7 @@ class Server:
             return useless(self.options.useless, nonce)
         if self.options.confines:
             return ended(nonce)
-        fault = {"fault": "isolation", "words": "nothing here confines programs", "nonce": nonce}
+        fault = {"fault": "isolation", "explanation": "nothing here confines programs", "nonce": nonce}
         return stage(json.dumps(fault) + "\n", "", 3)
 
     async def run_script(self, directory: str, arguments: list[str], name: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -236,7 +236,9 @@ def useless(kind: str, nonce: str) -> dict[str, Any]:
         return ended("0" * 32)
     if kind == "killing":
         return {**stage("", "", None), "signal": "SIGKILL"}
-    return stage(json.dumps({"fault": "system", "words": "pipe: Too many open files", "nonce": nonce}) + "\n", "", 3)
+    return stage(
+        json.dumps({"fault": "system", "explanation": "pipe: Too many open files", "nonce": nonce}) + "\n", "", 3
+    )
 
 
 def nothing(words: str) -> dict[str, Any]:

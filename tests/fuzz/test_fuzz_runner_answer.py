@@ -22,7 +22,14 @@ LINE = {
     "memory_bytes": 1 << 20, "code": 0, "signal": 0, "limit": None, "attempted": {"socket": 1}, "stderr": "",
     "judge": {"cpu_us": 10, "wall_us": 20},
 }  # fmt: skip
-JUDGE_ERROR = LINE | {"test": 1, "verdict": "JE", "score": None, "fault": "exit", "program": "checker", "words": "x"}
+JUDGE_ERROR = LINE | {
+    "test": 1,
+    "verdict": "JE",
+    "score": None,
+    "fault": "exit",
+    "program": "checker",
+    "explanation": "x",
+}
 STEP = {"step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 5, "wall_us": 6, "memory_bytes": 7, "output": ""}
 ARTIFACT = {"artifact": "a.out", "base64": "f0VMRgA=", "bytes": 5}
 

@@ -240,7 +240,7 @@ def test_contradictory_plans_are_refused(plain_box: Box, steps: bytes | None, pr
     """A contradictory plan is a fault, and nothing is executed."""
     answer = build(plain_box, [line_of_test(0)], steps=steps, program=program or "program file=program static=1")
     assert (answer.last["fault"], answer.lines) == ("plan", [])
-    assert words in answer.last["words"]
+    assert words in answer.last["explanation"]
     assert answer.last["nonce"] == NONCE
 
 
@@ -258,7 +258,7 @@ def test_order_and_dependencies_of_lines(plain_box: Box) -> None:
     ):
         answer = plain_box.run(plan("run", *lines, *tail), files)
         assert (answer.last["fault"], answer.lines) == ("plan", [])
-        assert words in answer.last["words"]
+        assert words in answer.last["explanation"]
 
 
 @pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n"], ids=["read-only", "not-empty"])
@@ -277,4 +277,4 @@ def test_a_file_that_cannot_take_the_program_is_refused(plain_box: Box, content:
     finally:
         os.close(fd)
     assert (answer.last["fault"], answer.lines) == ("plan", [])
-    assert "has a file program" in answer.last["words"]
+    assert "has a file program" in answer.last["explanation"]

@@ -42,7 +42,7 @@ def test_every_protocol_accepts_and_rejects(
 def test_a_manager_needs_a_protocol_with_a_program(plain_box: Box, program: Callable[..., Path]) -> None:
     """A manager with a protocol without a program is a fault of the plan."""
     answer = run_game(plain_box, program, "x", manager={**JUDGE, "protocol": "tokens"})
-    assert answer.last["words"].endswith("(manager) has a protocol without a program: tokens")
+    assert answer.last["explanation"].endswith("(manager) has a protocol without a program: tokens")
 
 
 def lines_of(
@@ -177,7 +177,7 @@ def test_checker_faults_are_named(box: Box, program: Callable[..., Path]) -> Non
     assert [entry["verdict"] for entry in lines] == ["JE"] * len(FAULTS) + ["AC"]
     assert [entry["fault"] for entry in lines[:-1]] == list(FAULTS.values())
     assert {entry["program"] for entry in lines[:-1]} == {"checker"}
-    assert all(entry["words"] for entry in lines[:-1])
+    assert all(entry["explanation"] for entry in lines[:-1])
 
 
 def test_checker_killed_by_the_machine(plain_box: Box, program: Callable[..., Path]) -> None:
@@ -187,7 +187,7 @@ def test_checker_killed_by_the_machine(plain_box: Box, program: Callable[..., Pa
         checker=line("checker", protocol="cms", file="checker", **JUDGE),
     ).only  # fmt: skip
     assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "signal", "runner")
-    assert "checker" in entry["words"]
+    assert "checker" in entry["explanation"]
 
 
 def test_checker_that_stalls(plain_box: Box, program: Callable[..., Path]) -> None:
@@ -201,7 +201,7 @@ def test_checker_that_prints_without_end(plain_box: Box, program: Callable[..., 
     """A checker with too much output is killed before its CPU limit, because its output is kept in memory."""
     lines = lines_of(plain_box, program, "cms", "talk 1", "talk 2", "cms 1\nfine", cpu_ms=5_000, wall_ms=60_000)
     assert [(entry["verdict"], entry.get("program")) for entry in lines] == [("JE", "checker")] * 2 + [("AC", None)]
-    assert all(entry["words"].startswith("it wrote more than 272 MiB") for entry in lines[:2])
+    assert all(entry["explanation"].startswith("it wrote more than 272 MiB") for entry in lines[:2])
 
 
 def test_processes_of_a_checker_are_killed(plain_box: Box, program: Callable[..., Path]) -> None:

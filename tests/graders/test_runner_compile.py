@@ -106,7 +106,7 @@ def test_unknown_command(plain_box: Box) -> None:
     """A missing compiler is a fault of the system, not a compile error."""
     answer = compile_(plain_box, step("no-such-compiler"))
     assert (answer.last["fault"], answer.code) == ("system", 3)
-    assert "no-such-compiler" in answer.last["words"]
+    assert "no-such-compiler" in answer.last["explanation"]
 
 
 def test_a_failed_step_was_not_killed(plain_box: Box) -> None:

@@ -69,7 +69,7 @@ def test_too_few_descriptors_are_a_fault(boxes: Callable[[str], Box]) -> None:
     """With fewer descriptors, the runner reports a fault before it runs a test."""
     answer = boxes("fds-reduced-user").run(batch_plan([]), {}, descriptors=64)
     assert (answer.code, answer.last["fault"]) == (3, "system")
-    assert "open files" in answer.last["words"]
+    assert "open files" in answer.last["explanation"]
 
 
 def test_a_fault_leaves_nothing(boxes: Callable[[str], Box], program: Callable[..., Path], built: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_fault_leaves_nothing(boxes: Callable[[str], Box], program: Callable[.
     script.chmod(0o755)
     answer = run_game(replace(box, runner=script), program, "play play", processes=2)  # asserts that no file is left
     assert (answer.code, answer.lines, answer.last["fault"]) == (3, [], "system")
-    assert answer.last["words"].startswith("clone: ")
+    assert answer.last["explanation"].startswith("clone: ")
 
 
 def test_communication_tests_leave_nothing(plain_box: Box, program: Callable[..., Path]) -> None:

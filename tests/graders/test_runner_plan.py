@@ -81,7 +81,7 @@ def test_bad_plan_is_a_fault(what: str, boxes: Callable[[str], Box], program: Ca
     assert answer.code == 3
     assert answer.lines == []
     assert answer.last["fault"] == "plan", answer.last
-    assert len(answer.last["words"]) > 10
+    assert len(answer.last["explanation"]) > 10
 
 
 def test_fault_repeats_the_nonce(boxes: Callable[[str], Box]) -> None:
@@ -95,7 +95,7 @@ def test_unavailable_isolation_is_a_fault(boxes: Callable[[str], Box], program: 
     files: Files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
     answer = boxes("fds-reduced-user").run(plan("run", *GOOD, least="full"), files)
     assert (answer.code, answer.last["fault"]) == (3, "isolation")
-    assert "full is needed, only reduced is available" in answer.last["words"]
+    assert "full is needed, only reduced is available" in answer.last["explanation"]
 
 
 @pytest.mark.root
@@ -108,7 +108,7 @@ def test_root_is_refused(runner: Path, program: Callable[..., Path], tmp_path: P
     done = subprocess.run([str(runner), "--dir", str(tmp_path)], capture_output=True, check=False)
     last = json.loads(done.stdout)
     assert (done.returncode, last["fault"]) == (3, "isolation")
-    assert "started as root" in last["words"]
+    assert "started as root" in last["explanation"]
 
 
 def test_good_plan_runs_everywhere(box: Box, program: Callable[..., Path]) -> None:

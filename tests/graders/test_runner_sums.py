@@ -45,5 +45,5 @@ def test_a_changed_file_is_a_fault(plain_box: Box, name: str) -> None:
     answer = answer_with_sums(plain_box, files, {**files, name: bytes(changed)})
     assert answer.code == 3
     assert answer.last["fault"] == "system"
-    assert answer.last["words"] == f"the job's file {name} was changed on the way"
+    assert answer.last["explanation"] == f"the job's file {name} was changed on the way"
     assert answer.lines == []

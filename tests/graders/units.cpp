@@ -54,7 +54,7 @@ std::string fault_of(F f) {
   try {
     f();
   } catch (const Fault& fault) {
-    return std::string(name_of(fault.kind)) + ": " + fault.message;
+    return std::string(name_of(fault.kind)) + ": " + fault.explanation;
   }
   return "no fault";
 }

@@ -172,7 +172,9 @@ def test_without_isolation_the_runner_does_not_judge(boxes: Boxes) -> None:
     """If the runner refuses, there is no score and no verdict."""
     job = pair_job(boxes, PLAIN, SUM)
     files = tuple(
-        dataclasses.replace(file, content=b'#!/bin/sh\necho \'{"fault":"isolation","words":"none here"}\'; exit 3\n')
+        dataclasses.replace(
+            file, content=b'#!/bin/sh\necho \'{"fault":"isolation","explanation":"none here"}\'; exit 3\n'
+        )
         if file.name == "runner"
         else file
         for file in job.files

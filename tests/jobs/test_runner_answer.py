@@ -63,7 +63,7 @@ def test_the_error_for_a_cut_answer_names_the_setting(lost: int) -> None:
 
 def test_je_has_no_score_and_names_the_program() -> None:
     """The score is None. The outcome has the judge program and its message."""
-    fault = {"program": "checker", "fault": "score", "words": "nan"}
+    fault = {"program": "checker", "fault": "score", "explanation": "nan"}
     outcome = read(stage(line(verdict="JE", score=None, **fault))).tests[0]
     assert (outcome.verdict, outcome.score, outcome.failed_program) == (Verdict.JE, None, "checker")
     assert outcome.message == "checker: nan"
@@ -105,9 +105,15 @@ def test_damaged_answer_is_a_transport_error(damaged: Stage) -> None:
 def test_kinds_of_faults_raise_different_errors() -> None:
     """Too little isolation is the machine's fault, a wrong plan is ours."""
     with pytest.raises(IsolationError, match="no seccomp"):
-        read(Stage(stdout=json.dumps({"fault": "isolation", "words": "no seccomp", "nonce": NONCE}), stderr="", code=3))
+        read(
+            Stage(
+                stdout=json.dumps({"fault": "isolation", "explanation": "no seccomp", "nonce": NONCE}),
+                stderr="",
+                code=3,
+            )
+        )
     with pytest.raises(RejectedError, match="plan"):
-        read(Stage(stdout=json.dumps({"fault": "plan", "words": "line 3", "nonce": NONCE}), stderr="", code=3))
+        read(Stage(stdout=json.dumps({"fault": "plan", "explanation": "line 3", "nonce": NONCE}), stderr="", code=3))
 
 
 def test_an_answer_cut_after_a_judge_fault_is_incomplete() -> None:

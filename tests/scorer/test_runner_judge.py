@@ -108,7 +108,7 @@ class Machine:
         if len(self.asked) - 1 in self._lost:
             raise TransportError("the answer was lost")
         if self._refuses:
-            return _said(f'{{"fault":"plan","words":"no such line","nonce":"{nonce}"}}\n')
+            return _said(f'{{"fault":"plan","explanation":"no such line","nonce":"{nonce}"}}\n')
         self.limits += [line for line in lines if line.startswith("limits ")]
         self.orders |= {line for line in lines if line.startswith("order ")}
         test_lines = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
@@ -187,7 +187,7 @@ def test_a_refused_plan_is_not_repeated_in_halves(tmp_path: Path) -> None:
 
 
 NEAR_LIMIT = {"verdict": "TLE", "score": "0", "cpu_us": 1_050_000}
-JUDGE_FAULT = {"verdict": "JE", "score": None, "fault": "exit", "program": "checker", "words": "exit code 1"}
+JUDGE_FAULT = {"verdict": "JE", "score": None, "fault": "exit", "program": "checker", "explanation": "exit code 1"}
 
 
 @pytest.mark.parametrize(("fifth", "alone"), [(NEAR_LIMIT, True), (JUDGE_FAULT, False)], ids=["near", "fault"])

@@ -106,7 +106,7 @@ def check_runner(execution: Execution, job: Job) -> None:
         raise TransportError(f"the runner was not started there, or crashed: exit code {run.code}, {output!r}")
     if job.nonce and fault.get("nonce") not in {job.nonce, ""}:
         raise TransportError("this is the answer to another job: was it mixed up by a proxy?")
-    reason = str(fault.get("words", ""))
+    reason = str(fault.get("explanation", ""))
     if fault["fault"] == "system" and not reason.endswith(_ABSENT):
         raise TransientError(f"the box lacked something: {reason}")
 
@@ -125,7 +125,7 @@ def isolation_fault(execution: Execution, kind: JobKind) -> str | None:
     if kind is not JobKind.RUNNER or execution.run.code == 0:
         return None
     fault = _fault(execution.run)
-    return str(fault.get("words", "")) if fault is not None and fault["fault"] == "isolation" else None
+    return str(fault.get("explanation", "")) if fault is not None and fault["fault"] == "isolation" else None
 
 
 def _fault(run: Stage) -> dict[str, Any] | None:

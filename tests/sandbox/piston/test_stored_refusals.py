@@ -103,7 +103,7 @@ def test_a_package_that_starts_no_runner_is_not_used_again(code: int) -> None:
     "result",
     [
         ended('{"end":true}\n', 0),
-        ended('{"fault":"system","words":"no memory"}\n', 4),
+        ended('{"fault":"system","explanation":"no memory"}\n', 4),
         ended("", None),
         TransientError("the connection was lost"),
     ],
