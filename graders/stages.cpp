@@ -145,7 +145,7 @@ class Stream {
     }
   }
 
-  void tell() const {
+  void print() const {
     char buffer[65536];
     for (off_t offset = 0; offset < size_;) {
       ssize_t n = pread(kept_, buffer, sizeof buffer, offset);
@@ -163,13 +163,13 @@ class Stream {
 
 // ------------------------------------------------------------------------------------------------ all processes
 
-struct Census {
+struct Usage {
   int64_t cpu_us = 0, resident_bytes = 0, largest_bytes = 0;
   pid_t largest = 0;
 };
 
 // Reads the numbers of one process; false if it is gone.
-bool look(int directory, const char* pid, Census& census) {
+bool look(int directory, const char* pid, Usage& usage) {
   char path[280], text[1024];
   snprintf(path, sizeof path, "%s/stat", pid);
   int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
@@ -190,17 +190,17 @@ bool look(int directory, const char* pid, Census& census) {
     fail("/proc/<pid>/stat");
   }
   static const int64_t ticks = sysconf(_SC_CLK_TCK), page = sysconf(_SC_PAGESIZE);
-  census.cpu_us += (user + system + reaped_user + reaped_system) * 1000000 / ticks;
-  census.resident_bytes += pages * page;
-  if (pages * page > census.largest_bytes) {
-    census.largest_bytes = pages * page;
-    census.largest = static_cast<pid_t>(atol(pid));
+  usage.cpu_us += (user + system + reaped_user + reaped_system) * 1000000 / ticks;
+  usage.resident_bytes += pages * page;
+  if (pages * page > usage.largest_bytes) {
+    usage.largest_bytes = pages * page;
+    usage.largest = static_cast<pid_t>(atol(pid));
   }
   return true;
 }
 
-Census census() {
-  Census all;
+Usage usage_now() {
+  Usage all;
   DIR* directory = opendir("/proc");
   if (directory == nullptr) fail("open /proc");
   while (dirent* entry = readdir(directory)) {
@@ -263,7 +263,7 @@ class StageRun {
     }
     wall_us_ = now_us() - begun_us_;
     end_all();
-    tell();
+    print();
     return limit_ == nullptr && WIFEXITED(status_) && WEXITSTATUS(status_) == 0;
   }
 
@@ -300,7 +300,7 @@ class StageRun {
 
   void check() {
     if (ended_) return;
-    Census all = census();
+    Usage all = usage_now();
     if (all.resident_bytes > peak_bytes_) peak_bytes_ = all.resident_bytes;
     if (all.resident_bytes > stage_.memory_bytes && all.largest > 1) kill(all.largest, SIGKILL);
     if (out_.over()) stop("stdout");
@@ -329,7 +329,7 @@ class StageRun {
     if (limit_ == nullptr && err_.over()) limit_ = "stderr";
   }
 
-  void tell() const {
+  void print() const {
     char line[512], why[16] = "null";
     if (limit_ != nullptr) snprintf(why, sizeof why, "\"%s\"", limit_);
     int n = snprintf(line, sizeof line,
@@ -341,8 +341,8 @@ class StageRun {
                      static_cast<long long>(peak_bytes_), static_cast<long long>(out_.size()),
                      static_cast<long long>(err_.size()));
     write_all(STDOUT_FILENO, line, static_cast<size_t>(n));
-    out_.tell();
-    err_.tell();
+    out_.print();
+    err_.print();
   }
 
   const Stage& stage_;

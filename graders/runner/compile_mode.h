@@ -170,14 +170,14 @@ class Compilation {
   }
 
   void look(Step& s) {
-    std::vector<pid_t> family = descendants(s.process.pid);
-    family.push_back(s.process.pid);
+    std::vector<pid_t> processes = descendants(s.process.pid);
+    processes.push_back(s.process.pid);
     if (s.pid_namespace.pid() > 0) {
-      for (pid_t orphan : descendants(s.pid_namespace.pid())) family.push_back(orphan);
+      for (pid_t orphan : descendants(s.pid_namespace.pid())) processes.push_back(orphan);
     }
     int64_t cpu = 0;
     bool waits = true;
-    for (pid_t pid : family) {
+    for (pid_t pid : processes) {
       Sample sample = ProcFiles().read(pid, {}, true);
       cpu += sample.cpu_us + read_totals(pid).reaped_children_us;
       s.peak_bytes = std::max(s.peak_bytes, sample.resident_bytes);
@@ -194,7 +194,7 @@ class Compilation {
     if (s.peak_bytes > plan_.memory_bytes) stop(s, Limit::Memory);
     if (cpu > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
     if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, Limit::Wall);
-    if (static_cast<long>(family.size()) > plan_.processes) stop(s, Limit::Processes);
+    if (static_cast<long>(processes.size()) > plan_.processes) stop(s, Limit::Processes);
     if (largest_file() > plan_.file_bytes) stop(s, Limit::FileSize);
   }
 

@@ -17,7 +17,7 @@ class HangUps {
         interactive_(rules_of(job.plan.task).interactive),
         forgeable_(job.plan.shows_fifos() && job.machine.can.landlock == 0),
         first_(job.directories.size(), Nobody),
-        left_by_manager_(first_.size(), 0) {
+        closed_by_manager_(first_.size(), 0) {
     if (!job.plan.has_manager() || closes_) return;
     closes_ = Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     if (!closes_) system_fault("inotify_init1");
@@ -61,17 +61,17 @@ class HangUps {
     while (closes_ && !ended_ && (n = read(closes_.get(), buffer, sizeof buffer)) > 0) {
       for (ssize_t at = 0; at < n;) {
         const inotify_event* event = reinterpret_cast<const inotify_event*>(buffer + at);
-        manager_leaves_ |= event->wd == manager_end_watch_;
+        manager_ends_ |= event->wd == manager_end_watch_;
         for (const Watched& w : watched_) {
           if (w.descriptor != event->wd || first_[w.process] != Nobody) continue;
           if ((event->mask & w.of_process) != 0) first_[w.process] = TheProcess;
           // The manager may close one FIFO only to send an end of file. It has hung up when it has closed the other one too.
           if ((event->mask & w.of_manager) == 0) continue;
-          left_by_manager_[w.process] |= w.of_manager;
+          closed_by_manager_[w.process] |= w.of_manager;
           // An interactor's FIFOs have its lowest numbers and close before `errors`: closing the one that it reads is enough.
-          bool deaf = interactive_ && w.of_manager == IN_CLOSE_NOWRITE;
-          bool left = deaf || (left_by_manager_[w.process] == IN_CLOSE && !forgeable_);
-          if (manager_leaves_ || left) first_[w.process] = TheManager;
+          bool reads_no_more = interactive_ && w.of_manager == IN_CLOSE_NOWRITE;
+          bool has_left = reads_no_more || (closed_by_manager_[w.process] == IN_CLOSE && !forgeable_);
+          if (manager_ends_ || has_left) first_[w.process] = TheManager;
         }
         at += static_cast<ssize_t>(sizeof *event + event->len);
       }
@@ -94,9 +94,9 @@ class HangUps {
   bool interactive_;
   bool forgeable_;  // the process can open the manager's ends too, and close them: without Landlock only the manager's end counts
   std::vector<Side> first_;
-  std::vector<uint32_t> left_by_manager_;
+  std::vector<uint32_t> closed_by_manager_;
   int manager_end_watch_ = -1;
-  bool manager_leaves_ = false, ended_ = false;
+  bool manager_ends_ = false, ended_ = false;
   std::vector<Watched> watched_;
 };
 

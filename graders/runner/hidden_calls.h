@@ -26,7 +26,7 @@ class HiddenCalls {
     munmap(shared, sizeof(Asking));
     CallSet hidden;
     for (long number = 0; number < kCalls; number++) {
-      hidden.has[number] = heard_[number] < times(number);
+      hidden.has[number] = reported_[number] < times(number);
     }
     return hidden;
   }
@@ -71,7 +71,7 @@ class HiddenCalls {
       pollfd ready[2] = {{listener.get(), POLLIN, 0}, {child.pidfd.get(), POLLIN, 0}};
       poll(ready, 2, -1);
       if ((ready[0].revents & POLLIN) != 0) {
-        hear(listener);
+        count(listener);
       } else {
         child.reap(false);
       }
@@ -79,11 +79,11 @@ class HiddenCalls {
     return child.signal() != 0 ? asking_->number + 1 : kCalls;
   }
 
-  void hear(const Fd& listener) {
+  void count(const Fd& listener) {
     Padded<seccomp_notif> request;
     if (!receive_call(listener, request)) return;
     int number = request.fields.data.nr;
-    if (number >= 0 && number < kCalls) heard_[number]++;
+    if (number >= 0 && number < kCalls) reported_[number]++;
     answer_call(listener, request, ENOSYS);
   }
 
@@ -107,7 +107,7 @@ class HiddenCalls {
   }
 
   Asking* asking_ = nullptr;
-  int heard_[kCalls] = {};
+  int reported_[kCalls] = {};
 };
 
 inline void find_hidden_calls(IsolationFeatures& can) {

@@ -111,4 +111,17 @@ inline Fd executable(JobFiles& files, const std::string& name) {
   return Fd(reopen(copy.get(), O_RDONLY));
 }
 
+// The contestant's program in a memory file that can only be executed, whatever the mode of the original file.
+inline Fd program_copy(int original) {
+  constexpr unsigned kFlags = 1 | 2;  // MFD_CLOEXEC, MFD_ALLOW_SEALING
+  Fd writable(static_cast<int>(syscall(SYS_memfd_create, "program", kFlags | MFD_EXEC)));
+  if (!writable) writable = Fd(static_cast<int>(syscall(SYS_memfd_create, "program", kFlags)));  // before Linux 6.3
+  if (!writable) system_fault("memfd_create");
+  if (!copy_bytes(original, writable.get())) system_fault("copy the program");
+  int fd = reopen(writable.get(), O_RDONLY);  // before its mode forbids reading
+  if (fd < 0 || fchmod(writable.get(), 0111) != 0) system_fault("the program's memory file");
+  fcntl(writable.get(), 1033 /* F_ADD_SEALS */, 0xf);
+  return Fd(fd);
+}
+
 }  // namespace runner

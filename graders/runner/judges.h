@@ -29,6 +29,7 @@ class Judge {
   JudgeFault fault = JudgeFault::None;
   std::string explanation;
   bool ours = false;  // the fault is not the judge program's
+  std::string directory;      // in which it runs
   std::string kept_feedback;  // the feedback directory of an earlier pass
 
   explicit Judge(const Job& job) : job_(job) {}
@@ -120,8 +121,6 @@ class Judge {
     directory.clear();
   }
 
-  std::string directory;
-
  private:
   void fail(JudgeFault kind, const std::string& why) {
     fault = kind;
@@ -183,17 +182,5 @@ class Judge {
   StartError start_error_;
   Stopwatch stopwatch_;
 };
-
-// The contestant's program in a memory file that can only be executed, whatever the mode of the original file.
-inline Fd program_copy(int original) {
-  Fd writable(static_cast<int>(syscall(SYS_memfd_create, "program", 1 | 2 | MFD_EXEC)));
-  if (!writable) writable = Fd(static_cast<int>(syscall(SYS_memfd_create, "program", 1 | 2)));
-  if (!writable) system_fault("memfd_create");
-  if (!copy_bytes(original, writable.get())) system_fault("copy the program");
-  int fd = reopen(writable.get(), O_RDONLY);  // before its mode forbids reading
-  if (fd < 0 || fchmod(writable.get(), 0111) != 0) system_fault("the program's memory file");
-  fcntl(writable.get(), 1033 /* F_ADD_SEALS */, 0xf);
-  return Fd(fd);
-}
 
 }  // namespace runner

@@ -142,13 +142,12 @@ class TestRun : Watching {
     if (program_failed()) return;
     if (!contestants_[0].left_output) return set_verdict(Verdict::WA, "0", kNoOutput + plan_.output_file);
     Judgement judgement;
-    bool crossed = false;  // the manager was killed by SIGPIPE because the program had hung up
-    bool decided = false;  // whether the manager gives the score
+    bool decided = false;  // without a checker
     if (plan_.has_manager()) {
-      crossed = manager_.fault == JudgeFault::Signal && manager_.process.signal() == SIGPIPE && somebody_hung_up_first();
-      if (crossed) {
+      if (manager_.fault == JudgeFault::Signal && manager_.process.signal() == SIGPIPE && somebody_hung_up_first()) {
         read_score("0", judgement);
         judgement.message = "The program ended before the manager was done";
+        decided = true;
       } else if (manager_.fault != JudgeFault::None) {
         return judge_error(manager_.fault, manager_.failed_program(), manager_.explanation);
       } else if (!plan_.has_checker || (rules_of(plan_.task).interactive && manager_.process.code() != 0)) {
@@ -157,7 +156,7 @@ class TestRun : Watching {
         decided = true;
       }
     }
-    if (!crossed && !decided && plan_.has_checker) {
+    if (!decided && plan_.has_checker) {
       if (plan_.left_to_client()) return leave_to_client();
       if (!check_output(judgement)) return;
     }
@@ -214,8 +213,7 @@ class TestRun : Watching {
     Limit limit = limit_;
     for (Contestant& c : contestants_) {
       // If the manager failed, only earlier failures of contestants count.
-      bool late = manager_.fault != JudgeFault::None && !hung_up_first(c);
-      if (late) continue;
+      if (manager_.fault != JudgeFault::None && !hung_up_first(c)) continue;
       memory |= !c.stopped && over_memory(c);
       output |= !c.stopped && over_output(c);
       made_deadly_call |= c.made_deadly_call;

@@ -111,7 +111,7 @@ class View {
 
   bool is_made(const std::string& path) const { return std::find(made_.begin(), made_.end(), path) != made_.end(); }
 
-  void make_way(const std::string& path) {
+  void make_directories_above(const std::string& path) {
     for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
       std::string above = path.substr(0, slash);
       if (is_made(above)) continue;
@@ -122,14 +122,14 @@ class View {
 
   void put_link(const char* target, const std::string& path) {
     if (covers(path)) return;
-    make_way(path);
+    make_directories_above(path);
     if (symlink(target, (outside_ + path).c_str()) != 0 && errno != EEXIST) system_fault("make the link %s", path.c_str());
   }
 
   void put(const std::string& path) {
     struct stat status;
     if (path.empty() || covers(path) || stat(path.c_str(), &status) != 0) return;
-    make_way(path);
+    make_directories_above(path);
     std::string point = outside_ + path;
     bool made = S_ISDIR(status.st_mode) ? mkdir(point.c_str(), 0755) == 0 || errno == EEXIST
                                         : bool(Fd(open(point.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644)));

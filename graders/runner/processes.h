@@ -137,13 +137,13 @@ inline std::vector<pid_t> descendants(pid_t root) {
 inline int64_t kill_leftovers(const std::vector<pid_t>& keep) {
   int64_t cpu = 0;
   for (int round = 0; round < 1000; round++) {
-    std::vector<pid_t> strays = descendants(getpid());
-    strays.erase(std::remove_if(strays.begin(), strays.end(),
+    std::vector<pid_t> left = descendants(getpid());
+    left.erase(std::remove_if(left.begin(), left.end(),
                                 [&](pid_t pid) { return std::find(keep.begin(), keep.end(), pid) != keep.end(); }),
-                 strays.end());
-    if (strays.empty()) return cpu;
-    for (pid_t pid : strays) kill(pid, SIGKILL);
-    for (pid_t pid : strays) {
+                 left.end());
+    if (left.empty()) return cpu;
+    for (pid_t pid : left) kill(pid, SIGKILL);
+    for (pid_t pid : left) {
       rusage usage;
       if (wait4(pid, nullptr, 0, &usage) == pid) cpu += cpu_of(usage);
     }

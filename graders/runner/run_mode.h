@@ -86,14 +86,10 @@ class ClearedDirectories {
 inline Outcome run_once(Job& job, WarmInterpreter& warm, const Test& test, Passes& passes) {
   ClearedDirectories cleared(job);
   passes.begin();
-  Outcome outcome;
-  {
-    for (size_t i = 0; i < job.directories.size() && !job.plan.has_manager() && test.output < 0; i++) {
-      make_directories(job, job.directories[i], static_cast<long>(i), test);
-    }
-    TestRun run(job, warm, test, passes);
-    outcome = run.run();
+  for (size_t i = 0; i < job.directories.size() && !job.plan.has_manager() && test.output < 0; i++) {
+    make_directories(job, job.directories[i], static_cast<long>(i), test);
   }
+  Outcome outcome = TestRun(job, warm, test, passes).run();
   cleared.clear();
   return outcome;
 }

@@ -91,9 +91,8 @@ inline Judgement read_cms(int output, int errors) {
   return judgement;
 }
 
-// testlib.h as it is published: 0 ok, 1 wrong answer, 2 presentation error, 4 dirt, 8 unexpected end of file;
-// 7 a score as the word after `points`. (3 is the checker's own failure. Its "partially" codes begin at 0, so they overlap
-// with these; they are refused by their message.) testlib does not define the unit of points; here they are parts of 1.
+// testlib: 0 accepts; 7 gives a score, as the word after `points`. testlib does not define the unit of points; here they are
+// parts of 1. (Its "partially" codes begin at 0, so they overlap with the others; they are refused by their message.)
 constexpr char kPartially[] = "partially correct (";  // Source: testlib.h, `InStream::quit`
 
 inline Judgement read_testlib(int code, int errors) {
@@ -112,13 +111,14 @@ inline Judgement read_testlib(int code, int errors) {
   return judgement;
 }
 
-// Kattis: 42 accepts, 43 rejects; `score.txt` in the feedback directory has the score of an accepted output, if `full` is above 0.
+// Kattis: `score.txt` in the feedback directory has the score of an accepted output, if `full` is above 0.
 inline Judgement read_kattis(int code, const std::string& feedback, int64_t full) {
   Judgement judgement;
   Fd message = open_if_there(feedback + "/judgemessage.txt"), score = open_if_there(feedback + "/score.txt");
   if (message) judgement.message = trimmed(head(message.get(), kMessageBytes));
-  if (code != 42 || !score || full == 0) {
-    read_score(code == 42 ? "1" : "0", judgement);
+  bool accepted = has(kKattis.accepts, code);
+  if (!accepted || !score || full == 0) {
+    read_score(accepted ? "1" : "0", judgement);
   } else {
     read_score_of(score.get(), false, judgement, full);
   }

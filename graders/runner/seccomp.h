@@ -19,15 +19,15 @@ class FilterWriter {
     pieces_.push_back(call_filter.unknown(hidden.any()));
     bool named[kCalls] = {};
     for (const Rule& rule : kRules) {
-      size_t seen = number_of(call_filter.by(rule, false)), unseen = number_of(call_filter.by(rule, true));
+      size_t usual = number_of(call_filter.by(rule, false)), if_hidden = number_of(call_filter.by(rule, true));
       for (const CallName& call : rule.calls) {
-        decisions_.push_back({call.number, hidden.has[call.number] ? unseen : seen});
+        decisions_.push_back({call.number, hidden.has[call.number] ? if_hidden : usual});
         named[call.number] = true;
       }
     }
-    size_t heard = number_of(call_filter.unknown(false));
+    size_t unnamed = number_of(call_filter.unknown(false));
     for (long number = 0; number < kLastCall; number++) {
-      if (!named[number] && !hidden.has[number]) decisions_.push_back({number, heard});
+      if (!named[number] && !hidden.has[number]) decisions_.push_back({number, unnamed});
     }
     size_t foreign = number_of(call_filter.foreign_abi(hidden.any()));
     find_ranges();
