@@ -87,10 +87,8 @@
 #include "runner/build_mode.h"
 #include "runner/capabilities.h"
 #include "runner/compile_mode.h"
-#include "runner/decisions.h"
 #include "runner/descriptors.h"
 #include "runner/hidden_calls.h"
-#include "runner/job.h"
 #include "runner/job_files.h"
 #include "runner/json.h"
 #include "runner/lines.h"
@@ -101,6 +99,7 @@
 #include "runner/run_mode.h"
 #include "runner/seccomp.h"
 #include "runner/system.h"
+#include "runner/system_calls.h"
 #include "runner/verdicts.h"
 
 namespace runner {

@@ -1,7 +1,6 @@
 // The decision about each system call, as pieces of a seccomp filter.
 #pragma once
 
-#include "numbers.h"
 #include "system.h"
 #include "system_calls.h"
 
@@ -56,7 +55,7 @@ class CallFilter {
     return std::exchange(piece_, {});
   }
 
-  Filter by(const Rule& rule, bool hidden) {
+  Filter by(const CallRule& rule, bool hidden) {
     hidden_ = hidden;
     bool unneeded = (rule.where == Where::Sibling && !siblings_) || (rule.where == Where::Reduced && !reduced_);
     Let let = unneeded ? Let::Always : holds(rule.where) ? rule.let : Let::Never;
@@ -78,11 +77,11 @@ class CallFilter {
   void end_program() { emit(BPF_RET | BPF_K, ask_or(SECCOMP_RET_KILL_PROCESS)); }
   bool asks() const { return notify_ && !hidden_; }
   uint32_t ask_or(uint32_t otherwise) const { return asks() ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : otherwise; }
-  uint32_t refusal(const Rule& rule) const {
+  uint32_t refusal(const CallRule& rule) const {
     uint32_t error = SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
     return rule.noted ? ask_or(error) : error;
   }
-  void refuse(const Rule& rule) { emit(BPF_RET | BPF_K, refusal(rule)); }
+  void refuse(const CallRule& rule) { emit(BPF_RET | BPF_K, refusal(rule)); }
 
   // Continues if an argument is a null pointer.
   void must_be_null(uint32_t index, uint32_t otherwise) {
@@ -94,7 +93,7 @@ class CallFilter {
   }
 
   // Decides about a futex, in four instructions or in one. Only pages of libraries could be mapped by several siblings.
-  void only_private(const Rule& rule, uint32_t op) {
+  void only_private(const CallRule& rule, uint32_t op) {
     if (!libraries_) return allow();
     load_argument(op);
     emit(BPF_JMP | BPF_JSET | BPF_K, 128 /* FUTEX_PRIVATE_FLAG */, 1, 0);
@@ -115,7 +114,7 @@ class CallFilter {
     }
   }
 
-  void decide(const Rule& rule, Let let) {
+  void decide(const CallRule& rule, Let let) {
     uint32_t arg = static_cast<uint32_t>(rule.arg), first = rule.values.size() > 0 ? *rule.values.begin() : 0;
     switch (let) {
       case Let::Always: return allow();
@@ -137,7 +136,7 @@ class CallFilter {
     }
   }
 
-  void decide_on_self(const Rule& rule) {
+  void decide_on_self(const CallRule& rule) {
     load_argument(static_cast<uint32_t>(rule.arg));
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
     piece_.self.push_back(piece_.code.size());
@@ -146,7 +145,7 @@ class CallFilter {
     refuse(rule);
   }
 
-  void decide_signal(const Rule& rule, uint32_t signal_argument) {
+  void decide_signal(const CallRule& rule, uint32_t signal_argument) {
     load_argument(signal_argument);
     for (uint32_t ours : {SIGKILL, SIGSYS}) {
       emit(BPF_JMP | BPF_JEQ | BPF_K, ours, 0, 1);
@@ -155,7 +154,7 @@ class CallFilter {
     decide_on_self(rule);
   }
 
-  void decide_one_of(const Rule& rule, uint32_t arg) {
+  void decide_one_of(const CallRule& rule, uint32_t arg) {
     load_argument(arg);
     uint8_t left = static_cast<uint8_t>(rule.values.size());
     for (uint32_t value : rule.values) emit(BPF_JMP | BPF_JEQ | BPF_K, value, left--, 0);
@@ -163,7 +162,7 @@ class CallFilter {
     allow();
   }
 
-  void decide_bits(const Rule& rule, uint32_t arg, uint32_t refused) {
+  void decide_bits(const CallRule& rule, uint32_t arg, uint32_t refused) {
     load_argument(arg);
     emit(BPF_JMP | BPF_JSET | BPF_K, refused, 1, 0);
     allow();
@@ -171,7 +170,7 @@ class CallFilter {
   }
 
   // A clock of a process or thread is ~id << 3 | kind: the last eight numbers are those of id 0, the caller itself.
-  void decide_clock(const Rule& rule) {
+  void decide_clock(const CallRule& rule) {
     load_argument(static_cast<uint32_t>(rule.arg));
     emit(BPF_JMP | BPF_JGE | BPF_K, 0xfffffff8, 2, 0);
     emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 0, 1);
@@ -179,7 +178,7 @@ class CallFilter {
     allow();
   }
 
-  void decide_mapping(const Rule& rule) {
+  void decide_mapping(const CallRule& rule) {
     load_argument(3);
     emit(BPF_JMP | BPF_JSET | BPF_K, 0x40000 /* MAP_HUGETLB */, 5, 0);
     emit(BPF_JMP | BPF_JSET | BPF_K, 1 /* MAP_SHARED, MAP_SHARED_VALIDATE */, 0, 3);
@@ -190,7 +189,7 @@ class CallFilter {
     refuse(rule);
   }
 
-  void decide_futex(const Rule& rule) {
+  void decide_futex(const CallRule& rule) {
     uint32_t op = static_cast<uint32_t>(rule.arg);
     load_argument(op);
     emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);  // without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME
@@ -209,7 +208,7 @@ class CallFilter {
     allow();
   }
 
-  void decide_timeout(const Rule& rule) {
+  void decide_timeout(const CallRule& rule) {
     load_argument(static_cast<uint32_t>(rule.arg));
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
     emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 1, 0);
@@ -218,7 +217,7 @@ class CallFilter {
   }
 
   // The values: the domain; the type; bits of the type that may be set or not.
-  void decide_socket_pair(const Rule& rule) {
+  void decide_socket_pair(const CallRule& rule) {
     const uint32_t* values = rule.values.begin();
     load_argument(0);
     emit(BPF_JMP | BPF_JEQ | BPF_K, values[0], 0, 4);
@@ -229,7 +228,7 @@ class CallFilter {
     refuse(rule);
   }
 
-  void decide_connected(const Rule& rule, uint32_t plain_flags) {
+  void decide_connected(const CallRule& rule, uint32_t plain_flags) {
     must_be_null(4, refusal(rule));  // the address
     load_argument(static_cast<uint32_t>(rule.arg));
     emit(BPF_JMP | BPF_JSET | BPF_K, ~plain_flags, 0, 1);
@@ -237,7 +236,7 @@ class CallFilter {
     allow();
   }
 
-  void decide_limit(const Rule& rule) {
+  void decide_limit(const CallRule& rule) {
     load_argument(0);
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
     piece_.self.push_back(piece_.code.size());

@@ -48,7 +48,7 @@ class HiddenCalls {
   // never go to the listener need not be tried.
   static int times(long number) {
     if (number == 335 || number == 336) return 0;  // of the kernel's own trampolines (uprobes): no filter sees them
-    const Rule* rule = rule_of(number);
+    const CallRule* rule = rule_of(number);
     if (rule == nullptr) return number < kLastCall ? 1 : 0;
     if (rule->let == Let::Deadly) return 2;
     bool always = rule->let == Let::Always && rule->where == Where::Everywhere;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "capabilities.h"
+#include "decisions.h"
 #include "descriptors.h"
 #include "plan.h"
-#include "seccomp.h"
 #include "system.h"
 
 namespace runner {

@@ -11,7 +11,6 @@
 #include "numbers.h"
 #include "permissions.h"
 #include "plan.h"
-#include "process_directories.h"
 #include "processes.h"
 #include "seccomp.h"
 #include "system.h"

@@ -6,7 +6,6 @@
 #include "landlock.h"
 #include "numbers.h"
 #include "plan.h"
-#include "process_directories.h"
 #include "processes.h"
 #include "system.h"
 

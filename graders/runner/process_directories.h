@@ -27,7 +27,7 @@ inline std::string make_directory(const std::string& path, mode_t mode = 0700) {
   return path;
 }
 
-// Removes a directory that a judge or a step filled. (Directories that contestants fill are unmounted, or flat.)
+// Removes a directory with all that a judge or a step put there, or a confined contestant, which can make no directories in it.
 inline void remove_tree(int parent, const char* name) {
   if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
   Fd directory(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -163,14 +163,14 @@ inline void make_root(ProcessDirectories& directories, const Machine& machine, c
   if (mount(nullptr, directories.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
 }
 
-// The limits of a scratch directory, without the output file, which has its own limit. The size of an input file is added.
-struct ScratchLimit {
-  int64_t bytes = kScratchBytes;
-  int files = kScratchFiles;
+// What files in a scratch directory may take, or do take. The output file is not counted, because it has its own limit.
+struct ScratchSize {
+  int64_t bytes = 0;
+  int files = 0;
 };
 
-inline ScratchLimit scratch_limit(const Plan& plan, const Test& test) {
-  ScratchLimit room;
+inline ScratchSize scratch_limit(const Plan& plan, const Test& test) {
+  ScratchSize room{kScratchBytes, kScratchFiles};
   if (plan.input_file.empty()) return room;
   room.bytes += file_size(test.input) + kScratchSlackBytes;
   room.files++;
@@ -243,7 +243,7 @@ inline void make_directories(const Job& job, ProcessDirectories& directories, lo
     directories.scratch = directories.root + "/box";
   }
   if (job.full()) {
-    ScratchLimit room = scratch_limit(plan, test);
+    ScratchSize room = scratch_limit(plan, test);
     if (!plan.output_file.empty()) {
       room.bytes += plan.output_bytes + kScratchSlackBytes;
       room.files++;
@@ -272,23 +272,16 @@ inline void make_directories(const Job& job, ProcessDirectories& directories, lo
 }
 
 // Under reduced isolation a contestant can make plain files in its scratch directory, and nothing else.
-struct ScratchUse {
-  int64_t bytes = 0;
-  int files = 0;
-};
-
-// `but`: a file that is not counted, because it has its own limit.
-inline ScratchUse measure_scratch(const std::string& path, const std::string& but, bool remove) {
-  ScratchUse use;
+inline ScratchSize scratch_size(const std::string& path, const std::string& output_file) {
+  ScratchSize size;
   Fd scratch(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   each_entry(scratch.get(), [&](int directory, const char* name) {
-    if (!remove && but == name) return;
+    if (output_file == name) return;
     struct stat status;
-    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) use.bytes += status.st_blocks * 512;
-    use.files++;
-    if (remove) unlinkat(directory, name, 0);
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) size.bytes += status.st_blocks * 512;
+    size.files++;
   });
-  return use;
+  return size;
 }
 
 inline void clear_directories(const Job& job, ProcessDirectories& directories) {
@@ -298,8 +291,7 @@ inline void clear_directories(const Job& job, ProcessDirectories& directories) {
     if (umount2(directories.scratch.c_str(), MNT_DETACH) != 0) system_fault("umount");
   } else {
     if (job.plan.names_files() && chmod(directories.scratch.c_str(), 0700) != 0) system_fault("chmod");
-    measure_scratch(directories.scratch, "", true);
-    rmdir(directories.scratch.c_str());
+    remove_tree(AT_FDCWD, directories.scratch.c_str());
   }
   if (directories.fifo_in.empty()) return;
   unlink(directories.fifo_in.c_str());

@@ -34,8 +34,8 @@ struct ProtocolRules {
   bool batch_only = false;             // judges outputs of batch tasks only
 };
 
-// CMS: https://cms.readthedocs.io, "Task types". testlib.h as it is published: 0 ok, 7 points; 1 wrong answer,
-// 2 presentation error, 4 dirt, 8 unexpected end of file (3 is the checker's own failure). Kattis: its problem format, "Output validators".
+// CMS: https://cms.readthedocs.io, "Task types". testlib.h as it is published: 0 ok, 7 points; 1 wrong answer, 2 presentation
+// error, 4 dirt, 8 unexpected end of file (3 is the checker's own failure). Kattis: its problem format, "Output validators".
 constexpr ProtocolRules kCms = {"cms", JudgedBy::Program, {0}, {}, {"input.txt", "correct_output.txt", "output.txt"}};
 constexpr ProtocolRules kTestlib = {
     "testlib", JudgedBy::Program, {0, 7}, {1, 2, 4, 8}, {"input.txt", "output.txt", "correct_output.txt"}, false, true, true};

@@ -6,7 +6,6 @@
 #include "descriptors.h"
 #include "job.h"
 #include "job_files.h"
-#include "judges.h"
 #include "lines.h"
 #include "one_test.h"
 #include "outcome.h"

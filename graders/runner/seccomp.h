@@ -18,7 +18,7 @@ class FilterWriter {
   FilterWriter(CallFilter call_filter, const CallSet& hidden) {
     pieces_.push_back(call_filter.unknown(hidden.any()));
     bool named[kCalls] = {};
-    for (const Rule& rule : kRules) {
+    for (const CallRule& rule : kCallRules) {
       size_t usual = number_of(call_filter.by(rule, false)), if_hidden = number_of(call_filter.by(rule, true));
       for (const CallName& call : rule.calls) {
         decisions_.push_back({call.number, hidden.has[call.number] ? if_hidden : usual});
@@ -117,8 +117,8 @@ class FilterWriter {
 };
 
 // A call in the table, with its rule; null pointers if it is not there.
-inline std::pair<const Rule*, const CallName*> entry_of(long number) {
-  for (const Rule& rule : kRules) {
+inline std::pair<const CallRule*, const CallName*> entry_of(long number) {
+  for (const CallRule& rule : kCallRules) {
     for (const CallName& call : rule.calls) {
       if (call.number == number) return {&rule, &call};
     }
@@ -126,7 +126,7 @@ inline std::pair<const Rule*, const CallName*> entry_of(long number) {
   return {nullptr, nullptr};
 }
 
-inline const Rule* rule_of(long number) { return entry_of(number).first; }
+inline const CallRule* rule_of(long number) { return entry_of(number).first; }
 
 inline std::string name_of_call(long number) {
   const CallName* call = entry_of(number).second;
@@ -148,7 +148,7 @@ inline Refusal refusal_of(const seccomp_data& data) {
     return refusal;
   }
   refusal.name = name_of_call(data.nr);
-  if (const Rule* rule = rule_of(data.nr)) {
+  if (const CallRule* rule = rule_of(data.nr)) {
     refusal.error = rule->error;
     refusal.deadly = rule->let == Let::Deadly;
     refusal.killed_itself = rule->let == Let::SignalSelf && data.args[*rule->values.begin()] == SIGKILL;

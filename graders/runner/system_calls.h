@@ -50,7 +50,7 @@ struct CallName {
   const char* name;
 };
 
-struct Rule {
+struct CallRule {
   Let let;
   int arg;
   std::initializer_list<uint32_t> values;
@@ -68,7 +68,7 @@ constexpr uint32_t kThread = 0x50f00;  // CLONE_VM, FS, FILES, SIGHAND, THREAD, 
 
 // No call is listed twice (asserted below), and the filter finds a call by its number: the order is for readers only. Calls
 // with a condition come first.
-constexpr Rule kRules[] = {
+constexpr CallRule kCallRules[] = {
     // Huge pages do not count as resident; shared pages stay in memory when no process maps them, and then do not count either.
     {Let::Counted, 0, {}, Where::Everywhere, ENOMEM, true, {C(mmap)}},
     // Without the flag that gives a thread its own table of descriptors, as clone could.
@@ -229,7 +229,7 @@ constexpr Rule kRules[] = {
 
 constexpr bool each_call_stands_once() {
   bool seen[kCalls] = {};
-  for (const Rule& rule : kRules) {
+  for (const CallRule& rule : kCallRules) {
     for (const CallName& call : rule.calls) {
       if (seen[call.number]) return false;
       seen[call.number] = true;
@@ -237,6 +237,6 @@ constexpr bool each_call_stands_once() {
   }
   return true;
 }
-static_assert(each_call_stands_once(), "kRules decides on a call twice");
+static_assert(each_call_stands_once(), "kCallRules decides on a call twice");
 
 }  // namespace runner

@@ -12,7 +12,6 @@
 #include "messages.h"
 #include "numbers.h"
 #include "permissions.h"
-#include "pid_namespaces.h"
 #include "plan.h"
 #include "processes.h"
 #include "system.h"

@@ -250,9 +250,8 @@ class Watching : protected TestState {
     if (c.last.threads > plan_.threads) end(c, Limit::Threads);
     const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];
     if (!job_.full()) {
-      ScratchUse use = measure_scratch(directories.scratch, plan_.output_file, false);
-      ScratchLimit room = scratch_limit(plan_, test_);
-      if (use.bytes > room.bytes || use.files > room.files) end(c, Limit::Scratch);
+      ScratchSize size = scratch_size(directories.scratch, plan_.output_file), room = scratch_limit(plan_, test_);
+      if (size.bytes > room.bytes || size.files > room.files) end(c, Limit::Scratch);
     }
     struct stat status;
     if (!plan_.output_file.empty()) c.written_bytes = find_output(directories, plan_.output_file, status) ? status.st_size : 0;

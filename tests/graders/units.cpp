@@ -194,7 +194,7 @@ void test_filters() {
     for (size_t at : filter.self) filter.code[at].k = 77;
     CHECK(filter.code.size() <= BPF_MAXINSNS);
     for (long number = 0; number < kCalls; number++) {
-      const Rule* rule = rule_of(number);
+      const CallRule* rule = rule_of(number);
       // Numbers without a call are not tried one by one: one hidden call hides all of them.
       bool is_hidden = rule != nullptr || number < kLastCall ? hidden.has[number] : hidden.any();
       Filter piece = rule != nullptr ? call_filter.by(*rule, is_hidden) : call_filter.unknown(is_hidden);
