@@ -85,20 +85,17 @@ class Module:
 
 
 class Report:
-    """Writes how a run ended, as one line of JSON, if a descriptor for it is given.
+    """Writes how a run ended, as one line of JSON.
 
     `phase` is `compile` (a syntax error), `load` (an error while the module was executed or the function looked up),
     `run`, or `done`. An error has its `repr`, its traceback, and whether it was an `exit`.
     """
 
-    def __init__(self, fd: int | None) -> None:
+    def __init__(self, fd: int) -> None:
         self._fd = fd
 
     def write(self, phase: str, error: BaseException | None = None) -> None:
-        """Write the line, if none has been written yet."""
-        fd, self._fd = self._fd, None
-        if fd is None:
-            return
+        """Write the line and close the descriptor."""
         line = [f'"phase":"{phase}"']
         if error is not None:
             is_exit = isinstance(error, SystemExit)
@@ -106,8 +103,8 @@ class Report:
             line.append(f'"error":{_quoted(_shown(error)[:SHOWN])}')
             line.append(f'"traceback":{_quoted("" if is_exit else _traceback(error)[-SHOWN:], keeps_end=True)}')
         try:
-            write_all(fd, f"{{{','.join(line)}}}\n".encode("ascii"))
-            os.close(fd)
+            write_all(self._fd, f"{{{','.join(line)}}}\n".encode("ascii"))
+            os.close(self._fd)
         except OSError:
             pass  # the program has closed it
 

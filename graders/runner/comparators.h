@@ -1,8 +1,8 @@
 // Comparators: decide whether an output is right.
 //
 // Each rule compares two files, the program's output and the official answer, byte by byte and by its definition in
-// docs/apps.md, which is binding (or in docs/verdicts.md: the last two of `Rule`). Both are read with pread through small buffers, so neither is mapped, shared offsets
-// do not move, and a rule uses more memory only if its definition requires it:
+// docs/apps.md, which is binding (or in docs/verdicts.md: the last two of `Rule`). Both are read with pread through small
+// buffers, so neither is mapped, shared offsets do not move, and a rule uses more memory only if its definition requires it:
 //
 //   exact, lines, tokens, case-insensitive,
 //   white-diff                                two buffers
