@@ -17,6 +17,12 @@
 
 namespace runner {
 
+// The files of a judge program: descriptors, or -1.
+struct JudgeFiles {
+  int input, answer, output;
+  int standard_input;
+};
+
 // A checker or manager. It runs in a directory of its own, in which `input.txt`, `correct_output.txt`, `output.txt` and
 // the program itself are links to its descriptors, because some judge programs are scripts and read files of these names.
 class Judge {
@@ -48,14 +54,14 @@ class Judge {
   }
 
   // `partner` is given for an interactor: the directories of the program whose FIFOs become its stdin and stdout.
-  void begin(TrustedProgram who, const JudgeSpec& spec, const std::vector<std::string>& args, int input, int answer,
-             int result, int standard_input, const ProcessDirectories* partner = nullptr) {
+  void begin(TrustedProgram who, const JudgeSpec& spec, const std::vector<std::string>& args, const JudgeFiles& its_files,
+             const ProcessDirectories* partner = nullptr) {
     who_ = who;
     spec_ = &spec;
     directory = make_directory(job_.machine.base + "/" + random_name());
     link(kJudgeInputFd, "input.txt");
     link(kJudgeAnswerFd, "correct_output.txt");
-    if (result >= 0) link(kJudgeOutputFd, "output.txt");
+    if (its_files.output >= 0) link(kJudgeOutputFd, "output.txt");
     link(kJudgeProgramFd, name());
     if (!kept_feedback.empty()) {
       if (rename(kept_feedback.c_str(), (directory + "/feedback").c_str()) != 0) system_fault("give a feedback directory");
@@ -64,7 +70,7 @@ class Judge {
     }
     started_us = now_us();
     stopwatch_ = Stopwatch();
-    if (start(process) == 0) run(args, input, answer, result, standard_input, partner);
+    if (start(process) == 0) run(args, its_files, partner);
   }
 
   bool over(int64_t cpu_us) const { return cpu_us > spec_->cpu_ms * 1000; }
@@ -132,7 +138,7 @@ class Judge {
   }
 
   // The child's side.
-  [[noreturn]] void run(const std::vector<std::string>& args, int input, int answer, int result, int standard_input,
+  [[noreturn]] void run(const std::vector<std::string>& args, const JudgeFiles& its_files,
                         const ProcessDirectories* partner) noexcept {
     setsid();
     plain_signals();
@@ -140,14 +146,14 @@ class Judge {
     Fd own(reopen(errors.get(), O_WRONLY | O_APPEND)), again(reopen(errors.get(), O_WRONLY | O_APPEND));
     if (!own || !again) start_error_.exit_with("open its stderr");
     if (chdir(directory.c_str()) != 0) start_error_.exit_with("chdir");
-    int standard_output = output.get();
+    int standard_input = its_files.standard_input, standard_output = output.get();
     if (partner != nullptr) {
       // In the order in which the program opens them, because each open waits for the other side's.
       if ((standard_output = open(partner->fifo_in.c_str(), O_WRONLY | O_CLOEXEC)) < 0) start_error_.exit_with("open a fifo");
       if ((standard_input = open(partner->fifo_out.c_str(), O_RDONLY | O_CLOEXEC)) < 0) start_error_.exit_with("open a fifo");
     }
-    if (!place_descriptors({{standard_input, 0}, {standard_output, 1}, {own.get(), 2}, {input, kJudgeInputFd},
-                            {answer, kJudgeAnswerFd}, {result, kJudgeOutputFd}, {spec_->program.get(), kJudgeProgramFd},
+    if (!place_descriptors({{standard_input, 0}, {standard_output, 1}, {own.get(), 2}, {its_files.input, kJudgeInputFd},
+                            {its_files.answer, kJudgeAnswerFd}, {its_files.output, kJudgeOutputFd}, {spec_->program.get(), kJudgeProgramFd},
                             {again.get(), kJudgeLastFd}},
                            INT_MAX)) {
       start_error_.exit_with("descriptors");

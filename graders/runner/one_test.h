@@ -303,7 +303,8 @@ class TestRun : Watching {
     args.insert(args.end(), plan_.checker.args.begin(), plan_.checker.args.end());
     args.insert(args.end(), test_.args.begin(), test_.args.end());
     checker.open_outputs();
-    checker.begin(TrustedProgram::Checker, plan_.checker, args, input.get(), answer.get(), result.get(), standard_input.get());
+    JudgeFiles its_files{input.get(), answer.get(), result.get(), standard_input.get()};
+    checker.begin(TrustedProgram::Checker, plan_.checker, args, its_files);
   }
 };
 

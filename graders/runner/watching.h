@@ -135,7 +135,7 @@ class Watching : protected TestState {
     if (partner != nullptr && !plan_.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
     manager_.open_outputs();
     hang_ups_.watch_end(manager_);  // before its start: it may end before we run again
-    manager_.begin(TrustedProgram::Manager, plan_.manager, args, again.get(), answer.get(), -1, input.get(), partner);
+    manager_.begin(TrustedProgram::Manager, plan_.manager, args, {again.get(), answer.get(), -1, input.get()}, partner);
   }
 
   // An interactor may write to a program that has ended, and a program to an interactor that has accepted it, without getting
