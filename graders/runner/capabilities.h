@@ -70,9 +70,7 @@ inline bool enter_own_namespaces() {
   if (child < 0) return false;
   if (child > 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // new credentials may have reset it
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    int status = wait_for(child);
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -111,10 +109,7 @@ inline bool has_no_network() {
 inline bool succeeds_in_child(bool (*attempt)()) {
   pid_t child = fork();
   if (child == 0) _exit(attempt() ? 0 : 1);
-  int status = 1;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return child > 0 && status == 0;
+  return child > 0 && wait_for(child) == 0;
 }
 
 // Of all filters of a process only one can have a listener, and our parent may have installed one already.

@@ -89,12 +89,7 @@ inline bool copy_bytes(int from, int to) {
     ssize_t n = read_at(from, buffer, sizeof buffer, offset);
     if (n <= 0) return n == 0;
     offset += n;
-    for (ssize_t done = 0; done < n;) {
-      ssize_t m = write(to, buffer + done, static_cast<size_t>(n - done));
-      if (m < 0 && errno == EINTR) continue;
-      if (m <= 0) return false;
-      done += m;
-    }
+    if (!write_all(to, buffer, static_cast<size_t>(n))) return false;
   }
 }
 

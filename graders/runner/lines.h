@@ -13,6 +13,24 @@ inline int64_t now_us() {
   return t.tv_sec * 1'000'000LL + t.tv_nsec / 1000;
 }
 
+__attribute__((format(printf, 1, 0))) inline std::string vformat(const char* format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  std::string text(vsnprintf(nullptr, 0, format, args) + 1, '\0');  // it writes a last zero too
+  vsnprintf(&text[0], text.size(), format, again);
+  va_end(again);
+  text.pop_back();
+  return text;
+}
+
+__attribute__((format(printf, 1, 2))) inline std::string format(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  std::string text = vformat(format, args);
+  va_end(args);
+  return text;
+}
+
 using CrcTables = std::array<std::array<uint32_t, 256>, 8>;
 
 // What a byte adds to a CRC-32, by how many bytes follow it in a block of eight.
@@ -46,24 +64,26 @@ class Checksum {
     }
     for (; size > 0; data++, size--) rest_ = kTables[0][(rest_ ^ static_cast<unsigned char>(*data)) & 255] ^ (rest_ >> 8);
   }
-  uint32_t value() const { return ~rest_; }
-  std::string text() const;
+  std::string text() const { return format("%08x", ~rest_); }
 
  private:
   uint32_t rest_ = ~0u;
 };
 
-inline void print(const char* data, size_t size) {
+inline bool write_all(int fd, const char* data, size_t size) {
   while (size > 0) {
-    ssize_t n = write(STDOUT_FILENO, data, size);
+    ssize_t n = write(fd, data, size);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) _exit(4);  // the reader has closed its end: nothing can be reported
+    if (n <= 0) return false;
     data += n;
     size -= static_cast<size_t>(n);
   }
+  return true;
 }
 
-inline void print(const std::string& text) { print(text.data(), text.size()); }
+inline void print(const std::string& text) {
+  if (!write_all(STDOUT_FILENO, text.data(), text.size())) _exit(4);  // the reader has closed its end: nothing can be reported
+}
 
 // The lines of a job: the plan's secret number, which the last of them repeats, how many were printed, and their checksum.
 struct Lines {
@@ -82,26 +102,6 @@ struct Lines {
     printed++;
   }
 };
-
-__attribute__((format(printf, 1, 0))) inline std::string vformat(const char* format, va_list args) {
-  va_list again;
-  va_copy(again, args);
-  std::string text(vsnprintf(nullptr, 0, format, args) + 1, '\0');  // it writes a last zero too
-  vsnprintf(&text[0], text.size(), format, again);
-  va_end(again);
-  text.pop_back();
-  return text;
-}
-
-__attribute__((format(printf, 1, 2))) inline std::string format(const char* format, ...) {
-  va_list args;
-  va_start(args, format);
-  std::string text = vformat(format, args);
-  va_end(args);
-  return text;
-}
-
-inline std::string Checksum::text() const { return format("%08x", value()); }
 
 // Our failure: the job has no result. `main` catches it and prints it; destructors end the processes.
 struct Fault {

@@ -7,6 +7,15 @@
 
 namespace runner {
 
+// Waits for the end of a child, and returns its status.
+inline int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return -1;
+  }
+  return status;
+}
+
 // A PID namespace for one process. Its PID 1 does nothing; when it is killed, all processes in the namespace die.
 // The process itself must not be PID 1: signals to PID 1 have no effect, not even those of abort().
 class PidNamespace {
@@ -34,8 +43,7 @@ class PidNamespace {
   void end() {
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
-    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    wait_for(pid_);
     pid_ = 0;
   }
 

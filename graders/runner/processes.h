@@ -5,6 +5,7 @@
 #include "descriptors.h"
 #include "lines.h"
 #include "numbers.h"
+#include "pid_namespaces.h"
 #include "rules.h"
 #include "system.h"
 
@@ -25,8 +26,7 @@ struct Process {
   ~Process() {
     if (!alive()) return;
     ::kill(pid, SIGKILL);
-    while (wait4(pid, nullptr, 0, nullptr) < 0 && errno == EINTR) {
-    }
+    wait_for(pid);
   }
 
   pid_t pid = 0;  // 0: not started
