@@ -11,7 +11,7 @@ from ioi_eval.model import Verdict
 from ioi_eval.problems.apps_submissions import Sample
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.remade import OF_THE_RUN, add_up, are_the_same, facts_of, grouping_of_runs, take_from_run
+from ioi_eval.report.remade import OF_THE_RUN, added_up, grouping_of_runs, take_from_run
 
 Row = Mapping[str, Any]
 
@@ -46,12 +46,10 @@ def remade_apps_summary(
         errors = [test.get("message", "") for test in row.get(TEST_RESULTS) or ()]
         summary.add(row, row, reason=_reason(row), errors=errors)
 
-    add_up(summary, rows, add, summaries=summaries, directories=directories)
-    values = summary.as_dict(facts_of(summaries, directories))
+    values = added_up(summary, rows, add, summaries=summaries, directories=directories)
     values["judged_by"] = ", ".join(judged_by) or None
-    if len(summaries) == 1 and are_the_same(values, summaries[0]):
-        names = (*OF_THE_RUN, "judged_by", "difficulties", "invalid_problems")
-        take_from_run(values, summaries[0], names, regrouped=grouping is not None)
+    names = (*OF_THE_RUN, "judged_by", "difficulties", "invalid_problems")
+    take_from_run(values, summaries, names, regrouped=grouping is not None)
     return values
 
 

@@ -86,30 +86,30 @@ def remade_summary(
             reason=contest_reason(row, verdict, language=language, extraction=row["extraction"]),
         )
 
-    add_up(summary, rows, add, summaries=summaries, directories=directories)
-    values = summary.as_dict(facts_of(summaries, directories, id_column))
+    values = added_up(summary, rows, add, summaries=summaries, directories=directories, id_column=id_column)
     for problem in values["problems"]:
         problem |= {name: problem[name] or None for name in _LIMITS}
-    if len(summaries) == 1 and are_the_same(values, summaries[0]):
-        take_from_run(values, summaries[0], OF_THE_RUN, regrouped=grouping is not None)
+    take_from_run(values, summaries, OF_THE_RUN, regrouped=grouping is not None)
     return values
 
 
-def add_up(
+def added_up(
     summary: RunSummary,
     rows: Iterable[Row],
     add: Callable[[Row], None],
     *,
     summaries: Sequence[Row],
     directories: Sequence[str],
-) -> None:
-    """Add the rows of some directories to a summary.
+    id_column: str = "uuid",
+) -> dict[str, Any]:
+    """The summary of the rows of some directories.
 
     Args:
-        summary: gets the rows that were not judged.
+        summary: an empty one of their family.
         rows: rows of `results.jsonl`.
-        add: adds a row that was judged.
+        add: adds a row that was judged to the summary.
         summaries, directories: the existing summary and the name of each directory.
+        id_column: the column that names a submission.
 
     Raises:
         InputError: a row is not a result of this family of problems.
@@ -127,17 +127,21 @@ def add_up(
             ) from error
     summary.pending = sum((summary_values.get("submissions") or {}).get("pending", 0) for summary_values in summaries)
     summary.pending_problems.update(name for values in summaries for name in values.get("problems_pending", ()))
+    return summary.as_dict(_facts_of(summaries, directories, id_column))
 
 
-def take_from_run(values: dict[str, Any], before: Row, names: Iterable[str], *, regrouped: bool) -> None:
-    """Copy entries that cannot be made from rows from the run's summary of the same rows.
+def take_from_run(values: dict[str, Any], summaries: Sequence[Row], names: Iterable[str], *, regrouped: bool) -> None:
+    """Copy entries that cannot be made from rows from the run's summary, if there is one, and it is of the same rows.
 
     Args:
         values: the new summary.
-        before: the run's summary.
+        summaries: the existing summary of each directory.
         names: the entries to copy.
         regrouped: whether the new summary has other groups. These are kept; the groups of pending rows are unknown.
     """
+    before = summaries[0] if len(summaries) == 1 else {}
+    if any(values[name] != before.get(name) for name in ("submissions", "verdicts")):
+        return
     notes, pending = values["notes"], values["submissions"]["pending"]
     left_out = ("by", "groups") if regrouped else ()
     values |= {name: before[name] for name in names if name in before and name not in left_out}
@@ -146,17 +150,12 @@ def take_from_run(values: dict[str, Any], before: Row, names: Iterable[str], *, 
         values["notes"] = list(dict.fromkeys([*values["notes"], *notes, *lost]))
 
 
-def are_the_same(values: Row, before: Row) -> bool:
-    """Whether an existing summary belongs to the same rows; if not, its entries about the run cannot be used."""
-    return all(values[name] == before.get(name) for name in ("submissions", "verdicts"))
-
-
 def grouping_of_runs(summaries: Sequence[Row]) -> Grouping:
     """The columns by which any of these runs grouped its rows."""
     return Grouping(columns=tuple(dict.fromkeys(column for each in summaries for column in each.get("by", ()))))
 
 
-def facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: str = "uuid") -> RunFacts:
+def _facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: str) -> RunFacts:
     """The facts about runs whose results are put together."""
     started = [str(each["started"]) for each in summaries if each.get("started")]
     finished = [str(each["finished"]) for each in summaries if each.get("finished")]
