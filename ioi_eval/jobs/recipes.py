@@ -161,7 +161,7 @@ def program_recipe(
         what=what,
         steps=(
             Step(argv=argv, files=tuple(seen.items())),
-            Step(argv=toolchain.link_argv((f"{what}.o",), what)),
+            Step(argv=toolchain.link_argv((f"{what}.o",), what, drop_unused=True)),
         ),
         artifacts=(what,),
         sees=toolchain.sees,

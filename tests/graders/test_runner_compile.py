@@ -345,6 +345,38 @@ def test_the_listed_files_of_a_compiler_are_enough(box: Box, name: str, std: str
     assert [entry["artifact"] for entry in answer.lines if "artifact" in entry] == programs
 
 
+CHECKER = b"""#include <cstdio>
+#include <iostream>
+#include <regex>
+#include <thread>
+struct AtEnd {
+  ~AtEnd() { printf(" destroyed"); }
+} at_end;
+int main() {
+  std::string word = "a1";
+  std::thread([&] { std::cout << std::regex_match(word, std::regex("[a-z][0-9]")); }).join();
+  try {
+    throw 1;
+  } catch (int thrown) {
+    std::cout << ' ' << thrown;
+  }
+}
+"""
+
+
+def test_a_judge_program_is_linked_without_what_it_does_not_use(tmp_path: Path) -> None:
+    """It does the same (threads, exceptions, what happens at the end, no explicit flush), and is a tenth smaller."""
+    (tmp_path / "a.cpp").write_bytes(CHECKER)
+    subprocess.run(COMPILER.compile_argv("a.cpp", "a.o", std="gnu++17"), cwd=tmp_path, check=True)
+    sizes, outputs = [], []
+    for drop_unused in (False, True):
+        subprocess.run(COMPILER.link_argv(("a.o",), "a.out", drop_unused=drop_unused), cwd=tmp_path, check=True)
+        sizes.append((tmp_path / "a.out").stat().st_size)
+        outputs.append(subprocess.run([tmp_path / "a.out"], capture_output=True, check=True).stdout)
+    assert outputs == [b"1 1 destroyed"] * 2
+    assert sizes[1] < 0.9 * sizes[0] or not COMPILER.static
+
+
 def parents(paths: Sequence[str]) -> set[str]:
     """All directories above these paths, and above their real paths."""
     both = {path for each in paths for path in (each, os.path.realpath(each))}
