@@ -160,7 +160,7 @@ PURE = (
         "compat",
         "languages",
     ),
-    "sandbox/piston/wire.py",
+    *("sandbox/piston/wire.py", "sandbox/piston/literals.py"),
     *("sandbox/serve/request_body.py", "sandbox/serve/request.py"),
     *("sandbox/piston/answer.py", "sandbox/piston/pool.py"),
     *("sandbox/piston/endpoint_state.py", "sandbox/piston/retries.py"),

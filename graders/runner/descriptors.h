@@ -52,6 +52,25 @@ inline Fd memory_file(const char* name) {
   return fd;
 }
 
+// A memory file that can be executed and sealed. With `vm.memfd_noexec=1` it can be executed only if it was made with MFD_EXEC,
+// which kernels before Linux 6.3 refuse.
+inline Fd sealable_file(const char* name) {
+  constexpr unsigned flags = 1 | 2;  // MFD_CLOEXEC | MFD_ALLOW_SEALING
+  Fd fd(static_cast<int>(syscall(SYS_memfd_create, name, flags | MFD_EXEC)));
+  if (!fd) fd = Fd(static_cast<int>(syscall(SYS_memfd_create, name, flags)));
+  if (!fd) system_fault("memfd_create");
+  return fd;
+}
+
+// Seals a memory file: from now on nothing can change it, whatever its mode. Returns it open for reading only, because a
+// program cannot be started while its file is open for writing.
+inline Fd sealed(Fd writable, mode_t mode) {
+  Fd readable(reopen(writable.get(), O_RDONLY));  // before its mode may forbid reading
+  bool is_done = readable && fchmod(writable.get(), mode) == 0;
+  if (!is_done || fcntl(writable.get(), 1033 /* F_ADD_SEALS */, 0xf) != 0) system_fault("seal a memory file");
+  return readable;
+}
+
 inline int64_t file_size(int fd) {
   struct stat status;
   return fstat(fd, &status) == 0 ? status.st_size : 0;

@@ -2,13 +2,16 @@
 #pragma once
 
 #include "descriptors.h"
+#include "inflate.h"
 #include "lines.h"
+#include "numbers.h"
 #include "plan_lines.h"
 #include "system.h"
 
 namespace runner {
 
-// The job's files, by their names: descriptors that are inherited, or opened in the working directory and unlinked.
+// The job's files, by their names: descriptors that are inherited, or opened in the working directory and unlinked. A file may
+// also be in the file `packed`, or deflated in a file NAME.deflated: it then becomes a sealed memory file.
 class JobFiles {
  public:
   // `plan=12,t0.in=13,…`: names are encoded as words, as in a plan.
@@ -26,16 +29,22 @@ class JobFiles {
       entries_.emplace_back(decode(entry.substr(0, equals)), static_cast<int>(fd));
     }
     read_sums(descriptor_of(kSums));
+    read_packed(descriptor_of(kPacked));
   }
 
   void in_directory(const std::string& directory) {
     if (chdir(directory.c_str()) != 0) system_fault("--dir %s", directory.c_str());
     by_path_ = true;
-    Fd sums(open(kSums, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    Fd sums(open(kSums, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)), packed(open(kPacked, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     read_sums(sums.get());
+    read_packed(packed.get());
   }
 
-  void forget() { std::vector<std::pair<std::string, int>>().swap(entries_); }
+  void forget() {
+    entries_ = {};
+    packed_.clear();
+    unpacked_.clear();
+  }
 
   // The descriptor that was inherited or added under this name; -1 if there is none.
   int descriptor_of(const std::string& name) const {
@@ -55,19 +64,83 @@ class JobFiles {
   }
 
   int get(const std::string& name) {
-    for (const auto& [known, fd] : entries_) {
-      if (known == name) return checked(name, fd);
-    }
-    int fd = by_path_ ? open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    int fd = find(name);
+    if (fd < 0) fd = unpack(name);
     if (fd < 0) plan_fault("the job has no file %s", name.c_str());
-    if (!is_regular(fd)) plan_fault("%s is not a file", name.c_str());
-    unlink(name.c_str());  // if this fails, Landlock or the root directory still hides it from contestants
-    entries_.emplace_back(name, fd);
+    return checked(name, fd);
+  }
+
+  // A plan is never packed: `ioi-eval serve` reads each plan before the runner follows it.
+  int get_plan(const std::string& name) {
+    int fd = unpacked_.count(name) == 0 ? find(name) : -1;
+    if (fd < 0) plan_fault("the job has no file %s that is sent as it is", name.c_str());
     return checked(name, fd);
   }
 
  private:
-  static constexpr const char* kSums = "sums";
+  static constexpr const char *kSums = "sums", *kPacked = "packed", *kDeflated = ".deflated";
+
+  // A file that was sent as it is; -1 if there is none.
+  int find(const std::string& name) {
+    for (const auto& [known, fd] : entries_) {
+      if (known == name) return fd;
+    }
+    int fd = by_path_ ? open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (fd < 0) return -1;
+    if (!is_regular(fd)) plan_fault("%s is not a file", name.c_str());
+    unlink(name.c_str());  // if this fails, Landlock or the root directory still hides it from contestants
+    entries_.emplace_back(name, fd);
+    return fd;
+  }
+
+  // A file that was sent in `packed`, or deflated; -1 if there is none.
+  int unpack(const std::string& name) {
+    std::string content;
+    auto found = packed_.find(name);
+    if (found != packed_.end()) {
+      content = std::move(found->second);
+      packed_.erase(found);
+    } else {
+      int deflated = find(name + kDeflated);
+      if (deflated < 0) return -1;
+      content = inflated(name, head(deflated, kMostPackedBytes));
+    }
+    Fd file = sealable_file(name.c_str());
+    if (!write_all(file.get(), content.data(), content.size())) system_fault("unpack %s", name.c_str());
+    memory_files_.push_back(sealed(std::move(file), 0555));
+    unpacked_.insert(name);
+    entries_.emplace_back(name, memory_files_.back().get());
+    return entries_.back().second;
+  }
+
+  // A deflated file begins with a line that has the size of what is in it.
+  static std::string inflated(const std::string& name, const std::string& file) {
+    size_t line = std::min(file.find('\n'), file.size());
+    size_t size = number(file.substr(0, line), name + kDeflated);
+    if (size > std::max(kMostUnpackedBytes, kMostRatio * file.size())) plan_fault("%s is too large when unpacked", name.c_str());
+    return inflate(std::string_view(file).substr(std::min(line + 1, file.size())), size);
+  }
+
+  static size_t number(const std::string& digits, const std::string& file) {
+    bool is_number = !digits.empty() && digits.size() < 12 && digits.find_first_not_of("0123456789") == std::string::npos;
+    if (!is_number) plan_fault("%s has a size that is no number: %s", file.c_str(), digits.substr(0, 64).c_str());
+    return std::stoul(digits);
+  }
+
+  // For each file a line with its size and its name, as a word, and then its bytes. `packed` itself may be absent.
+  void read_packed(int fd) {
+    if (fd < 0) return;
+    std::string text = head(fd, kMostUnpackedBytes);
+    for (size_t at = 0; at < text.size();) {
+      size_t end = text.find('\n', at), blank = text.find(' ', at);
+      if (end == std::string::npos || blank > end) plan_fault("%s is cut off", kPacked);
+      size_t size = number(text.substr(at, blank - at), kPacked);
+      if (size > text.size() - end - 1) plan_fault("%s is cut off", kPacked);
+      packed_[decode(text.substr(blank + 1, end - blank - 1))] = text.substr(end + 1, size);
+      at = end + 1 + size;
+    }
+    if (by_path_) unlink(kPacked);
+  }
 
   // Lines of a file's checksum and its name, as a word. The file may be absent: then nothing is checked.
   void read_sums(int fd) {
@@ -94,8 +167,10 @@ class JobFiles {
     return fd;
   }
 
-  std::map<std::string, std::string> sums_;
+  std::map<std::string, std::string> sums_, packed_;
   std::vector<std::pair<std::string, int>> entries_;
+  std::set<std::string> unpacked_;
+  std::vector<Fd> memory_files_;
   bool by_path_ = false;
   int added_ = -1;
 };
@@ -106,22 +181,16 @@ inline Fd executable(JobFiles& files, const std::string& name) {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fd/%d", original);
   if (access(path, X_OK) == 0) return Fd(reopen(original, O_RDONLY));
-  Fd copy = memory_file(name.c_str());
-  if (!copy_bytes(original, copy.get()) || fchmod(copy.get(), 0500) != 0) system_fault("copy %s", name.c_str());
-  return Fd(reopen(copy.get(), O_RDONLY));
+  Fd copy = sealable_file(name.c_str());
+  if (!copy_bytes(original, copy.get())) system_fault("copy %s", name.c_str());
+  return sealed(std::move(copy), 0500);
 }
 
 // The contestant's program in a memory file that can only be executed, whatever the mode of the original file.
 inline Fd program_copy(int original) {
-  constexpr unsigned kFlags = 1 | 2;  // MFD_CLOEXEC, MFD_ALLOW_SEALING
-  Fd writable(static_cast<int>(syscall(SYS_memfd_create, "program", kFlags | MFD_EXEC)));
-  if (!writable) writable = Fd(static_cast<int>(syscall(SYS_memfd_create, "program", kFlags)));  // before Linux 6.3
-  if (!writable) system_fault("memfd_create");
+  Fd writable = sealable_file("program");
   if (!copy_bytes(original, writable.get())) system_fault("copy the program");
-  int fd = reopen(writable.get(), O_RDONLY);  // before its mode forbids reading
-  if (fd < 0 || fchmod(writable.get(), 0111) != 0) system_fault("the program's memory file");
-  fcntl(writable.get(), 1033 /* F_ADD_SEALS */, 0xf);
-  return Fd(fd);
+  return sealed(std::move(writable), 0111);
 }
 
 }  // namespace runner

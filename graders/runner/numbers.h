@@ -48,6 +48,9 @@ constexpr int kStepTickMs = 20;                   // it looks at their processes
 constexpr size_t kStepFloodBytes = 64 << 20;      // a step that prints more than this is stopped
 constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown by this
 
+// Files that were packed by the client, which on `ioi-eval serve` may be anybody. The same as there for whole requests.
+constexpr size_t kMostPackedBytes = 512 << 20, kMostUnpackedBytes = 64 << 20, kMostRatio = 32;
+
 constexpr const char* kHiddenCall = "hidden_call";  // replaces the name of a deadly call that the listener did not receive
 constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr const char* kKilledFromOutside = "killed from outside: is there memory left?";

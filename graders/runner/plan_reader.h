@@ -268,7 +268,7 @@ class LineNames {
 
 // The text of a plan between the title and the line `end`.
 inline std::string plan_body(JobFiles& files, const std::string& file) {
-  std::string text = head(files.get(file), 64 << 20);
+  std::string text = head(files.get_plan(file), 64 << 20);
   if (text.empty() || text.back() != '\n') plan_fault("the plan is cut off");
   text.pop_back();
   std::string title = "ioi-eval-runner " + std::to_string(kVersion) + "\n";

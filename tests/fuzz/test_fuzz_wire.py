@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from ioi_eval.errors import RejectedError, SandboxError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.piston import answer, wire
+from ioi_eval.sandbox.piston.literals import literal
 from tests.fuzz.budget import damaged, fuzzed, json_values, mutated
+from tests.sandbox.arrived_files import arrived
 
 STAGE = {
     "stdout": "a", "stderr": "b", "output": "ab", "code": 0, "signal": None, "memory": 1000, "message": None,
@@ -32,9 +34,9 @@ statuses = st.sampled_from([200, 200, 200, 204, 301, 400, 404, 429, 500, 503])
 @given(st.binary(max_size=400))
 def test_literals_are_exact(content: bytes) -> None:
     """The server's decoding gives back the original bytes, for all bytes."""
-    literal = wire.literal(content)
-    text = json.loads(literal.data)
-    assert (text.encode() if literal.encoding == "utf8" else base64.b64decode(text)) == content
+    sent = literal(content)
+    text = json.loads(sent.data)
+    assert (text.encode() if sent.encoding == "utf8" else base64.b64decode(text)) == content
 
 
 @fuzzed
@@ -52,7 +54,7 @@ def test_bodies_of_requests(files: list[tuple[str, bytes, bool]], args: list[str
     )
     try:
         sent = wire.sent_files(job, wire.Starter.IOI_EVAL)
-        literals = [wire.literal(file.content) for file in sent if isinstance(file.content, bytes)]
+        literals = [literal(file.content) for file in sent if isinstance(file.content, bytes)]
         body = wire.body(job, wire.InstalledStarter(starter=wire.Starter.IOI_EVAL, version="1"), sent, literals)
     except RejectedError:
         return
@@ -60,7 +62,7 @@ def test_bodies_of_requests(files: list[tuple[str, bytes, bool]], args: list[str
     assert len(raw) == body.size
     request = json.loads(raw)
     assert request["args"] == args
-    assert [file["name"] for file in request["files"]] == [file.name for file in sent]
+    assert arrived(request) == {file.name: file.content for file in sent}
     assert all(not file["name"].startswith("/") and ".." not in file["name"].split("/") for file in request["files"])
 
 

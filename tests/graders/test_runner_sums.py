@@ -7,7 +7,7 @@ import secrets
 import pytest
 
 from ioi_eval.model import JobFile
-from ioi_eval.sandbox.piston import wire
+from ioi_eval.sandbox.piston import literals, wire
 from tests.graders.runner_box import Answer, Box, plan
 
 LINES = (
@@ -23,7 +23,7 @@ def answer_with_sums(box: Box, sent: dict[str, bytes], arrived: dict[str, bytes]
     """The answer to a job that was sent with some files and arrived with others."""
     plan_bytes = plan("run", *LINES, least="none")
     files = [JobFile(name=name, content=content) for name, content in {"plan": plan_bytes, **sent}.items()]
-    sums = wire.sums_file(files, [wire.literal(file.content) for file in files if isinstance(file.content, bytes)])
+    sums = wire.sums_file(files, [literals.literal(file.content) for file in files if isinstance(file.content, bytes)])
     assert isinstance(sums.content, bytes)
     return box.run(plan_bytes, {**arrived, sums.name: sums.content})
 

@@ -3,7 +3,7 @@
 - `cluster`: `PistonCluster`, which sends jobs; `pool` (which endpoint gets a job), `endpoint_state`, `retries`
 - the workers: `endpoints` (their addresses), `workers` (the list of those in use), `discovery` and
   `probing` (what a worker can do), `conditions` (its limits), `control` (packages)
-- requests and answers: `wire`, `answer`, `two_stages`, `spool` (bytes that are sent often), `http_client`
+- requests and answers: `wire`, `literals`, `answer`, `two_stages`, `spool` (bytes that are sent often), `http_client`
 - problems that are installed on workers: `problem_packages` names and makes packages, `stored_files` makes jobs that
   refer to them
 """

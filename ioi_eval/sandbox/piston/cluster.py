@@ -253,7 +253,10 @@ class PistonCluster:
 
     async def _body(self, job: Job, installed: InstalledStarter, *, package: str = "") -> Body:
         files = job.files if package else wire.sent_files(job, installed.starter)
-        literals = [await self._spool.literal(file.content) for file in files]
+        packed = wire.is_packed(job, package)
+        literals = [
+            await self._spool.literal(file.content, may_deflate=packed and file.name != "runner") for file in files
+        ]
         if job.kind is JobKind.RUNNER:
             files = (*files, wire.sums_file(files, literals))
             literals.append(await self._spool.literal(files[-1].content))

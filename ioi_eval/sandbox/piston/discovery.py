@@ -20,8 +20,9 @@ from ioi_eval.model import Execution
 from ioi_eval.sandbox.piston import answer, probing, wire
 from ioi_eval.sandbox.piston.conditions import Condition, conditions, fatal
 from ioi_eval.sandbox.piston.endpoint_state import JobEnd
+from ioi_eval.sandbox.piston.literals import Inline, literal
 from ioi_eval.sandbox.piston.probing import ProbeReport
-from ioi_eval.sandbox.piston.wire import Body, Inline, InstalledStarter, Runtime, Starter, without_problems
+from ioi_eval.sandbox.piston.wire import Body, InstalledStarter, Runtime, Starter, without_problems
 from ioi_eval.toolchain import Toolchain
 
 if TYPE_CHECKING:
@@ -316,5 +317,5 @@ class Prober:
 def _probe_body(installed: InstalledStarter, nonce: str, padding: int) -> Body:
     job = probing.probe_job(installed, nonce, padding)
     files = wire.sent_files(job, installed.starter)
-    literals: list[Inline] = [wire.literal(file.content) for file in files if isinstance(file.content, bytes)]
+    literals: list[Inline] = [literal(file.content) for file in files if isinstance(file.content, bytes)]
     return wire.body(job, installed, files, literals)

@@ -13,19 +13,23 @@ import asyncio
 import os
 import tempfile
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
+from typing import TypeAlias
 
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob, Content
 from ioi_eval.sandbox import lost
-from ioi_eval.sandbox.piston import wire
-from ioi_eval.sandbox.piston.wire import Inline, Literal
+from ioi_eval.sandbox.piston import literals
+from ioi_eval.sandbox.piston.literals import Inline, Literal
 
 _SMALL = 64 * 1024  # below this, encoding costs less than looking it up (60 µs)
 _MEMORY_BYTES = 64 << 20
 _PIECE = 256 * 1024
+
+_Encode: TypeAlias = Callable[[bytes], Inline]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +39,13 @@ class StoredLiteral:
     encoding: str
     size: int
     crc: int
+    deflated: bool
     offset: int
     file: FileIO = field(repr=False)
+
+    def whole(self) -> bytes:
+        """All of it."""
+        return b"".join(map(self.piece, self.pieces()))
 
     def pieces(self) -> range:
         """The offsets of its pieces, relative to its start."""
@@ -64,28 +73,33 @@ class RequestSpool:
         self._max_bytes = max_bytes
         self._file: FileIO | None = None
         self._end = 0
-        self._stored: dict[str, Literal] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._stored: dict[tuple[str, _Encode], Literal] = {}
+        self._locks: dict[tuple[str, _Encode], asyncio.Lock] = {}
         self._memory: OrderedDict[bytes, Inline] = OrderedDict()
         self._memory_bytes = 0
         self._encoders = asyncio.Semaphore(2)
 
-    async def literal(self, content: Content) -> Literal:
+    async def literal(self, content: Content, *, may_deflate: bool = False) -> Literal:
         """The JSON literal of a content.
+
+        Args:
+            content: the content.
+            may_deflate: whether it may be deflated. Only blobs are, as they are sent many times.
 
         Raises:
             LostDataError: a blob has been deleted.
             SetupError: a blob cannot be read any more, or there is no room for the spool file.
         """
         if isinstance(content, Blob):
-            return self._stored.get(content.sha256) or await self._literal_of_blob(content)
+            encode = literals.deflated if may_deflate else literals.literal
+            return self._stored.get((content.sha256, encode)) or await self._literal_of_blob(content, encode)
         if len(content) < _SMALL:
-            return wire.literal(content)
+            return literals.literal(content)
         stored = self._memory.get(content)
         if stored is not None:
             self._memory.move_to_end(content)
             return stored
-        stored = await asyncio.to_thread(wire.literal, content)
+        stored = await asyncio.to_thread(literals.literal, content)
         self._remember(content, stored)
         return stored
 
@@ -104,15 +118,16 @@ class RequestSpool:
             old, dropped = self._memory.popitem(last=False)
             self._memory_bytes -= len(old) + dropped.size
 
-    async def _literal_of_blob(self, blob: Blob) -> Literal:
+    async def _literal_of_blob(self, blob: Blob, encode: _Encode) -> Literal:
         """Encode a blob once, also if several tasks need it at the same time."""
-        async with self._locks.setdefault(blob.sha256, asyncio.Lock()):
-            literal = self._stored.get(blob.sha256)
+        key = blob.sha256, encode
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            literal = self._stored.get(key)
             if literal is None:
                 async with self._encoders:
-                    encoded = await asyncio.to_thread(_encode, blob)
-                    literal = self._stored[blob.sha256] = await asyncio.to_thread(self._append, self._room(encoded))
-        self._locks.pop(blob.sha256, None)
+                    encoded = await asyncio.to_thread(lambda: encode(_read(blob)))
+                    literal = self._stored[key] = await asyncio.to_thread(self._append, self._room(encoded))
+        self._locks.pop(key, None)
         return literal
 
     def _room(self, encoded: Inline) -> tuple[Inline, FileIO, int]:
@@ -132,7 +147,14 @@ class RequestSpool:
                 rest, at = rest[written:], at + written
         except OSError as error:
             raise self._no_room(error) from error
-        return StoredLiteral(encoding=encoded.encoding, size=encoded.size, crc=encoded.crc, offset=offset, file=file)
+        return StoredLiteral(
+            encoding=encoded.encoding,
+            size=encoded.size,
+            crc=encoded.crc,
+            deflated=encoded.deflated,
+            offset=offset,
+            file=file,
+        )
 
     def _new_file(self) -> FileIO:
         try:
@@ -147,7 +169,7 @@ class RequestSpool:
         )
 
 
-def _encode(blob: Blob) -> Inline:
+def _read(blob: Blob) -> bytes:
     try:
         content = blob.path.read_bytes()
     except FileNotFoundError as error:
@@ -156,4 +178,4 @@ def _encode(blob: Blob) -> Inline:
         raise SetupError(f"{blob.path} cannot be read any more: {error.strerror}") from error
     if len(content) != blob.size:
         raise SetupError(f"{blob.path} has {len(content)} bytes, not {blob.size}: it was changed during the run")
-    return wire.literal(content)
+    return content

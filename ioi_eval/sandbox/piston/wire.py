@@ -10,6 +10,7 @@ What servers of both generations do, and what is done about it here:
 - Files arrive with mode 644: a line in front of the script makes files executable again.
 - stdin is cut at about 219 kB and gets a final newline: it is sent as a file, from which the script reads.
 - Names that escape, clash or contain NUL get an empty 500: they are refused here, with a message.
+- A file takes them 0.7 ms of CPU time, however small it is: small files for the runner are sent as one (`_packed`).
 - Missing limits are replaced by the server's (3 s of CPU since isolate): all six are always sent.
 - Limits above the server's are refused with 400: `Ceilings` has the server's limits.
 - A number that isolate or Node cannot represent stops a job before it starts: `_BOUNDS` keeps every limit in range.
@@ -17,15 +18,12 @@ What servers of both generations do, and what is done about it here:
 
 from __future__ import annotations
 
-import base64
 import math
 import re
 import shlex
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
 from urllib.parse import quote
 
 import orjson
@@ -33,11 +31,14 @@ import orjson
 from ioi_eval.errors import RejectedError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
+from ioi_eval.sandbox.piston.literals import Inline, Literal
 from ioi_eval.sandbox.piston.two_stages import is_one_of_two
 
 MAIN = "run"
 STDIN = ".stdin"
-SUMS = "sums"  # graders/PROTOCOL.md
+SUMS, PACKED, DEFLATED = "sums", "packed", ".deflated"  # graders/PROTOCOL.md
+_TITLE = b'"ioi-eval-runner '  # of a plan, which is never packed; graders/PROTOCOL.md
+_READ_BY_OTHERS = frozenset({MAIN, "runner", "stored", SUMS})  # scripts and `ioi-eval serve` read them, not the runner
 
 PROBLEM_PACKAGE_PREFIX = "ioi_eval_problem_"
 """The prefix of the names of problems' packages (`stored_files.py`)."""
@@ -149,39 +150,6 @@ class InstalledStarter:
     ceilings: Ceilings = field(default_factory=Ceilings)
 
 
-class Literal(Protocol):
-    """The JSON string literal of a file's content, with its quotes; in memory or on disk."""
-
-    @property
-    def encoding(self) -> str:
-        """`utf8` or `base64`."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """Its length in bytes."""
-        ...
-
-    @property
-    def crc(self) -> int:
-        """The content's CRC-32."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inline:
-    """A literal in memory."""
-
-    encoding: str
-    data: bytes
-    crc: int
-
-    @property
-    def size(self) -> int:
-        """Its length in bytes."""
-        return len(self.data)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
     """A request's body.
@@ -199,21 +167,44 @@ class Body:
     max_wait_s: float = 0.0
 
 
-def literal(content: bytes) -> Inline:
-    """The shorter of the two exact encodings of a file's content.
+def is_packed(job: Job, package: str) -> bool:
+    """Whether a job's files may be sent packed or deflated: our runner reads them, and no other script.
 
-    Text is sent as text (test data grows by a few percent; with base64, by a third); invalid UTF-8, and text that is
-    mostly control characters, as base64.
+    Args:
+        job: the job.
+        package: the problem's package that starts it; empty for another one.
     """
-    crc = zlib.crc32(content)
-    encoded = (len(content) + 2) // 3 * 4 + 2
-    try:
-        text = orjson.dumps(content.decode("utf-8"))
-    except UnicodeDecodeError:
-        text = b""
-    if text and len(text) <= encoded:
-        return Inline(encoding="utf8", data=text, crc=crc)
-    return Inline(encoding="base64", data=b'"' + base64.b64encode(content) + b'"', crc=crc)
+    return job.kind is JobKind.RUNNER and not package
+
+
+def _packed(files: Sequence[JobFile], literals: Sequence[Literal]) -> Iterable[tuple[str, Literal]]:
+    """The names and literals of a job's files as they are sent to the runner: small texts as one file."""
+    sent: list[tuple[str, Literal]] = []
+    small: list[tuple[JobFile, bytes]] = []
+    for file, content in zip(files, literals, strict=True):
+        name = file.name
+        if content.size < _WORTH_A_SEGMENT and content.encoding == "utf8" and name not in _READ_BY_OTHERS:
+            data = content.whole()
+            if not data.startswith(_TITLE):
+                small.append((file, data))
+                continue
+        sent.append((name + DEFLATED if content.deflated else name, content))
+    if len(small) == 1:
+        sent.append((small[0][0].name, Inline(encoding="utf8", data=small[0][1], crc=0)))
+    elif small:
+        pieces = [b"%d %b\\n%b" % (_size(file), _word(file.name).encode(), data[1:-1]) for file, data in small]
+        sent.append((PACKED, Inline(encoding="utf8", data=b'"%b"' % b"".join(pieces), crc=0)))
+    return sent
+
+
+def _size(file: JobFile) -> int:
+    content = file.content
+    return len(content) if isinstance(content, bytes) else content.size
+
+
+def _word(name: str) -> str:
+    """A file's name, encoded as in a plan."""
+    return name if _PLAIN_NAME.fullmatch(name) else quote(name, safe=_PLAIN_IN_WORDS)
 
 
 def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
@@ -235,7 +226,7 @@ def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
         files.setdefault(MAIN, JobFile(name=MAIN, content=b'exec ./runner --dir . "$@"\n'))
     if MAIN not in files:
         raise RejectedError(f"a job of kind {job.kind.value!r} needs a file {MAIN!r} to start")
-    main, modes = files.pop(MAIN), _modes(job.files)
+    main, modes = files.pop(MAIN), _modes(job)
     line = _redirection(job)
     if first == MAIN:
         line += modes
@@ -248,9 +239,7 @@ def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
 
 def sums_file(files: Sequence[JobFile], literals: Sequence[Literal]) -> JobFile:
     """The file with which the runner checks that the job's other files have arrived unchanged."""
-    lines = (
-        f"{each.crc:08x} {quote(file.name, safe=_PLAIN_IN_WORDS)}\n" for file, each in zip(files, literals, strict=True)
-    )
+    lines = (f"{each.crc:08x} {_word(file.name)}\n" for file, each in zip(files, literals, strict=True))
     return JobFile(name=SUMS, content="".join(lines).encode())
 
 
@@ -269,8 +258,10 @@ def _redirection(job: Job) -> str:
     return f"exec < {STDIN if job.stdin else '/dev/null'}; "
 
 
-def _modes(files: Iterable[JobFile]) -> str:
-    names = [f"./{file.name}" for file in files if file.executable]
+def _modes(job: Job) -> str:
+    """The command that makes files executable; of the runner's files, only the runner needs it."""
+    only = ("runner",) if job.kind is JobKind.RUNNER else ()
+    names = [f"./{file.name}" for file in job.files if file.executable and file.name in (only or (file.name,))]
     return f"chmod +x {shlex.join(names)}; " if names else ""
 
 
@@ -323,8 +314,10 @@ def body(
     segments: list[bytes | Literal] = []
     text = [orjson.dumps(head)[:-1], b',"files":[']
     size = 0
-    for file, content in zip(files, literals, strict=True):
-        text += (_ENCODED[content.encoding], orjson.dumps(file.name), b',"content":')
+    names = [file.name for file in files]
+    sent = _packed(files, literals) if is_packed(job, package) else zip(names, literals, strict=True)
+    for name, content in sent:
+        text += (_ENCODED[content.encoding], orjson.dumps(name), b',"content":')
         if isinstance(content, Inline) and content.size < _WORTH_A_SEGMENT:
             text.append(content.data)
         else:

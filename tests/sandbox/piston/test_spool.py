@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import json
 import os
+import random
+import zlib
 from pathlib import Path
 
 import pytest
 
 from ioi_eval.errors import LostDataError, SetupError
 from ioi_eval.model import Blob
+from ioi_eval.sandbox.piston.literals import Inline, Literal
 from ioi_eval.sandbox.piston.spool import RequestSpool, StoredLiteral
-from ioi_eval.sandbox.piston.wire import Inline, Literal
 
 
 def blob(path: Path, content: bytes) -> Blob:
@@ -51,6 +54,26 @@ def test_a_blob_is_encoded_once(tmp_path: Path) -> None:
         assert len(literals) == 1
         assert text_of(tasks[0].result()) == content.decode()
         assert os.listdir(tmp_path) == [], "the directory is empty"
+
+    asyncio.run(ask())
+
+
+def test_a_blob_has_a_deflated_form_beside_its_own(tmp_path: Path) -> None:
+    """A checker is deflated once for jobs of the runner; other jobs get it as it is. Text is never deflated."""
+    chance = random.Random(1)
+    content = b"\xff" + b"".join(chance.choices([b"\x00code", chance.randbytes(8)], k=40_000))
+    checker, numbers = blob(tmp_path / "checker", content), blob(tmp_path / "input", b"1 2 3\n" * 50_000)
+
+    async def ask() -> None:
+        spool = RequestSpool(tmp_path)
+        plain, small = await spool.literal(checker), await spool.literal(checker, may_deflate=True)
+        assert small is await spool.literal(checker, may_deflate=True)
+        assert (plain.deflated, plain.encoding, base64.b64decode(text_of(plain))) == (False, "base64", content)
+        size, _, packed = base64.b64decode(text_of(small)).partition(b"\n")
+        assert (small.deflated, int(size), small.crc) == (True, len(content), plain.crc)
+        assert zlib.decompress(packed, -zlib.MAX_WBITS) == content
+        text = await spool.literal(numbers, may_deflate=True)
+        assert (text.deflated, text.encoding, small.whole()) == (False, "utf8", bytes_of(small))
 
     asyncio.run(ask())
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
+import random
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from hypothesis import strategies as st
 from ioi_eval.errors import RejectedError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
-from ioi_eval.sandbox.piston import wire
+from ioi_eval.sandbox.piston import literals, wire
 from ioi_eval.sandbox.piston.two_stages import as_one_stage
 from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Starter
+from tests.sandbox.arrived_files import arrived, content
 
 LIMITS = StageLimits(wall_ms=4_000, cpu_ms=3_000, memory_bytes=1 << 28)
 OURS = InstalledStarter(starter=Starter.IOI_EVAL, version="1.0.0")
@@ -37,10 +39,10 @@ def runner(*files: JobFile, **changes: Any) -> Job:
     return Job(kind=JobKind.RUNNER, files=(*fixed, *files), run_limits=LIMITS, **changes)
 
 
-def literal_of(file: JobFile) -> wire.Inline:
+def literal_of(file: JobFile) -> literals.Inline:
     """A file's literal."""
     assert isinstance(file.content, bytes)
-    return wire.literal(file.content)
+    return literals.literal(file.content)
 
 
 def encode(job: Job, installed: InstalledStarter) -> dict[str, Any]:
@@ -60,13 +62,6 @@ def max_run_s(job: Job, installed: InstalledStarter) -> float:
     return wire.body(job, installed, files, [literal_of(file) for file in files]).max_run_s
 
 
-def content(file: dict[str, str]) -> bytes:
-    """The bytes of a file, as a server writes it."""
-    if file["encoding"] == "base64":
-        return base64.b64decode(file["content"], validate=True)
-    return file["content"].encode()
-
-
 def unpack(request: dict[str, Any], directory: Path) -> None:
     """Write the files of a request as a server does, with mode 644."""
     for file in request["files"]:
@@ -78,7 +73,7 @@ def unpack(request: dict[str, Any], directory: Path) -> None:
 @given(st.binary())
 def test_literals_are_exact(data: bytes) -> None:
     """All byte strings are the same after a server has decoded the literal."""
-    literal = wire.literal(data)
+    literal = literals.literal(data)
     assert content({"encoding": literal.encoding, "content": json.loads(literal.data)}) == data
 
 
@@ -86,14 +81,14 @@ def test_literals_are_exact(data: bytes) -> None:
 def test_text_is_never_longer_than_base64(text: str) -> None:
     """The literal of a text is at most as long as its base64."""
     data = text.encode("utf-8", "surrogatepass")
-    assert wire.literal(data).size <= (len(data) + 2) // 3 * 4 + 2
+    assert literals.literal(data).size <= (len(data) + 2) // 3 * 4 + 2
 
 
 def test_test_data_is_sent_as_text() -> None:
     """Numbers and line ends are shorter as JSON text than as base64; control characters are shorter as base64."""
-    assert wire.literal(b"1 2 3\n" * 1000).encoding == "utf8"
-    assert wire.literal(bytes(range(32)) * 100).encoding == "base64"
-    assert wire.literal(b"\xff").encoding == "base64"
+    assert literals.literal(b"1 2 3\n" * 1000).encoding == "utf8"
+    assert literals.literal(bytes(range(32)) * 100).encoding == "base64"
+    assert literals.literal(b"\xff").encoding == "base64"
 
 
 def test_large_contents_are_separate_segments() -> None:
@@ -101,10 +96,49 @@ def test_large_contents_are_separate_segments() -> None:
     large = b"7 " * 100_000
     job = scripts(*(JobFile(name=f"t{i}.in", content=large) for i in range(3)), JobFile(name="run", content=b"true\n"))
     files = wire.sent_files(job, Starter.BASH)
-    literal = wire.literal(large)
+    literal = literals.literal(large)
     body = wire.body(job, BASH, files, [literal if file.content is large else literal_of(file) for file in files])
     assert sum(segment is literal.data for segment in body.segments) == 3
     assert len(body.segments) == 7
+
+
+CHARACTERS = st.characters(min_codepoint=32, exclude_categories=["Cs"])
+TEXTS = st.lists(st.text(CHARACTERS, max_size=40).map(str.encode), max_size=6)
+
+
+@given(texts=TEXTS, binaries=st.lists(st.binary(max_size=60), max_size=3), large=st.integers(16_000, 17_000))
+def test_small_texts_for_the_runner_are_sent_as_one_file(texts: list[bytes], binaries: list[bytes], large: int) -> None:
+    """The runner finds all files unchanged. Plans, and what others read, are sent as they are."""
+    names = {f"t {number}": text for number, text in enumerate((*texts, *binaries, b"1" * large))}
+    names |= {"steps": b"ioi-eval-runner 1\n", "stored": b"stored runner 12\n", "sums": b"12345678 plan\n"}
+    request = encode(runner(*(JobFile(name=name, content=text) for name, text in names.items())), OURS)
+    files = arrived(request)
+    assert {name: files[name] for name in names} == names
+    sent = {file["name"] for file in request["files"]}
+    assert {"run", "runner", "steps", "stored", "sums"} <= sent
+    assert not any(f"t {number}" in sent for number in range(len(texts)))
+
+
+def test_programs_for_the_runner_are_deflated() -> None:
+    """A program is sent in two fifths of its size. Text, and what does not get smaller, is not deflated."""
+    program, noise = Path(sys.executable).resolve().read_bytes()[:200_000], random.Random(1).randbytes(5_000)
+    job = runner(JobFile(name="checker", content=program, executable=True), JobFile(name="noise", content=noise))
+    files = wire.sent_files(job, Starter.IOI_EVAL)
+    contents = [literals.deflated(bytes(file.content)) for file in files]  # type: ignore[arg-type]
+    body = wire.body(job, OURS, files, contents)
+    request = json.loads(b"".join(segment for segment in body.segments if isinstance(segment, bytes)))
+    assert {"checker.deflated", "noise"} <= {file["name"] for file in request["files"]}
+    assert arrived(request)["checker"] == program
+    assert body.size < len(program)
+    assert not literals.deflated(b"1 2 3\n" * 10_000).deflated
+    assert not literals.deflated(bytes(1 << 20)).deflated, "the runner refuses what becomes more than 32 times as long"
+
+
+@pytest.mark.parametrize("job", [scripts(JobFile(name="run", content=b"1")), runner()])
+def test_only_our_runner_gets_packed_files(job: Job) -> None:
+    """Scripts, and the script of a problem's package, find each file under its name."""
+    assert wire.is_packed(job, "") is (job.kind is JobKind.RUNNER)
+    assert not wire.is_packed(job, "ioi_eval_problem_1")
 
 
 def test_all_limits_are_always_sent() -> None:
@@ -182,8 +216,11 @@ def test_a_memory_limit_is_never_lowered() -> None:
 
 @pytest.mark.parametrize("installed", [OURS, BASH], ids=["ioi_eval", "bash"])
 def test_the_runner_is_started_by_a_script(installed: InstalledStarter, tmp_path: Path) -> None:
-    """The first file of a runner job is a script that makes programs executable and starts the runner with `exec`."""
-    program = b'#!/bin/sh\necho "$@"; test -x other && test ! -x data && test -z "$(cat)"\n'
+    """The first file of a runner job is a script that makes the runner executable and starts it with `exec`.
+
+    The runner itself starts other programs, whatever their mode.
+    """
+    program = b'#!/bin/sh\necho "$@"; test -e other && test ! -x other && test -z "$(cat)"\n'
     job = Job(
         kind=JobKind.RUNNER,
         files=(

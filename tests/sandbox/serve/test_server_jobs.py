@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import secrets
 
 from ioi_eval.config import CompileLimits, Policy
@@ -11,7 +12,8 @@ from ioi_eval.jobs import recipes
 from ioi_eval.jobs.runner import runner_binary, runner_job
 from ioi_eval.jobs.runner_answer import compile_answer
 from ioi_eval.model import Execution, Isolation, Stage
-from ioi_eval.sandbox.piston.stored_files import digest, runner_line
+from ioi_eval.sandbox.piston import literals, wire
+from ioi_eval.sandbox.piston.stored_files import digest, runner_line, without_runner
 from ioi_eval.toolchain import Toolchain
 from tests.sandbox.served import Served
 
@@ -64,6 +66,25 @@ def test_a_job_with_our_runner_runs_without_a_shell(served: Served) -> None:
     named = {"name": "stored", "content": runner_line(digest(served.runner)).decode()}  # instead of the runner
     run = served.execute(language="ioi_eval", files=[*files[:-1], named]).json()["run"]
     assert compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce).artifacts
+
+
+def test_packed_and_deflated_files_are_read(served: Served) -> None:
+    """A job's small files may be sent as one, and others deflated, as our client sends them."""
+    nonce = secrets.token_hex(16)
+    source, numbers = b'int main() {\n  asm(".incbin \\"n\\"");\n}\n', bytes(range(256)) * 20
+    step = recipes.Step(argv=("g++", "-c", "x.cpp", "-o", "x.o"), files=(("x.cpp", source), ("n", numbers)))
+    recipe = recipes.Recipe(what="test", steps=(step,), artifacts=("x.o",), sees_system=True)
+    variant = without_runner(compiling.compile_job(recipe, served.runner, Policy(), nonce=nonce))
+    assert variant is not None
+    files = wire.sent_files(variant.job, wire.Starter.IOI_EVAL)
+    contents = [literals.deflated(bytes(file.content)) for file in files]  # type: ignore[arg-type]
+    installed = wire.InstalledStarter(starter=wire.Starter.IOI_EVAL, version="1.0.0")
+    body = wire.body(variant.job, installed, files, contents)
+    request = json.loads(b"".join(segment for segment in body.segments if isinstance(segment, bytes)))
+    assert {file["name"] for file in request["files"]} == {"run", "plan", "stored", "packed", "f1.deflated"}
+    run = served.execute(**request).json()["run"]
+    answer = compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce)
+    assert numbers in answer.artifacts["x.o"], answer.steps
 
 
 def test_a_runner_of_another_version_is_started_by_the_script(served: Served) -> None:
