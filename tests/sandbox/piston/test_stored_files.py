@@ -160,11 +160,34 @@ ECHO = b'#!/bin/sh\necho "$@"\n'
 PLAN = (JobFile(name="plan", content=b"the plan"),)
 
 
-@pytest.mark.parametrize(("packaged_runner", "is_found"), [(ECHO, True), (ECHO + b"#", False), (None, False)])
+def written_sums(runner: bytes) -> bytes:
+    """The package's file `runner.sums` for a runner."""
+    sums = [
+        subprocess.run([sum_], input=runner, capture_output=True, check=True).stdout for sum_ in ("sha256sum", "cksum")
+    ]
+    return sums[0].split()[0] + b" " + sums[1]
+
+
+@pytest.mark.parametrize(
+    ("packaged_runner", "summed_runner", "is_found"),
+    [
+        (ECHO, None, True),
+        (ECHO + b"#", None, False),
+        (None, None, False),
+        (ECHO, ECHO, True),
+        (ECHO + b"#", ECHO + b"#", False),
+        (ECHO.swapcase(), ECHO, False),
+        (ECHO + b"#", ECHO, False),
+        (None, ECHO, False),
+    ],
+)
 def test_the_runner_of_our_package_is_used_if_it_is_the_same(
-    tmp_path: Path, packaged_runner: bytes | None, is_found: bool
+    tmp_path: Path, packaged_runner: bytes | None, summed_runner: bytes | None, is_found: bool
 ) -> None:
-    """If the package's runner is missing or differs, the worker refuses, so that the client sends the runner."""
+    """If the package's runner is missing, damaged or another one, the worker refuses, so that the client sends it.
+
+    A package of an older version has no file `runner.sums`.
+    """
     job = Job(kind=JobKind.RUNNER, files=(JobFile(name="runner", content=ECHO), *PLAN), run_limits=LIMIT)
     sent_job = without_runner(job)
     assert sent_job is not None
@@ -174,6 +197,8 @@ def test_the_runner_of_our_package_is_used_if_it_is_the_same(
     if packaged_runner is not None:
         (judge / "runner").write_bytes(packaged_runner)
         (judge / "runner").chmod(0o755)
+    if summed_runner is not None:
+        (judge / "runner.sums").write_bytes(written_sums(summed_runner))
     for file in wire.sent_files(sent_job.job, wire.Starter.IOI_EVAL):
         assert file.name != "runner"
         assert isinstance(file.content, bytes)

@@ -15,6 +15,8 @@ cp "$graders/compile" "$graders/run" "$graders/compiler_files" judge/
 chmod 755 judge/*
 digest=$(cd "$graders" && LC_ALL=C && cat runner.cpp runner/*.h | sha256sum)
 echo "${digest%% *}" > judge/runner.digest
+hash=$(sha256sum < judge/runner)
+echo "${hash%% *} $(cksum < judge/runner)" > judge/runner.sums # so that a job need not hash the runner
 
 if [ -n "${GCC_TREE:-}" ]; then
     mkdir -p gcc
