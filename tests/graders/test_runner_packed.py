@@ -75,10 +75,10 @@ def test_all_that_zlib_makes_is_read(plain_box: Box, strategy: int) -> None:
 
 
 def fault_of(box: Box, sent: Mapping[str, bytes], **files: bytes) -> tuple[str, str]:
-    """The kind and the words of the fault that ends a job."""
+    """The kind and the explanation of the fault that ends a job."""
     answer = answer_to(box, sent, **{"in": b"", "checker": CHECKER, **files})
     assert (answer.code, answer.lines) == (3, [])
-    return answer.last["fault"], answer.last["words"]
+    return answer.last["fault"], answer.last["explanation"]
 
 
 def test_a_changed_file_is_a_fault(plain_box: Box) -> None:
@@ -140,4 +140,4 @@ def test_a_plan_is_never_packed(plain_box: Box, how: str) -> None:
     text = plan("run", *lines, line("checker", protocol="white-diff", **JUDGE), "order run=all", test)
     sent = {"steps.deflated": deflated(steps)} if how == "deflated" else {"packed": packed({"steps": steps})}
     answer = plain_box.run(text, {"in": b"", **sent})
-    assert answer.last["words"] == "the job has no file steps that is sent as it is"
+    assert answer.last["explanation"] == "the job has no file steps that is sent as it is"
