@@ -71,8 +71,9 @@ def test_a_job_with_our_runner_runs_without_a_shell(served: Served) -> None:
 def test_packed_and_deflated_files_are_read(served: Served) -> None:
     """A job's small files may be sent as one, and others deflated, as our client sends them."""
     nonce = secrets.token_hex(16)
-    source, numbers = b'int main() {\n  asm(".incbin \\"n\\"");\n}\n', bytes(range(256)) * 20
-    step = recipes.Step(argv=("g++", "-c", "x.cpp", "-o", "x.o"), files=(("x.cpp", source), ("n", numbers)))
+    source, numbers = b'#include "x.h"\nint main() { DATA }\n', bytes(range(256)) * 20
+    small = (("x.cpp", source), ("x.h", b'#define DATA asm(".incbin \\"n\\"");\n'))
+    step = recipes.Step(argv=("g++", "-c", "x.cpp", "-o", "x.o"), files=(*small, ("n", numbers)))
     recipe = recipes.Recipe(what="test", steps=(step,), artifacts=("x.o",), sees_system=True)
     variant = without_runner(compiling.compile_job(recipe, served.runner, Policy(), nonce=nonce))
     assert variant is not None
@@ -81,7 +82,7 @@ def test_packed_and_deflated_files_are_read(served: Served) -> None:
     installed = wire.InstalledStarter(starter=wire.Starter.IOI_EVAL, version="1.0.0")
     body = wire.body(variant.job, installed, files, contents)
     request = json.loads(b"".join(segment for segment in body.segments if isinstance(segment, bytes)))
-    assert {file["name"] for file in request["files"]} == {"run", "plan", "stored", "packed", "f1.deflated"}
+    assert {file["name"] for file in request["files"]} == {"run", "plan", "stored", "packed", "f2.deflated"}
     run = served.execute(**request).json()["run"]
     answer = compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce)
     assert numbers in answer.artifacts["x.o"], answer.steps
