@@ -393,7 +393,8 @@ def _end_of(result: Execution | SandboxError, job: Job) -> JobEnd:
     An endpoint that kills a job may break all of its jobs, although it answers them: the next job should go
     elsewhere. Whether the job was too large is for its caller to find out.
     """
+    from ioi_eval.sandbox.piston.http_client import AnswerLostError
+
     if isinstance(result, Execution):
         return JobEnd.BROKEN if answer.was_killed(result, job) else JobEnd.ANSWERED
-    end: JobEnd | None = getattr(result, "end", None)  # of an `AnswerLostError`
-    return end or _END.get(type(result), JobEnd.BROKEN)
+    return result.end if isinstance(result, AnswerLostError) else _END.get(type(result), JobEnd.BROKEN)
