@@ -167,7 +167,7 @@ class Judge {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     std::vector<std::string> words{std::string("./") + name()};
     words.insert(words.end(), args.begin(), args.end());
-    std::vector<std::string> variables{std::string("PATH=") + kPath, "HOME=" + directory, "TMPDIR=" + directory, "LANG=C.UTF-8"};
+    std::vector<std::string> variables{std::string("PATH=") + kPath, "HOME=" + directory, "TMPDIR=" + directory};
     std::vector<char*> argv = pointers_to(words), environment = pointers_to(variables);
     execve(argv[0], argv.data(), environment.data());
     if (is_machine_error(errno) || errno == EIO) start_error_.exit_with("execute it");

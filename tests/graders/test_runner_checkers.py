@@ -85,6 +85,12 @@ def test_cms_scores_and_messages(box: Box, program: Callable[..., Path]) -> None
     assert all(entry["judge"]["cpu_us"] > 0 and entry["judge"]["wall_us"] > 0 for entry in lines)
 
 
+def test_locale_of_the_environment(box: Box, program: Callable[..., Path]) -> None:
+    """`std::locale("")` exists, although a box has no files of locales."""
+    (entry,) = lines_of(box, program, "cms", "locale")
+    assert (entry["verdict"], entry["message"]) == ("AC", "C")
+
+
 NOT_SCORES = [
     "1000",
     "1.0001",

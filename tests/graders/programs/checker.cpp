@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <locale>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,11 @@ int main(int argc, char** argv) {
     sscanf(score, "%d %99s", &code, points);
     if (*points != '\0') say(feedback + "score.txt", std::string(points) + "\n");
     return code;
+  }
+  if (what == "locale") {
+    printf("1\n");
+    fprintf(stderr, "%s\n", std::locale("").name().c_str());
+    return 0;
   }
   if (what == "crash") abort();
   if (what == "exit") return atoi(score);
