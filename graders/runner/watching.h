@@ -277,11 +277,12 @@ class Watching : protected TestState {
     }
     // The machine's load does not explain this much wall clock, so the program was waiting, even if the ticks did not see it.
     if (!given_up && idle_us_ < idle_stop_us(plan_.cpu_ms)) return;
-    auto waits = std::find_if(contestants_.begin(), contestants_.end(),
-                              [](const Contestant& c) { return c.process.alive() && !c.started; });
-    if (waits != contestants_.end() && manager_.process.alive())
-      return judge_error(JudgeFault::Stall, TrustedProgram::Manager, "it does not open its FIFOs" + unopened(waits->index));
-    end_all(Limit::Idle);
+    // If a process has started, the manager may be waiting for it before it opens the FIFOs of the others.
+    auto waits = [](const Contestant& c) { return c.process.alive() && !c.started; };
+    bool all_wait = std::all_of(contestants_.begin(), contestants_.end(), [&](const Contestant& c) { return waits(c) || !c.process.alive(); });
+    if (!all_wait || !manager_.process.alive()) return end_all(Limit::Idle);
+    long index = std::find_if(contestants_.begin(), contestants_.end(), waits)->index;
+    judge_error(JudgeFault::Stall, TrustedProgram::Manager, "it does not open its FIFOs" + unopened(index));
   }
 
   // How much of the CPU time the kernel may have spent on getting pages from a virtual machine's host.

@@ -176,6 +176,14 @@ def test_manager_that_never_opens(plain_box: Box, program: Callable[..., Path]) 
     assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "stall", "manager")
 
 
+def test_program_that_sleeps_while_the_manager_serves_one_process_after_another(
+    plain_box: Box, program: Callable[..., Path]
+) -> None:
+    """The first process sleeps, so the manager does not open the FIFOs of the second: the program is at fault."""
+    answer = run_game(plain_box, program, "one-by-one play", "one-by-one sleep", processes=2, cpu_ms=200)
+    assert [(entry["verdict"], entry["limit"]) for entry in answer.lines] == [("AC", None), ("TLE", "idle")]
+
+
 def test_manager_over_its_wall_clock(plain_box: Box, program: Callable[..., Path]) -> None:
     """A manager over its wall clock limit is JE. If the program's limit of idle time is smaller, it is TLE."""
     manager = {"cpu_ms": 5000, "wall_ms": 500, "memory_bytes": 1 << 30}
