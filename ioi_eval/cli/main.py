@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import re
+import signal
 import sys
 from collections import UserDict
 from collections.abc import Callable, Sequence
@@ -155,6 +156,7 @@ def _refuse_empty_words(arguments: Sequence[str]) -> None:
 def main() -> None:
     """Run the installed command. Text that a terminal cannot show (a file name that is not UTF-8) is escaped."""
     gc.set_threshold(*_COLLECT)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent that ignores it would cost us all exit codes of children
     _refuse_empty_words(sys.argv[1:])
     if message := refuse_other_names(sys.argv[1:]):
         tell(message)

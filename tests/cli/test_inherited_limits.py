@@ -81,6 +81,12 @@ def test_every_command_refuses_a_low_stack_limit(under: Under, tmp_path: Path, c
     assert not (tmp_path / "out").exists()
 
 
+def test_a_parent_that_ignores_the_end_of_children(under: Under) -> None:
+    """A process inherits that SIGCHLD is ignored. The command still learns how compilers and boxes ended."""
+    ended = under({}, *SCORE, command=("env", "--ignore-signal=CHLD", *COMMAND))
+    assert ended.returncode == 0, ended.stderr
+
+
 @pytest.mark.parametrize(
     ("number", "value", "words"),
     [

@@ -18,6 +18,7 @@ import os
 import queue
 import resource
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -71,8 +72,8 @@ def inherited_limits(*, slots: int) -> tuple[MachineLimit, ...]:
     Args:
         slots: how many jobs will run at once.
     """
-    if missing := tuple(_missing_files()):
-        return missing  # without these files the other checks are not reliable
+    if missing := (*_missing_files(), *_ignored_signal()):
+        return missing  # without these the other checks are not reliable
     _raise_soft_limits()
     hard = tuple(_hard_limits(slots))
     threads = () if any(limit.refuses for limit in hard) else _processes(slots)  # threads need memory for stacks
@@ -324,3 +325,15 @@ def _missing_files() -> Iterator[MachineLimit]:
 
 _MOUNT_PROC = "mount it (mount -t proc proc /proc); containers have it by default"
 _MOUNT_DEV = "mount the devices into this root directory (mount --rbind /dev ROOT/dev)"
+
+
+def _ignored_signal() -> Iterator[MachineLimit]:
+    """The kernel reports no end of a child to a process that ignores SIGCHLD, which it may have inherited. `ioi-eval`
+    itself ends that."""
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        yield refusal(
+            "SIGCHLD",
+            "this process ignores it",
+            "the exit codes of compilers and boxes would be lost",
+            "call signal.signal(signal.SIGCHLD, signal.SIG_DFL) first",
+        )

@@ -57,6 +57,12 @@ def test_without_proc() -> None:
     assert "/proc: it is not mounted" in message
 
 
+def test_a_process_that_ignores_the_end_of_children() -> None:
+    """It would get no exit codes, so the sandbox is refused."""
+    message = output_of_entering_under('set -- env --ignore-signal=CHLD "$@"', prefix=())
+    assert message.startswith("refused: ") and "SIGCHLD: this process ignores it" in message
+
+
 @pytest.mark.root
 def test_without_devices() -> None:
     """Without devices, as in an empty chroot, the message names those that are missing."""
