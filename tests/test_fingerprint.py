@@ -32,6 +32,7 @@ from ioi_eval.model import (
     Communication,
     Interactive,
     Isolation,
+    JudgedByClient,
     JudgeProgram,
     Language,
     OutputCheck,
@@ -50,6 +51,7 @@ from ioi_eval.model import (
     TwoSteps,
     WhiteDiff,
 )
+from ioi_eval.model.apps import Comparator, ComparatorKind
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
 
@@ -96,6 +98,8 @@ METHODS: dict[RunMethod, dict[str, Any]] = {
 CHECKS: dict[OutputCheck, dict[str, Any]] = {
     WhiteDiff(): {},
     Tokens(): {"args": ("x",)},
+    Comparator(): {"kind": ComparatorKind.TOKENS, "absolute": "1", "relative": "1", "program": "x"},
+    JudgedByClient(): {},
     PROGRAM: {
         "source": SourceFile(path="graders/manager.cpp", content=b"x"),
         "files": (SourceFile(path="graders/t.h", content=b""),),

@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from ioi_eval.apps import verdicts
 from ioi_eval.apps.program_run import ProgramRun
 from ioi_eval.apps.result import AppsResult
-from ioi_eval.apps.settings import AppsSettings, fingerprint_of, judging_digest_of, read_checker
+from ioi_eval.apps.settings import (
+    AppsSettings,
+    fingerprint_of,
+    judging_digest_of,
+    read_checker,
+    return_bytes,
+    run_rules,
+)
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, CompatGrader, Graded, TestRun
 from ioi_eval.config import Policy
@@ -24,20 +30,15 @@ from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, Unav
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
 from ioi_eval.jobs.run_job import JobTest
-from ioi_eval.jobs.run_setups import OutputJudge, RunLimits, python_setup
-from ioi_eval.model import Isolation, SourceFile, TestOutcome, Verdict
-from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
+from ioi_eval.jobs.run_setups import Programs, problem_setup
+from ioi_eval.model import Content, Isolation, JudgeProgram, OutputCheck, TestOutcome, Verdict
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
-from ioi_eval.problems.apps_values import arguments_of, encode, longest_equal
+from ioi_eval.problems.apps_values import arguments_of, encode
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 
 __all__ = ["AppsExecutor", "AppsResult", "AppsSettings"]
-
-_COMPAT_OUTPUT_BYTES = 16 << 20
-_COMPAT_SPARE_BYTES = 256 << 10
-"""Most output for another grader, which needs the whole output: four times the longest answer and the spare bytes,
-at most the first number. These graders have no limit; with us more is OLE. A job's tests share what it may return."""
 
 
 class AppsExecutor:
@@ -209,17 +210,21 @@ class AppsExecutor:
     ) -> ProgramRun:
         settings, compat = self._settings, self._settings.compat
         fn_name = problem.fn_name if compat is None or compat.calls is Calls.CALL else None
-        setup = python_setup(
+        program = program_file(code, fn_name=fn_name, conventions=settings.conventions)
+        rules = run_rules(problem, settings, checker=self._checker)
+        programs = Programs(
             runner=await self._builder.runner(target),
+            submission=program,
+            static=False,
+            checker=await self._compiled_checker(rules.method.check, target),
             interpreter=interpreter,
-            grader=compat.harness if compat is not None else None,
-            judge=await self._output_judge(problem, target),
-            limits=_limits(problem, settings),
-            least=settings.isolation,
-            warm=settings.warm,
             preload=preloaded(code, calls=fn_name is not None),
-            needed_only=settings.fail_fast if compat is None else compat.stops,
+            warm=settings.warm,
+            grader=None if compat is None else compat.harness,
         )
+        stops = settings.fail_fast if compat is None else compat.stops
+        returned = return_bytes(problem, settings, rules)
+        setup = problem_setup(rules, programs, settings, exhaustive=not stops, return_bytes=returned)
 
         def is_right(index: int, outcome: TestOutcome) -> bool:
             if compat is None:
@@ -228,7 +233,7 @@ class AppsExecutor:
 
         return ProgramRun(
             problem.id,
-            program_file(code, fn_name=fn_name, conventions=settings.conventions),
+            program,
             setup,
             given,
             is_right=is_right,
@@ -251,18 +256,13 @@ class AppsExecutor:
             return _unjudged(problem, settings, fault)
         return verdicts.graded_result(problem, seen, compat.grade(problem, ran), settings)
 
-    async def _output_judge(self, problem: AppsProblem, target: Target) -> OutputJudge:
-        settings = self._settings
-        if settings.compat is not None or problem.fn_name is not None:
-            return OutputJudge()
-        if self._checker is None:
-            return OutputJudge(rule=str(settings.comparator))
+    async def _compiled_checker(self, check: OutputCheck | None, target: Target) -> Content | None:
+        if not isinstance(check, JudgeProgram):
+            return None
         try:
-            source = SourceFile(path=Path(settings.comparator.program).name, content=self._checker)
-            checker = await self._builder.judge_program("checker", source, target, std="gnu++17")
+            return await self._builder.judge_program("checker", check.source, target, std="gnu++17")
         except ProblemProgramError as error:
-            raise InputError(f"{settings.comparator}: {error}") from error
-        return OutputJudge(checker=checker, limits=settings.judge)
+            raise InputError(f"{self._settings.comparator}: {error}") from error
 
 
 def _refusal(target: Target, least: Isolation) -> str | None:
@@ -301,28 +301,6 @@ def _unjudged(problem: AppsProblem, settings: AppsSettings, message: str) -> App
         judged_by=settings.judged_by,
         fault=problem.fault,
         message=message,
-    )
-
-
-def _limits(problem: AppsProblem, settings: AppsSettings) -> RunLimits:
-    """The limits of a run. Outputs that are compared in the box return their beginning only; values return as much as a
-    right one can have."""
-    output_bytes, return_bytes = settings.output_bytes, settings.shown_bytes
-    if settings.compat is not None:
-        wanted = [
-            4 * len(test.answer) if isinstance(test, StdinTest) else longest_equal(test) for test in problem.tests
-        ]
-        most = min(_COMPAT_OUTPUT_BYTES, _COMPAT_SPARE_BYTES + max(wanted, default=0))
-        output_bytes = return_bytes = min(output_bytes, most)
-    elif problem.fn_name is not None:
-        return_bytes = max(longest_equal(test) for test in problem.tests if isinstance(test, CallTest))
-    return RunLimits(
-        cpu_s=settings.cpu_s,
-        memory_bytes=settings.memory_limit_bytes,
-        output_bytes=output_bytes,
-        stderr_bytes=settings.stderr_bytes,
-        threads=settings.threads,
-        return_bytes=min(return_bytes, output_bytes),
     )
 
 

@@ -11,12 +11,19 @@ from ioi_eval.compat.terms import CompatGrader
 from ioi_eval.config import MIB, RunPolicy
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_digest
-from ioi_eval.model.apps import Comparator
+from ioi_eval.model import Batch, JudgedByClient, JudgeProgram, OutputCheck, RunRules, SourceFile
+from ioi_eval.model.apps import AppsProblem, CallTest, Comparator, StdinTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
+from ioi_eval.problems.apps_values import longest_equal
 from ioi_eval.sandbox import Target
 
 TIME_LIMIT_S = 10.0
 """CPU seconds for a test. Source: Eval Protocol and mcpbr, whose 10 s are of wall clock."""
+
+_COMPAT_OUTPUT_BYTES = 16 << 20
+_COMPAT_SPARE_BYTES = 256 << 10
+"""Most output for another grader, which needs the whole output: four times the longest answer and the spare bytes,
+at most the first number. These graders have no limit; with us more is OLE. A job's tests share what it may return."""
 
 _LEAST_MEMORY = 16 * MIB  # under this no interpreter starts; the user probably meant another unit
 
@@ -84,6 +91,38 @@ def read_checker(settings: AppsSettings) -> bytes | None:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"the checker {path} cannot be read: {error.strerror}") from error
+
+
+def run_rules(problem: AppsProblem, settings: AppsSettings, *, checker: bytes | None) -> RunRules:
+    """How a program is run on a test; `checker` is the source of the comparator's checker."""
+    check: OutputCheck = settings.comparator
+    output_bytes = settings.output_bytes
+    if settings.compat is not None:
+        wanted = [
+            4 * len(test.answer) if isinstance(test, StdinTest) else longest_equal(test) for test in problem.tests
+        ]
+        output_bytes = min(output_bytes, _COMPAT_OUTPUT_BYTES, _COMPAT_SPARE_BYTES + max(wanted, default=0))
+    if settings.compat is not None or problem.fn_name is not None:
+        check = JudgedByClient()
+    elif checker is not None:
+        check = JudgeProgram(source=SourceFile(path=Path(settings.comparator.program).name, content=checker))
+    return RunRules(
+        method=Batch(check=check),
+        time_limit_s=settings.cpu_s,
+        memory_limit_bytes=settings.memory_limit_bytes,
+        output_limit_bytes=output_bytes,
+    )
+
+
+def return_bytes(problem: AppsProblem, settings: AppsSettings, rules: RunRules) -> int:
+    """How much of an output is returned: its beginning, if it is compared in the box; as much as a right value can
+    have; for another grader all."""
+    most = rules.output_limit_bytes or settings.output_bytes
+    if settings.compat is not None:
+        return most
+    if problem.fn_name is not None:
+        return min(most, max(longest_equal(test) for test in problem.tests if isinstance(test, CallTest)))
+    return min(most, settings.shown_bytes)
 
 
 def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, checker: bytes | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from ioi_eval.config import JudgeLimits, Policy
+from ioi_eval.config import JudgeLimits, RunPolicy
 from ioi_eval.jobs import rules
 from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import Value, words
@@ -19,14 +19,16 @@ from ioi_eval.model import (
     Communication,
     Content,
     Interactive,
-    Isolation,
     JobFile,
+    JudgedByClient,
     JudgeProgram,
     OutputOnly,
     Problem,
+    RunRules,
     TestCase,
     TwoSteps,
 )
+from ioi_eval.model.apps import Comparator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,8 @@ class Programs:
         libraries: the target's libraries that the program may need, if it is not static.
         interpreter: a Python, for a program in Python.
         preload: the modules that it loads before it forks for each test (`jobs.harness.preloaded`).
+        warm: fork each test from one interpreter, if the task allows it, rather than start one for each.
+        grader: the other grader that is imitated when the program is run; `None` for the plain interpreter.
     """
 
     runner: Content
@@ -54,6 +58,8 @@ class Programs:
     manager: Content | None = None
     interpreter: Interpreter | None = None
     preload: str = ""
+    warm: bool = True
+    grader: str | None = None
 
     @property
     def sees(self) -> tuple[str, ...]:
@@ -64,7 +70,7 @@ class Programs:
 
 
 def problem_setup(
-    problem: Problem, programs: Programs, policy: Policy, *, exhaustive: bool = False, return_bytes: int = 0
+    problem: RunRules, programs: Programs, policy: RunPolicy, *, exhaustive: bool = False, return_bytes: int = 0
 ) -> RunSetup:
     """How submissions to a problem are run and judged.
 
@@ -77,7 +83,7 @@ def problem_setup(
     """
     method = problem.method
     is_batch = method.manager is None and method.processes == 1
-    program, harness = _program(programs, warm=is_batch)
+    program, harness = _program(programs, warm=programs.warm and is_batch)
     judges = (("checker", programs.checker), ("manager", programs.manager))
     returned = return_bytes if is_batch else 0
     return RunSetup(
@@ -98,6 +104,7 @@ def problem_setup(
         },
         judging=tuple(_judging(problem, policy, returned)),
         needed_only=not exhaustive,
+        judged_by_client=isinstance(method.check, JudgedByClient),
         has_interpreter=programs.interpreter is not None,
         may_share=programs.interpreter is not None and is_batch and method.passes == 1,
         time_limit_s=problem.time_limit_s,
@@ -128,10 +135,10 @@ def _program(programs: Programs, *, warm: bool) -> tuple[Values | None, tuple[Jo
         return None, ()
     if programs.interpreter is None:
         return {"file": "program", "static": int(programs.static), "sees": programs.sees or None}, ()
-    return program_line(programs.interpreter, warm=warm, preload=programs.preload)
+    return program_line(programs.interpreter, grader=programs.grader, warm=warm, preload=programs.preload)
 
 
-def _judging(problem: Problem, policy: Policy, return_bytes: int) -> list[tuple[str, Values]]:
+def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> list[tuple[str, Values]]:
     """The lines that say how a test is judged: task, manager, checker."""
     lines: list[tuple[str, Values]] = []
 
@@ -162,12 +169,16 @@ def _judging(problem: Problem, policy: Policy, return_bytes: int) -> list[tuple[
     check = method.check
     if check is None:
         return lines
-    file = "checker" if isinstance(check, JudgeProgram) else None
-    args = words(check.args) if check.args else None
-    more = {"passes": method.passes} if method.passes > 1 else {}
-    if return_bytes:
-        more["return_bytes"] = return_bytes
-    add("checker", protocol=check.protocol.value, file=file, **judge, args=args, **more)
+    add(
+        "checker",
+        protocol=str(check.protocol),
+        rule=str(check) if isinstance(check, Comparator) else None,
+        file="checker" if isinstance(check, JudgeProgram) else None,
+        **({} if isinstance(check, Comparator | JudgedByClient) else judge),
+        args=words(check.args) if check.args else None,
+        passes=method.passes if method.passes > 1 else None,
+        return_bytes=return_bytes or None,
+    )
     return lines
 
 
@@ -179,7 +190,7 @@ def _judge_limits(judge: JudgeLimits) -> dict[str, int]:
     }
 
 
-def longest_test_ms(problem: Problem, policy: Policy) -> int:
+def longest_test_ms(problem: RunRules, policy: RunPolicy) -> int:
     """The longest that one test can take by the runner's own rules, in ms of wall clock.
 
     Source: PROTOCOL.md: a test is given up at 10 (L + M) + 10 s, M being the manager's CPU limit, and its checker or
@@ -191,7 +202,7 @@ def longest_test_ms(problem: Problem, policy: Policy) -> int:
     return run_ms * problem.method.passes
 
 
-def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:
+def manager_cpu_ms(problem: RunRules, judge: JudgeLimits) -> int:
     """A manager's CPU limit in ms; 0 if there is no manager.
 
     Source: CMS, `task_type_parameters_Communication`: the limits of all processes together, at least the usual limit.
@@ -199,108 +210,3 @@ def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:
     if problem.method.manager is None:
         return 0
     return round(1000 * max(problem.method.processes * (problem.time_limit_s + 1.0), judge.cpu_s))
-
-
-# --------------------------------------------------------------------------- Python programs on plain tests
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunLimits:
-    """What each test may use.
-
-    Args:
-        cpu_s: CPU seconds.
-        memory_bytes: resident memory.
-        output_bytes: most output; more is OLE.
-        stderr_bytes: how much of stderr is kept; the rest is cut off.
-        threads: most threads.
-        return_bytes: how much of each output is returned.
-    """
-
-    cpu_s: float
-    memory_bytes: int
-    output_bytes: int
-    stderr_bytes: int
-    threads: int
-    return_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputJudge:
-    """Who judges an output.
-
-    Args:
-        rule: a comparator in the runner's notation; `None` if the outputs are judged on our side.
-        checker: a program that judges instead of a comparator.
-        limits: of the checker.
-    """
-
-    rule: str | None = None
-    checker: Content | None = None
-    limits: JudgeLimits = field(default_factory=JudgeLimits)
-
-    @property
-    def judged_by_client(self) -> bool:
-        """Whether outputs are judged on our side."""
-        return self.rule is None and self.checker is None
-
-
-def python_setup(
-    *,
-    runner: Content,
-    interpreter: Interpreter,
-    grader: str | None,
-    judge: OutputJudge,
-    limits: RunLimits,
-    least: Isolation,
-    warm: bool,
-    preload: str,
-    needed_only: bool = False,
-) -> RunSetup:
-    """How programs are run and judged.
-
-    Args:
-        runner, interpreter: of the target.
-        grader: the other grader that is imitated when programs are run; `None` to run them with the plain interpreter.
-        judge: who judges.
-        limits: of each test.
-        least: the weakest isolation that is accepted.
-        warm: fork each test from one interpreter.
-        preload: the modules that this interpreter loads for all of them.
-        needed_only: run nothing after a program's first test that scores 0.
-    """
-    program, files = program_line(interpreter, grader=grader, warm=warm, preload=preload)
-    if judge.checker is not None:
-        files = (*files, JobFile(name="checker", content=judge.checker, executable=True))
-    return RunSetup(
-        runner=runner,
-        least=least,
-        files=files,
-        program=program,
-        limits={
-            "cpu_ms": round(limits.cpu_s * 1000),
-            "memory_bytes": limits.memory_bytes,
-            "output_bytes": limits.output_bytes,
-            "stderr_bytes": limits.stderr_bytes,
-            "processes": 1,
-            "threads": limits.threads,
-        },
-        judging=(("task", {"kind": "batch"}), ("checker", _python_checker(judge, limits.return_bytes))),
-        needed_only=needed_only,
-        judged_by_client=judge.judged_by_client,
-        has_interpreter=True,
-        may_share=True,
-        time_limit_s=limits.cpu_s,
-        longest_test_ms=rules.given_up_ms(limits.cpu_s) + round(judge.limits.wall_s * 1000),
-        return_bytes=limits.return_bytes,
-        sees=interpreter.sees,
-    )
-
-
-def _python_checker(judge: OutputJudge, return_bytes: int) -> Values:
-    if judge.checker is not None:
-        program = {"protocol": CheckerProtocol.CMS.value, "file": "checker"}
-        return {**program, **_judge_limits(judge.limits), "return_bytes": return_bytes}
-    if judge.rule is not None:
-        return {"protocol": "compare", "rule": judge.rule, "return_bytes": return_bytes}
-    return {"protocol": "none", "return_bytes": return_bytes}

@@ -237,13 +237,13 @@ def _misjudged(problem: Problem, case: TestCase) -> str | None:
         (any(not judge.name.endswith(".cpp") for judge in judges), "it compiles checkers and managers in C++ only"),
         (
             _protocol(problem) not in (CheckerProtocol.CMS, CheckerProtocol.WHITE_DIFF),
-            f"it knows the cms protocol and its own diff only, not {_protocol(problem).value}",
+            f"it knows the cms protocol and its own diff only, not {_protocol(problem)}",
         ),
     )
     return next((reason for holds, reason in reasons if holds), None)
 
 
-def _protocol(problem: Problem) -> CheckerProtocol:
+def _protocol(problem: Problem) -> str:
     check = problem.method.check
     return CheckerProtocol.CMS if check is None else check.protocol
 
@@ -306,7 +306,7 @@ def _config(problem: Problem) -> dict[str, object]:
         "time_limit": problem.time_limit_s,
         "memory_limit": problem.memory_limit_bytes,
         "cxx_std": problem.cxx_std,
-        "checker_protocol": _protocol(problem).value,
+        "checker_protocol": str(_protocol(problem)),
     }
     if isinstance(method := problem.method, Communication):
         config[parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)] = method.processes

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from ioi_eval.errors import InputError
 
@@ -124,7 +124,7 @@ _TOLERANCE = re.compile(r"(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][+-]?\d{1,3})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparator:
-    """A rule with its parameters.
+    """A rule with its parameters. The runner compares by it, unless it names a checker.
 
     Args:
         kind: the rule.
@@ -132,6 +132,8 @@ class Comparator:
         program: the source file of `checker`.
     """
 
+    protocol: ClassVar[str] = "compare"
+    args: ClassVar[tuple[str, ...]] = ()
     kind: ComparatorKind = ComparatorKind.LINES
     absolute: str = ""
     relative: str = ""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from ioi_eval.model.apps import Comparator
 from ioi_eval.model.terms import CheckerProtocol, ProcessIO, TaskType
 
 
@@ -63,7 +64,15 @@ class Tokens:
     args: tuple[str, ...] = ()
 
 
-OutputCheck: TypeAlias = WhiteDiff | Tokens | JudgeProgram
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedByClient:
+    """The box returns the output, and our side judges it: a function's value, or by the rules of another grader."""
+
+    protocol: ClassVar[str] = "none"
+    args: ClassVar[tuple[str, ...]] = ()
+
+
+OutputCheck: TypeAlias = WhiteDiff | Tokens | Comparator | JudgedByClient | JudgeProgram
 
 
 class _Method:

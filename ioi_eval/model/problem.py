@@ -80,19 +80,32 @@ class ProblemKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """A problem, ready to be judged.
+class RunRules:
+    """How a submission is run on a test: the part of a problem that contest problems and rows of APPS share.
+
+    Args:
+        method: how a submission is run, and how its output is judged.
+        time_limit_s: CPU seconds, all processes of a submission together. In TwoSteps each process has all of it, and
+            with `passes` each run.
+        memory_limit_bytes: peak resident bytes of each process.
+        output_limit_bytes: how much the submission may print; `None` for the policy's limit.
+    """
+
+    method: RunMethod
+    time_limit_s: float
+    memory_limit_bytes: int
+    output_limit_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem(RunRules):
+    """A contest problem, ready to be judged. It has the fields of `RunRules` too.
 
     Args:
         key: year and id.
         name: its title.
         day: the contest day as the row gives it; `None` if unknown.
-        method: how a submission is run on a test, and how its output is judged.
-        time_limit_s: CPU seconds, all processes of a submission together. In TwoSteps each process has all of it, and
-            with `passes` each run.
         time_scale: the factor by which the official limit was multiplied, for a slower or faster machine.
-        memory_limit_bytes: peak resident bytes of each process.
-        output_limit_bytes: how much the submission may print; `None` for the policy's limit.
         code_limit_bytes: limit for the submission's source files together; `None` for the limit of the IOI's server,
             which holds for each file.
         score_type: how a subtask's score is computed from the scores of its tests.
@@ -111,11 +124,7 @@ class Problem:
     key: ProblemKey
     name: str
     day: str | None = None
-    method: RunMethod
-    time_limit_s: float
     time_scale: float = 1.0
-    memory_limit_bytes: int
-    output_limit_bytes: int | None = None
     code_limit_bytes: int | None = None
     score_type: ScoreType = ScoreType.GROUP_MIN
     score_precision: int = 2

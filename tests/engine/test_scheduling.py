@@ -11,28 +11,26 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.program_run import ProgramRun
+from ioi_eval.config import RunPolicy
 from ioi_eval.engine.scheduling import ProgramScheduler
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import JobTest
-from ioi_eval.jobs.run_setups import OutputJudge, RunLimits, python_setup
-from ioi_eval.model import Execution, Isolation, Job, Stage, TestOutcome, Verdict
+from ioi_eval.jobs.run_setups import Programs, problem_setup
+from ioi_eval.model import Batch, Execution, Isolation, Job, RunRules, Stage, TestOutcome, Verdict
+from ioi_eval.model.apps import Comparator
 from ioi_eval.sandbox import Target
 from tests.box_answers import answer_text
 from tests.small_targets import small_target
 
 TARGET = small_target()
-SETUP = python_setup(
-    runner=b"",
-    interpreter=Interpreter(version="cpython 3", numpy=None, path="python3", sees=(), harness=b""),
-    grader=None,
-    judge=OutputJudge(rule="lines"),
-    limits=RunLimits(
-        cpu_s=10, memory_bytes=1 << 28, output_bytes=1 << 20, stderr_bytes=1 << 16, threads=1, return_bytes=99
-    ),
-    least=Isolation.FULL,
-    warm=False,
-    preload="",
+PYTHON = Interpreter(version="cpython 3", numpy=None, path="python3", sees=(), harness=b"")
+SETUP = problem_setup(
+    RunRules(method=Batch(check=Comparator()), time_limit_s=10, memory_limit_bytes=1 << 28),
+    Programs(runner=b"", submission=b"", static=False, interpreter=PYTHON, warm=False),
+    RunPolicy(isolation=Isolation.FULL),
+    exhaustive=True,
+    return_bytes=99,
 )
 
 Line = dict[str, Any]

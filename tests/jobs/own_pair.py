@@ -86,7 +86,7 @@ def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, *
         "memory_limit": problem.memory_limit_bytes,
         "cxx_std": problem.cxx_std,
         "judge_cxx_std": problem.cxx_std,
-        "checker_protocol": (method.check.protocol if method.check else CheckerProtocol.CMS).value,
+        "checker_protocol": str(method.check.protocol if method.check else CheckerProtocol.CMS),
         f"{prefix}io_0_inputfile": method.input_file,
         f"{prefix}io_1_outputfile": method.output_file,
         f"{prefix}num_processes": method.processes,
