@@ -22,7 +22,7 @@ from ioi_eval.estimates import mean_estimates
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
+from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary
 from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import counted
 from ioi_eval.scores import pass_at_each_k
@@ -51,7 +51,6 @@ class AppsSummary(RunSummary):
         self.passed_over: Callable[[], int] = lambda: 0  # rows for problems that were not selected
         self._table = DifficultyTable()
         self._invalid: dict[str, str] = {}
-        self._verdicts: Counter[Verdict] = Counter()
         self._pythons: Counter[str] = Counter()
         self._failures = Refusals()
         self._lacking: Counter[str] = Counter()
@@ -78,7 +77,6 @@ class AppsSummary(RunSummary):
             passed, total = int(verdict is Verdict.AC), 1
         is_unknown = verdict is Verdict.JE
         self._table.add(problem, row["difficulty"] or "", passed=None if is_unknown else passed, total=total)
-        self._verdicts[verdict] += 1
         self._lacking.update(lacking)
         if is_unknown:
             self._failures.add(row["message"] or "", f"{row['submission']} (problem {problem})")
@@ -107,8 +105,8 @@ class AppsSummary(RunSummary):
         return [*passed_over, *self._missing_ks(), *self._missing_modules()]
 
     def _scores(self, *, intervals: bool) -> dict[str, Any]:
-        lines = self._table.lines(self._chosen_ks(), Counter(self._invalid.values()), intervals=intervals)
-        return {"verdicts": verdict_counts(self._verdicts), "difficulties": lines}
+        invalid = Counter(self._invalid.values())
+        return {"difficulties": self._table.lines(self._chosen_ks(), invalid, intervals=intervals)}
 
     def _chosen_ks(self) -> tuple[int, ...]:
         """The given ks; else those for which every problem has enough samples."""

@@ -98,6 +98,7 @@ class RunSummary(ABC):
         self.refused = Refusals()
         self.judged = self.undecided = self.pending = 0
         self._examples: list[dict[str, Any]] = []
+        self._verdicts: Counter[Verdict] = Counter()
         self._extraction: Counter[str] = Counter()
         self._isolation: Counter[str] = Counter()
         self._targets: Counter[str] = Counter()
@@ -133,6 +134,7 @@ class RunSummary(ABC):
         """
         self.judged += 1
         self._judged_problems.add(problem)
+        self._verdicts[Verdict(row["verdict"])] += 1
         self._extraction[row["extraction"]] += 1
         self._near_limit += bool(row["near_limit"])
         if reason:
@@ -201,7 +203,8 @@ class RunSummary(ABC):
             "pending": self.pending,
             "copies": self._copies,
         }
-        return {"submissions": counts, **self._scores(intervals=intervals)}
+        verdicts = verdict_counts(self._verdicts)
+        return {"submissions": counts, "verdicts": verdicts, **self._scores(intervals=intervals)}
 
     @abstractmethod
     def _scores(self, *, intervals: bool) -> dict[str, Any]:

@@ -102,7 +102,6 @@ class Summary(RunSummary):
         problems = [_problem(tally) for tally in tallies]
         estimates = problem_estimates(tallies, intervals=intervals)
         return {
-            "verdicts": verdict_counts(sum((tally.verdicts for tally in tallies), Counter())),
             "contests": _contests(problems),
             "problems": problems,
             "average_score": estimates[AVERAGE].as_dict() if AVERAGE in estimates else None,
