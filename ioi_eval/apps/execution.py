@@ -1,17 +1,17 @@
 """Scores programs on APPS problems, in any sandbox: runs the jobs, and calls `verdicts.py`, which is pure.
 
-    problem, code ── task ── jobs (`engine/scheduling.py`) ── the outcome of each test (`program_run.py`) ── AppsResult
+    problem, code ── Program ── jobs (`engine/scheduling.py`) ── the outcome of each test ── AppsResult
 
 A failure of the sandbox is JE here as everywhere: it has no score, and is never a 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ioi_eval.apps import verdicts
-from ioi_eval.apps.program_run import ProgramRun
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import (
     AppsSettings,
@@ -24,14 +24,24 @@ from ioi_eval.apps.settings import (
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, CompatGrader, Graded, TestRun
 from ioi_eval.config import Policy
-from ioi_eval.engine.scheduling import ProgramScheduler
+from ioi_eval.engine.judging import Judging
+from ioi_eval.engine.scheduling import Program, ProgramScheduler
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
 from ioi_eval.jobs.run_job import JobTest
 from ioi_eval.jobs.run_setups import Programs, problem_setup
-from ioi_eval.model import Content, Isolation, JudgeProgram, OutputCheck, TestOutcome, Verdict
+from ioi_eval.model import (
+    Content,
+    Isolation,
+    JudgeProgram,
+    OutputCheck,
+    ScoreType,
+    Subtask,
+    TestOutcome,
+    Verdict,
+)
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import arguments_of, encode
@@ -175,46 +185,61 @@ class AppsExecutor:
         return interpreter
 
     async def _score_on(self, target: Target, problem: AppsProblem, code: str) -> AppsResult:
-        settings = self._settings
+        settings, compat = self._settings, self._settings.compat
         try:
-            given = _given_tests(problem, settings.compat)
+            given = _given_tests(problem, compat)
         except ODD_DATA as error:
-            if settings.compat is None:
+            if compat is None:
                 raise
             return _crashed(problem, settings, error)
         try:
             interpreter = await self._interpreter(target)
-            runs = await self._runs(problem, code, target, interpreter, given)
+            program = await self._program(problem, code, target, interpreter, given)
         except (UnavailableError, UnfitError):
             raise  # no target is left, or this one is not suitable; another may judge the program
         except SandboxError as error:
             return _unjudged(problem, settings, str(error))
-        if settings.compat is None:
-            await runs.run(self._scheduler, target)
-            result = _judge(problem, runs, settings)
-        else:
-            try:
-                result = await self._grade(problem, runs, settings.compat, target)
-            except ODD_DATA as error:
-                return _crashed(problem, settings, error)
+        # one subtask: each test counts, or the first zero ends it
+        subtask = Subtask(name="", points=1.0, tests=tuple(program.tests))
+        score_type = ScoreType.GROUP_MIN if program.setup.needed_only else ScoreType.SUM
+        judging = Judging([subtask], score_type, near_limit_repeats=settings.near_limit_repeats)
+
+        def record(outcome: TestOutcome) -> None:
+            is_right = partial(verdicts.is_right, problem, settings) if program.setup.judged_by_client else None
+            judging.record(verdicts.assessed(outcome, is_right, time_limit_s=settings.cpu_s))
+
+        def wanted() -> bool:
+            if compat is None:
+                return True
+            seen, ran = _seen(problem, judging.outcomes(), settings, compat)
+            return _fault(seen) is None and compat.wants_another(problem, ran)
+
+        try:
+            isolation = await self._scheduler.run(program, judging, target, record, wanted=wanted)
+            judge = _judge if compat is None else partial(_grade, compat=compat)
+            result = judge(problem, judging.outcomes(), settings)
+        except ODD_DATA as error:
+            if compat is None:
+                raise
+            return _crashed(problem, settings, error)
         return replace(
             result,
-            isolation=runs.weakest,
+            isolation=isolation,
             target=f"{target.name}, {target.profile}",
             python=str(interpreter),
             judging_digest=self._judging_digests[target.name],
         )
 
-    async def _runs(
+    async def _program(
         self, problem: AppsProblem, code: str, target: Target, interpreter: Interpreter, given: Sequence[JobTest]
-    ) -> ProgramRun:
+    ) -> Program:
         settings, compat = self._settings, self._settings.compat
         fn_name = problem.fn_name if compat is None or compat.calls is Calls.CALL else None
-        program = program_file(code, fn_name=fn_name, conventions=settings.conventions)
+        content = program_file(code, fn_name=fn_name, conventions=settings.conventions)
         rules = run_rules(problem, settings, checker=self._checker)
         programs = Programs(
             runner=await self._builder.runner(target),
-            submission=program,
+            submission=content,
             static=False,
             checker=await self._compiled_checker(rules.method.check, target),
             interpreter=interpreter,
@@ -224,37 +249,13 @@ class AppsExecutor:
         )
         stops = settings.fail_fast if compat is None else compat.stops
         returned = return_bytes(problem, settings, rules)
-        setup = problem_setup(rules, programs, settings, exhaustive=not stops, return_bytes=returned)
-
-        def is_right(index: int, outcome: TestOutcome) -> bool:
-            if compat is None:
-                return verdicts.returns_right(problem.tests[index], outcome, settings)
-            return verdicts.grades_right(problem, index, outcome, compat)
-
-        return ProgramRun(
-            problem.id,
-            program,
-            setup,
-            given,
-            is_right=is_right,
-            near_limit_repeats=settings.near_limit_repeats,
+        return Program(
+            problem=problem.id,
+            content=content,
+            tests={str(number): test for number, test in enumerate(given)},
+            setup=problem_setup(rules, programs, settings, exhaustive=not stops, return_bytes=returned),
             one_by_one=compat is not None,
         )
-
-    async def _grade(self, problem: AppsProblem, runs: ProgramRun, compat: CompatGrader, target: Target) -> AppsResult:
-        """Run the tests that the other grader would run, and grade the runs by its rules."""
-        settings = self._settings
-
-        def wanted() -> bool:
-            seen, ran = _seen(problem, runs, compat, self._settings.cpu_s)
-            return _fault(seen) is None and compat.wants_another(problem, ran)
-
-        await runs.run(self._scheduler, target, wanted=wanted)
-        seen, ran = _seen(problem, runs, compat, self._settings.cpu_s)
-        fault = _fault(seen)
-        if fault is not None:
-            return _unjudged(problem, settings, fault)
-        return verdicts.graded_result(problem, seen, compat.grade(problem, ran), settings)
 
     async def _compiled_checker(self, check: OutputCheck | None, target: Target) -> Content | None:
         if not isinstance(check, JudgeProgram):
@@ -314,18 +315,17 @@ def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException)
 # --------------------------------------------------------------------------- our own rules
 
 
-def _judge(problem: AppsProblem, runs: ProgramRun, settings: AppsSettings) -> AppsResult:
+def _judge(problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings) -> AppsResult:
     """The result from the outcomes of the tests, by our own rules."""
     tests: list[TestOutcome] = []
     load_error, has_failed = "", False
-    for index, test in enumerate(problem.tests):
-        outcome = runs.outcomes.get(index)
-        if (
-            outcome is None or has_failed
-        ):  # runs after a failure do not count, so results do not depend on the job's size
+    for number, test in enumerate(problem.tests):
+        outcome = outcomes.get(str(number))
+        # runs after a failure do not count, so results do not depend on the job's size
+        if outcome is None or has_failed:
             tests.append(verdicts.skipped(test))
             continue
-        tests.append(verdicts.judged(test, outcome, settings, passed=runs.passed[index]))
+        tests.append(verdicts.judged(test, outcome, settings))
         report = outcome.returned.report
         if report.phase == "compile" and outcome.verdict is Verdict.RE:
             load_error = load_error or report.error
@@ -349,14 +349,25 @@ def _given(test: AppsTest) -> JobTest:
     return JobTest(input=test.stdin, answer=test.answer)
 
 
+def _grade(
+    problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, *, compat: CompatGrader
+) -> AppsResult:
+    """The result from the outcomes of the tests, by the rules of the other grader."""
+    seen, ran = _seen(problem, outcomes, settings, compat)
+    fault = _fault(seen)
+    if fault is not None:
+        return _unjudged(problem, settings, fault)
+    return verdicts.graded_result(problem, seen, compat.grade(problem, ran), settings)
+
+
 def _seen(
-    problem: AppsProblem, runs: ProgramRun, compat: CompatGrader, time_limit_s: float
+    problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, compat: CompatGrader
 ) -> tuple[list[TestOutcome], list[TestRun]]:
     """The runs that the other grader would have made too: in order, up to the test at which it stops."""
     seen: list[TestOutcome] = []
     ran: list[TestRun] = []
-    while len(ran) in runs.outcomes and (not ran or compat.wants_another(problem, ran)):
-        seen.append(verdicts.with_wall_clock_limit(runs.outcomes[len(ran)], time_limit_s))
+    while (outcome := outcomes.get(str(len(ran)))) and (not ran or compat.wants_another(problem, ran)):
+        seen.append(verdicts.with_wall_clock_limit(outcome, settings.cpu_s))
         ran.append(verdicts.run_of(seen[-1], compat))
     return seen, ran
 

@@ -6,7 +6,7 @@ There are two ways: our own rules (`judged`), and another grader's (`run_of`, th
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +14,7 @@ from fractions import Fraction
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat.terms import CompatGrader, Ending, Graded, TestRun, judges
+from ioi_eval.jobs.rules import cpu_stop_ms
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems import big_json
@@ -41,25 +42,62 @@ def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
     return crash or ("" if judges(problem) else problem.reason)
 
 
+# --------------------------------------------------------------------------- while tests run
+
+
+def is_right(problem: AppsProblem, settings: AppsSettings, outcome: TestOutcome) -> bool:
+    """Whether an output that our side judges is right, apart from its time."""
+    number, compat = int(outcome.test), settings.compat
+    if compat is None:
+        test = problem.tests[number]
+        return (
+            isinstance(test, CallTest)
+            and outcome.is_whole
+            and result_is_right(test, outcome.printed, settings.comparator)
+        )
+    tests = problem.tests[number : number + 1]
+    alone = replace(problem, tests=tests, inputs=len(tests), outputs=len(tests))
+    in_time = replace(outcome, verdict=Verdict.JE, limit=None)
+    run = replace(run_of(in_time, compat), wall_s=0.0)
+    return compat.grade(alone, [run]).all_passed
+
+
+def assessed(
+    outcome: TestOutcome, is_right: Callable[[TestOutcome], bool] | None, *, time_limit_s: float
+) -> TestOutcome:
+    """The outcome for `Judging`. A test passes with the full score only; any other score is a zero.
+
+    Args:
+        outcome: as the box returned it.
+        is_right: judges its output; `None` if the box does. Also asked about late runs, because a late run that is
+            wrong is not repeated.
+        time_limit_s: CPU seconds.
+    """
+    if outcome.verdict is Verdict.TLE:
+        in_time_score = None if outcome.in_time_score is None else float(outcome.in_time_score == 1.0)
+        # whether it ended by itself, and was not stopped because it slept or was much too late
+        ended = outcome.limit != "idle" and (outcome.cpu_ms or 0.0) < cpu_stop_ms(time_limit_s)
+        if in_time_score is None and ended and is_right is not None:
+            in_time_score = float(is_right(outcome))
+        return replace(outcome, in_time_score=in_time_score)
+    if not outcome.returned.judged and is_right is not None:
+        right = is_right(outcome)
+        verdict = Verdict.AC if right else Verdict.WA
+        return replace(outcome, verdict=verdict, score=float(right), message="", failed_program=None)
+    return outcome if outcome.score is None else replace(outcome, score=float(outcome.score == 1.0))
+
+
 # --------------------------------------------------------------------------- our own rules
 
 
-def returns_right(test: AppsTest, outcome: TestOutcome, settings: AppsSettings) -> bool:
-    """Whether a function's result is right, which the runner does not decide."""
-    return (
-        isinstance(test, CallTest) and outcome.is_whole and result_is_right(test, outcome.printed, settings.comparator)
-    )
-
-
-def judged(test: AppsTest, outcome: TestOutcome, settings: AppsSettings, *, passed: bool) -> TestOutcome:
-    """The result of a test by our own rules; `passed` is used if the runner does not decide."""
+def judged(test: AppsTest, outcome: TestOutcome, settings: AppsSettings) -> TestOutcome:
+    """The result of a test by our own rules, from its outcome (`assessed`)."""
     if outcome.final:
         reason = f"{settings.comparator} failed on this output, twice: {outcome.message.removeprefix('checker: ')}"
         return _result(outcome, settings, Verdict.JE, reason)
-    if not outcome.returned.judged and isinstance(test, CallTest):
-        verdict, message = (Verdict.AC, "") if passed else (Verdict.WA, _difference(test, outcome))
-    else:
-        verdict, message = outcome.verdict, outcome.message
+    verdict, message = outcome.verdict, outcome.message
+    if verdict is Verdict.WA and not outcome.returned.judged and isinstance(test, CallTest):
+        message = _difference(test, outcome)
     if verdict is Verdict.RE:
         verdict, message = _how_it_failed(outcome, settings)
     return _result(outcome, settings, verdict, message)
@@ -181,15 +219,6 @@ _PHASES = {
 }
 
 
-def grades_right(problem: AppsProblem, index: int, outcome: TestOutcome, compat: CompatGrader) -> bool:
-    """Whether the other grader accepts this one run, apart from its time."""
-    tests = problem.tests[index : index + 1]
-    alone = replace(problem, tests=tests, inputs=len(tests), outputs=len(tests))
-    in_time = replace(outcome, verdict=Verdict.JE, limit=None)
-    run = replace(run_of(in_time, compat), wall_s=0.0)
-    return compat.grade(alone, [run]).all_passed
-
-
 def with_wall_clock_limit(outcome: TestOutcome, time_limit_s: float) -> TestOutcome:
     """The outcome under another grader's limit, which is one of wall clock: TLE if a program worked and waited longer.
 
@@ -266,6 +295,6 @@ def graded_result(
 
 def _verdict(outcome: TestOutcome, code: object) -> Verdict:
     """The runner's verdict if it has one, else the grader's."""
-    if outcome.verdict is not Verdict.JE:
+    if outcome.returned.judged or outcome.verdict is Verdict.TLE:
         return outcome.verdict
     return Verdict.AC if code is True else Verdict.WA

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,9 +10,9 @@ import pytest
 from ioi_eval.apps.family import apps_facts
 from ioi_eval.apps.result import AppsResult, decode_result, encode_result
 from ioi_eval.apps.settings import AppsSettings
-from ioi_eval.apps.verdicts import judged, returns_right
+from ioi_eval.apps.verdicts import assessed, is_right, judged
 from ioi_eval.model import RunDetails, TestOutcome, Verdict
-from ioi_eval.model.apps import CallTest, RowFault, StdinTest
+from ioi_eval.model.apps import AppsProblem, CallTest, RowFault, StdinTest
 
 PASSED = TestOutcome(test="0", verdict=Verdict.AC, score=1.0)
 
@@ -20,7 +21,7 @@ def judge_error(program: str | None) -> TestOutcome:
     """A test at which a judge program or the sandbox failed."""
     outcome = TestOutcome(test="1", verdict=Verdict.JE, score=None, message="it crashed", failed_program=program)
     test = StdinTest(number=1, given="", expected="")
-    return judged(test, outcome, AppsSettings(), passed=True)
+    return judged(test, outcome, AppsSettings())
 
 
 @pytest.mark.parametrize(
@@ -47,8 +48,9 @@ def test_a_deeply_nested_result_is_wa(opening: str, deep: int) -> None:
     returned = RunDetails(judged=False, output_bytes=len(output))
     outcome = TestOutcome(test="0", verdict=Verdict.JE, score=None, output=output, returned=returned)
     test = CallTest(number=0, given=(1,), expected="a" * 10 * deep, accepts=("a" * 10 * deep,))
-    settings = AppsSettings()
-    result = judged(test, outcome, settings, passed=returns_right(test, outcome, settings))
+    problem, settings = AppsProblem(id="0", index=0, fn_name="f", tests=(test,)), AppsSettings()
+    outcome = assessed(outcome, partial(is_right, problem, settings), time_limit_s=settings.cpu_s)
+    result = judged(test, outcome, settings)
     assert result.verdict is Verdict.WA
     assert result.message.startswith("expected ")
 

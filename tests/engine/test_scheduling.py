@@ -10,14 +10,26 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.apps.program_run import ProgramRun
+from ioi_eval.apps.verdicts import assessed
 from ioi_eval.config import RunPolicy
-from ioi_eval.engine.scheduling import ProgramScheduler
+from ioi_eval.engine.judging import Judging
+from ioi_eval.engine.scheduling import Program, ProgramScheduler
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import JobTest
 from ioi_eval.jobs.run_setups import Programs, problem_setup
-from ioi_eval.model import Batch, Execution, Isolation, Job, RunRules, Stage, TestOutcome, Verdict
+from ioi_eval.model import (
+    Batch,
+    Execution,
+    Isolation,
+    Job,
+    RunRules,
+    ScoreType,
+    Stage,
+    Subtask,
+    TestOutcome,
+    Verdict,
+)
 from ioi_eval.model.apps import Comparator
 from ioi_eval.sandbox import Target
 from tests.box_answers import answer_text
@@ -92,22 +104,32 @@ def settled(*lines: Line | Exception) -> tuple[TestOutcome, list[bool]]:
     return outcome, sandbox.alone
 
 
+async def outcomes_of(
+    runner: ProgramScheduler, count: int, *, ours: bool = False, repeats: int = 1
+) -> Sequence[TestOutcome]:
+    """The outcomes of a program on tests that each count, as for APPS."""
+    tests = {str(number): JobTest(input=b"", answer=b"") for number in range(count)}
+    program = Program(problem="0", content=b"", tests=tests, setup=replace(SETUP, judged_by_client=ours))
+    subtask = Subtask(name="", points=1.0, tests=tuple(tests))
+    judging = Judging([subtask], ScoreType.SUM, near_limit_repeats=repeats)
+    is_right = (lambda outcome: outcome.output == b"right") if ours else None
+
+    def record(outcome: TestOutcome) -> None:
+        judging.record(assessed(outcome, is_right, time_limit_s=SETUP.time_limit_s))
+
+    await runner.run(program, judging, TARGET, record)
+    return tuple(judging.outcomes().values())
+
+
 def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tuple[TestOutcome, bool, Scripted]:
     """The final outcome of a test whose runs have these results, whether it passes, and the sandbox. All results must
     be used.
     """
 
     async def run() -> tuple[TestOutcome, bool]:
-        runs = ProgramRun(
-            "0",
-            b"",
-            replace(SETUP, judged_by_client=ours),
-            [JobTest(input=b"", answer=b"")],
-            is_right=lambda _, outcome: outcome.output == b"right",
-            near_limit_repeats=repeats,
-        )
-        await runs.run(ProgramScheduler(sandbox, jobs_at_once=lambda _: 1), TARGET)
-        return runs.outcomes[0], runs.passed[0]
+        runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1)
+        (outcome,) = await outcomes_of(runner, 1, ours=ours, repeats=repeats)
+        return outcome, outcome.score == 1.0
 
     sandbox = Scripted(lines)
     outcome, passed = asyncio.run(run())
@@ -122,8 +144,8 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
         ((SLOW, RIGHT), [False, True], "AC", 1.0, False),
         ((SLOW, SLOW), [False, True], "TLE", 0.0, False),
         ((SLOW_HALF,), [False], "TLE", 0.0, False),
-        ((HALF,), [False], "PA", 0.5, False),
-        ((SLOW, HALF), [False, True], "PA", 0.5, False),
+        ((HALF,), [False], "PA", 0.0, False),
+        ((SLOW, HALF), [False, True], "PA", 0.0, False),
         ((CRASH, RIGHT), [False, False], "AC", 1.0, False),
         ((CRASH, CRASH), [False, False], "JE", None, True),
         ((LOADED, LOADED), [False, False], "JE", None, False),
@@ -261,10 +283,7 @@ def test_only_an_answer_that_is_cut_is_asked_for_in_halves(spoil: Callable[..., 
     """
 
     async def run(runner: ProgramScheduler) -> Sequence[TestOutcome]:
-        given = [JobTest(input=b"", answer=b"")] * 8
-        runs = ProgramRun("0", b"", SETUP, given, is_right=lambda *_: False)
-        await runs.run(runner, TARGET)
-        return [runs.outcomes[place] for place in range(8)]
+        return await outcomes_of(runner, 8)
 
     sandbox = Unreliable(spoil)
     runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1)
