@@ -216,7 +216,7 @@ class AppsExecutor:
 
         try:
             isolation = await self._scheduler.run(program, judging, target, record, wanted=wanted)
-            judge = _judge if compat is None else partial(_grade, compat=compat)
+            judge = verdicts.result_of if compat is None else partial(_grade, compat=compat)
             result = judge(problem, judging.outcomes(), settings)
         except ODD_DATA as error:
             if compat is None:
@@ -310,28 +310,6 @@ def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException)
     message = " ".join(str(error).split())[:200]
     crash = f"{settings.judged_by} fails on this row: {type(error).__name__}: {message}"
     return replace(_unjudged(problem, settings, crash), graded=Graded(crash=crash))
-
-
-# --------------------------------------------------------------------------- our own rules
-
-
-def _judge(problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings) -> AppsResult:
-    """The result from the outcomes of the tests, by our own rules."""
-    tests: list[TestOutcome] = []
-    load_error, has_failed = "", False
-    for number, test in enumerate(problem.tests):
-        outcome = outcomes.get(str(number))
-        # runs after a failure do not count, so results do not depend on the job's size
-        if outcome is None or has_failed:
-            tests.append(verdicts.skipped(test))
-            continue
-        tests.append(verdicts.judged(test, outcome, settings))
-        report = outcome.returned.report
-        if report.phase == "compile" and outcome.verdict is Verdict.RE:
-            load_error = load_error or report.error
-        has_failed = settings.fail_fast and tests[-1].passed is False
-    result = verdicts.result_of(problem, tests, settings)
-    return verdicts.without_program(result, load_error) if load_error else result
 
 
 def _given_tests(problem: AppsProblem, compat: CompatGrader | None) -> Sequence[JobTest]:

@@ -6,7 +6,7 @@ There are two ways: our own rules (`judged`), and another grader's (`run_of`, th
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -181,8 +181,23 @@ def skipped(test: AppsTest) -> TestOutcome:
     return TestOutcome(test=str(test.number), verdict=Verdict.SKIPPED, score=None)
 
 
-def result_of(problem: AppsProblem, tests: Sequence[TestOutcome], settings: AppsSettings) -> AppsResult:
-    """The result of a program from all tests of the problem."""
+def result_of(problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings) -> AppsResult:
+    """The result of a program from the outcomes (`assessed`) of the tests that were run, by our own rules."""
+    tests: list[TestOutcome] = []
+    load_error, has_failed = "", False
+    for number, test in enumerate(problem.tests):
+        outcome = outcomes.get(str(number))
+        # runs after a failure do not count, so results do not depend on the job's size
+        if outcome is None or has_failed:
+            tests.append(skipped(test))
+            continue
+        tests.append(judged(test, outcome, settings))
+        report = outcome.returned.report
+        if report.phase == "compile" and outcome.verdict is Verdict.RE:
+            load_error = load_error or report.error
+        has_failed = settings.fail_fast and tests[-1].passed is False
+    if load_error:
+        tests = [test if test.passed is None else _not_compiled(test, load_error) for test in tests]
     unjudged = next((test for test in tests if test.passed is None), None)
     wrong = next((test for test in tests if not test.passed), None)
     return AppsResult(
@@ -192,21 +207,15 @@ def result_of(problem: AppsProblem, tests: Sequence[TestOutcome], settings: Apps
         total=len(problem.tests),
         tests=tuple(tests),
         judged_by=settings.judged_by,
-        message=unjudged.message if unjudged else "",
+        message=load_error or (unjudged.message if unjudged else ""),
+        load_error=load_error,
     )
 
 
-def without_program(result: AppsResult, error: str) -> AppsResult:
-    """The result of a program that does not compile: CE for every test, with the compiler's message."""
+def _not_compiled(test: TestOutcome, error: str) -> TestOutcome:
+    """The result of a test, whatever it was, if the program does not compile."""
     returned = RunDetails(report=HarnessReport(error=error))
-    tests = tuple(
-        test
-        if test.passed is None
-        else replace(test, verdict=Verdict.CE, score=0.0, message=error, returned=returned, stderr="", output=None)
-        for test in result.tests
-    )
-    verdict = Verdict.JE if any(test.passed is None for test in tests) else Verdict.CE
-    return replace(result, verdict=verdict, passed=0, tests=tests, load_error=error, message=error)
+    return replace(test, verdict=Verdict.CE, score=0.0, message=error, returned=returned, stderr="", output=None)
 
 
 # --------------------------------------------------------------------------- other graders' rules
