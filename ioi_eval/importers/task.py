@@ -219,7 +219,8 @@ def _lacks(*, unused: Sequence[str], has_model: bool) -> Iterator[str]:
 def _checked(where: Path, rows: Sequence[RowValues]) -> Problem:
     """The problem that the rows describe. Making it now finds errors before scoring."""
     try:
-        return draft_problems(_Rows(where, rows))[0]
+        numbered = enumerate(rows, 1)
+        return draft_problems(Row(source=str(where), number=number, values=row) for number, row in numbered)[0]
     except UnsupportedError as error:
         raise UnsupportedError(f"{where}: {error}") from error
     except InputError as error:
@@ -343,25 +344,3 @@ def _test_text(package: Package, name: str) -> str:
         raise InputError(
             f"{package.where}: {name} is not text (byte {error.start + 1} is not UTF-8); such tests cannot be rows"
         ) from error
-
-
-class _Rows:
-    """Rows in memory, as a source."""
-
-    def __init__(self, where: Path, rows: Sequence[RowValues]) -> None:
-        self._where = where
-        self._values = rows
-
-    def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
-        for number, values in enumerate(self._values, 1):
-            wanted = {name: value for name, value in values.items() if columns is None or name in columns}
-            yield Row(source=str(self._where), number=number, values=wanted)
-
-    def describe(self) -> str:
-        return str(self._where)
-
-    def with_configs(self, names: Sequence[str]) -> _Rows:  # noqa: ARG002 - has none
-        return self
-
-    def files(self) -> None:
-        """Rows in memory have none."""

@@ -8,7 +8,7 @@ ends the run.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 
 from ioi_eval.errors import InputError, RowError
@@ -78,7 +78,7 @@ def load_problems(
         InputError: a source cannot be read.
         RowError: a row does not say which problem or test it is.
     """
-    groups, passed_over = _grouped(problem_source, years, ids)
+    groups, passed_over = _grouped(problem_source.iterate(PROBLEM_COLUMNS), years, ids)
     drafts: dict[ProblemKey, Problem] = {}
     unusable: dict[ProblemKey, InputError] = {}
     for key, group in groups.items():
@@ -96,14 +96,14 @@ def load_problems(
     return ProblemSet(problems=problems, unusable=unusable, passed_over=passed_over)
 
 
-def draft_problems(problem_source: RowSource) -> tuple[Problem, ...]:
-    """The problems without their tests. This finds every error in the problem rows.
+def draft_problems(rows: Iterable[Row]) -> tuple[Problem, ...]:
+    """The problems of some rows (with `PROBLEM_COLUMNS`), without their tests. This finds every error in the rows.
 
     Raises:
         InputError: the first error.
     """
     drafts = []
-    for key, group in _grouped(problem_source, None, None)[0].items():
+    for key, group in _grouped(rows, None, None)[0].items():
         try:
             drafts.append(_draft(key, group))
         except InputError as error:
@@ -112,12 +112,12 @@ def draft_problems(problem_source: RowSource) -> tuple[Problem, ...]:
 
 
 def _grouped(
-    source: RowSource, years: Collection[int] | None, ids: Collection[str] | None
+    rows: Iterable[Row], years: Collection[int] | None, ids: Collection[str] | None
 ) -> tuple[dict[ProblemKey, _ProblemRows], set[ProblemKey]]:
     """The rows of the wanted problems, and the keys of the others."""
     groups: dict[ProblemKey, _ProblemRows] = {}
     passed_over: set[ProblemKey] = set()
-    for row in source.iterate(PROBLEM_COLUMNS):
+    for row in rows:
         if "id" not in row.values and "test_name" in row.names:
             raise row.error(f"this looks like a test: are --problems and --tests swapped? The row has: {row.columns}")
         if "year" not in row.values and "input_output" in row.names:

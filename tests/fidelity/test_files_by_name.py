@@ -31,36 +31,16 @@ int main() {
 TESTS = {"right": (b"2\n", b"4\n"), "wrong": (b"2\n", b"5\n"), "nothing": (b"0\n", b"4\n"), "dies": (b"-1\n", b"4\n")}
 
 
-class Rows:
-    """A source with one row."""
-
-    def __init__(self, config: dict[str, Any]) -> None:
-        self._values = {
-            **{"year": 2024, "id": "task", "subtask": "1", "score": 1, "test_names": list(TESTS)},
-            **{"task_type": "Batch", "time_limit": 1.0, "memory_limit": 64 << 20},
-            "grader_files": [["graders/grader_config.json", json.dumps(config)]],
-        }
-
-    def iterate(self, columns: Any = None) -> Any:
-        """The row."""
-        yield Row(source="rows", number=1, values={name: self._values.get(name) for name in columns or self._values})
-
-    def describe(self) -> str:
-        """The name of the source."""
-        return "rows"
-
-    def with_configs(self, names: Any) -> Rows:  # noqa: ARG002 - has none
-        """The same source."""
-        return self
-
-    def files(self) -> None:
-        """`None`: the rows are in memory."""
-
-
 def draft(input_file: str, output_file: str) -> Problem:
     """The problem of a row whose configuration names these files with CMS's parameters."""
     prefix = "task_type_parameters_Batch_io_"
-    return draft_problems(Rows({f"{prefix}0_inputfile": input_file, f"{prefix}1_outputfile": output_file}))[0]
+    config = {f"{prefix}0_inputfile": input_file, f"{prefix}1_outputfile": output_file}
+    values = {
+        **{"year": 2024, "id": "task", "subtask": "1", "score": 1, "test_names": list(TESTS)},
+        **{"task_type": "Batch", "time_limit": 1.0, "memory_limit": 64 << 20},
+        "grader_files": [["graders/grader_config.json", json.dumps(config)]],
+    }
+    return draft_problems([Row(source="rows", number=1, values=values)])[0]
 
 
 def test_judged_by_the_output_file(bench: Any, problem_from: Any) -> None:
