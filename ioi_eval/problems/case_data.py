@@ -20,10 +20,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
+from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob, Content, ProblemKey, TestCase
 from ioi_eval.problems.row import RowSource
@@ -36,26 +37,6 @@ _LEAST_AGE_NS = 10**8  # the clocks of file systems tick every 10 ms or faster
 _LEAST_COARSE_AGE_NS = 2 * 10**9  # or, if they know whole seconds only, every two seconds
 
 State = list[list[Any]]
-
-
-class DataStore(Protocol):
-    """Stores test data on disk: a `BlobStore`, which this layer does not import."""
-
-    def put(self, content: bytes) -> Blob:
-        """Store the bytes, and return the reference to them."""
-        ...
-
-    def find(self, sha256: str, size: int) -> Blob | None:
-        """The reference to stored bytes, which are compared with their hash; `None` if they are not there."""
-        ...
-
-    def remember(self, key: str, value: bytes) -> None:
-        """Store a small value under a key, if that is possible."""
-        ...
-
-    def recall(self, key: str) -> bytes | None:
-        """The value of a key; `None` if there is none."""
-        ...
 
 
 @dataclass(slots=True)
@@ -90,7 +71,7 @@ class Contents:
         store: for the rest.
     """
 
-    def __init__(self, store: DataStore) -> None:
+    def __init__(self, store: BlobStore) -> None:
         self._store = store
         self._left = _INLINE_TOTAL
 
@@ -113,7 +94,7 @@ class KnownTests:
         store: has them.
     """
 
-    def __init__(self, source: RowSource, store: DataStore) -> None:
+    def __init__(self, source: RowSource, store: BlobStore) -> None:
         self._files, self._store = source.files(), store
         self._state = _state_of(self._files)
 

@@ -11,9 +11,10 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 
+from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import Problem, ProblemKey, Subtask, Tokens, WhiteDiff
-from ioi_eval.problems.case_data import DataStore, TestData
+from ioi_eval.problems.case_data import TestData
 from ioi_eval.problems.ioi_rules import Sheet, problem_from, read_sheet
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, RowSource, problem_key
@@ -60,7 +61,7 @@ class _ProblemRows:
 def load_problems(
     problem_source: RowSource,
     test_source: RowSource,
-    blobs: DataStore,
+    blobs: BlobStore,
     *,
     years: Collection[int] | None = None,
     ids: Collection[str] | None = None,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
 from ioi_eval.model import ProblemKey, Subtask, TestCase
-from ioi_eval.problems.case_data import Contents, DataStore, KnownTests, TestData
+from ioi_eval.problems.case_data import Contents, KnownTests, TestData
 from ioi_eval.problems.read_ahead import read_ahead
 from ioi_eval.problems.row import Row, RowSource
 
@@ -28,7 +29,7 @@ TEST_COLUMNS = (
 
 
 def collect_tests(
-    source: RowSource, wanted: Mapping[ProblemKey, tuple[Subtask, ...]], store: DataStore
+    source: RowSource, wanted: Mapping[ProblemKey, tuple[Subtask, ...]], store: BlobStore
 ) -> dict[ProblemKey, TestData]:
     """Read the tests that the subtasks name, in one pass over the source.
 
