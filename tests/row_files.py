@@ -1,20 +1,37 @@
-"""The same rows in files of every kind, for tests of their readers."""
+"""Rows in memory, and the same rows in files of every kind, for tests of their readers."""
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.rows import Source
+from ioi_eval.problems.row import Row, Source
 
 ROWS: list[dict[str, Any]] = [
     {"id": "a", "n": 1, "names": ["x", "y"], "files": [["p", "1"], ["q", None]]},
     {"id": "ü\n", "n": 2, "names": [], "files": []},
     {"id": "c", "n": 3, "names": ["z"], "files": [["r", ""]]},
 ]
+
+
+class Rows(Source):
+    """Rows in memory."""
+
+    def __init__(self, *values: Mapping[str, Any]) -> None:
+        self._values = values
+
+    def describe(self) -> str:
+        """A name for messages."""
+        return "rows"
+
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
+        """The rows with only these columns."""
+        for number, values in enumerate(self._values, 1):
+            kept = {name: value for name, value in values.items() if columns is None or name in columns}
+            yield Row(source="rows", number=number, values=kept)
 
 
 def jsonl(path: Path, rows: list[dict[str, Any]] = ROWS) -> Path:

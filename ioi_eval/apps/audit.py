@@ -17,9 +17,8 @@ from ioi_eval.apps.family import Executor
 from ioi_eval.apps.summary import AppsSummary, ResultRow
 from ioi_eval.model import Verdict
 from ioi_eval.problems.apps import problem_id, solutions_of
-from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.problems.row import Row, Source
 from ioi_eval.report.compact import TEST_RESULTS
-from ioi_eval.rows.source import Source
 
 OTHER_COMPARATORS = ("tokens", "float:1e-6", "case-insensitive", "unordered-lines")
 """These are tried on a solution that `lines` refuses."""
@@ -86,7 +85,7 @@ class ReferenceSolutions(Source):
         most: how many of each; `None` for all.
     """
 
-    def __init__(self, dataset: RowSource, wanted: Collection[str], most: int | None = None) -> None:
+    def __init__(self, dataset: Source, wanted: Collection[str], most: int | None = None) -> None:
         self._dataset, self._wanted, self._most = dataset, wanted, most
         self.broken: dict[str, str] = {}
         self.without = 0

@@ -25,7 +25,7 @@ from ioi_eval.problems.apps import read_names, read_rows, read_wanted, without_z
 from ioi_eval.problems.apps_selection import ProblemSelection, choose
 from ioi_eval.problems.apps_values import encode
 from ioi_eval.problems.big_json import place_of
-from ioi_eval.problems.row import RowSource
+from ioi_eval.problems.row import Source
 
 _FEW = 16
 """To find at most this many problems, problems that are named, or a sample, the ids are read first (which is cheap in a
@@ -114,7 +114,7 @@ class Catalog:
 
 
 def load_catalog(
-    source: RowSource,
+    source: Source,
     *,
     needed: Collection[str] | None = None,
     selection: ProblemSelection | None = None,

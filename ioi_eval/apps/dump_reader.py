@@ -25,7 +25,7 @@ from ioi_eval.problems.apps_submissions import (
     submission_columns,
 )
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
-from ioi_eval.problems.row import DumpSource, Row, RowSource
+from ioi_eval.problems.row import Row, Source
 
 AppsCandidate: TypeAlias = Candidate[Listed, AppsSubmission]
 
@@ -58,7 +58,7 @@ _NEEDS = (
 )
 
 
-def survey(source: RowSource, *, id_column: str = "uuid") -> Mapping[str | None, int]:
+def survey(source: Source, *, id_column: str = "uuid") -> Mapping[str | None, int]:
     """How many programs there are for each problem; a row that cannot be used counts as one.
 
     `None` stands for rows that name no problem.
@@ -102,7 +102,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
 
     def __init__(
         self,
-        source: DumpSource,
+        source: Source,
         catalog: Catalog,
         *,
         fingerprints: Callable[[str, AppsSubmission], Sequence[str]],

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.apps import without_zeros
-from ioi_eval.problems.row import Row
+from ioi_eval.problems.row import Row, Source
 from ioi_eval.rows import open_source
-from ioi_eval.rows.source import Source
 
 SOLUTION = "solution.py"  # Source: mcpbr, whose agents write their program to this file
 

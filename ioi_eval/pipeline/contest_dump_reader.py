@@ -14,7 +14,7 @@ from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Re
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
-from ioi_eval.problems.row import DumpSource, Row, RowSource
+from ioi_eval.problems.row import Row, Source
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, sample_rows
 from ioi_eval.problems.submissions import (
     PROGRAM_COLUMNS,
@@ -56,9 +56,7 @@ class RowSelection:
     problems: frozenset[str] = frozenset()
     limit: int | None = None
 
-    def rows(
-        self, source: RowSource, columns: Collection[str] | None = None
-    ) -> Iterator[tuple[Row, ProblemKey | None]]:
+    def rows(self, source: Source, columns: Collection[str] | None = None) -> Iterator[tuple[Row, ProblemKey | None]]:
         """The wanted rows, each with its problem; `None` if the row does not name it correctly."""
         return self.among(source.iterate(None if columns is None else tuple(columns)))
 
@@ -103,7 +101,7 @@ class Survey:
         return tuple(key for key in self.counts if key is not None)
 
 
-def survey(source: RowSource, selection: RowSelection, *, id_column: str = "uuid") -> Survey:
+def survey(source: Source, selection: RowSelection, *, id_column: str = "uuid") -> Survey:
     """Read the whole dump once, before judging.
 
     So a row that cannot be read ends the run before hours of judging, only the needed problems are loaded, and the time
@@ -166,7 +164,7 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
 
     def __init__(
         self,
-        source: DumpSource,
+        source: Source,
         selection: RowSelection,
         problems: ProblemSet,
         *,

@@ -19,7 +19,7 @@ from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys, StoredLevel, keys_of, name_key
 from ioi_eval.model import ProblemKey
 from ioi_eval.pipeline.window import Candidate, CandidateT, ProblemT, SubmissionT
-from ioi_eval.problems.row import DumpSource, Row
+from ioi_eval.problems.row import Row, Source
 
 P = ParamSpec("P")
 ReadT = TypeVar("ReadT")
@@ -82,7 +82,7 @@ class DumpReading:
         other.samples = self.samples.copy()
         return other
 
-    def rows_of(self, source: DumpSource, columns: Sequence[str] | None) -> Iterator[Row]:
+    def rows_of(self, source: Source, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows that are not done."""
         for row in source.iterate(columns, start=self.rows):
             yield row
@@ -152,7 +152,7 @@ class DumpReader(ABC, Generic[CandidateT]):
         columns: those that judging needs.
     """
 
-    def __init__(self, source: DumpSource, id_column: str, columns: Sequence[str]) -> None:
+    def __init__(self, source: Source, id_column: str, columns: Sequence[str]) -> None:
         self.source, self.id_column, self._columns = source, id_column, columns
 
     @abstractmethod

@@ -23,8 +23,8 @@ from ioi_eval.journal import Journal
 from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.settings import DumpOutcome, RunCounts, Settings
 from ioi_eval.pipeline.writing import write_summary
+from ioi_eval.problems.row import Source
 from ioi_eval.report.run_summary import RunFacts, renewed
-from ioi_eval.rows.source import Source
 from ioi_eval.version import __version__
 
 STATE = ".written.json"

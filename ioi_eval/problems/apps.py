@@ -15,14 +15,14 @@ from ioi_eval.errors import ODD_DATA, InputError, internal_error_text
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_tests import read_tests
-from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.problems.row import Row, Source
 
 _ID_COLUMNS = ("problem_id", "id")
 _TESTS = "input_output"
 APPS_COLUMNS = (*_ID_COLUMNS, _TESTS, "difficulty", "starter_code")
 
 
-def read_rows(source: RowSource, positions: Collection[int]) -> Iterator[AppsProblem]:
+def read_rows(source: Source, positions: Collection[int]) -> Iterator[AppsProblem]:
     """The problems at these positions of a split, one at a time, in the split's order.
 
     Args:
@@ -39,7 +39,7 @@ def read_rows(source: RowSource, positions: Collection[int]) -> Iterator[AppsPro
 
 
 def read_wanted(
-    source: RowSource, wanted: Callable[[str, str], bool], names: list[tuple[str, str]]
+    source: Source, wanted: Callable[[str, str], bool], names: list[tuple[str, str]]
 ) -> Iterator[AppsProblem]:
     """The wanted problems of a split, one at a time, in the split's order; the split is read once, to its end.
 
@@ -62,7 +62,7 @@ def read_wanted(
     return _problems(source, rows())
 
 
-def _with_tests(source: RowSource, columns: Sequence[str]) -> Iterator[Row]:
+def _with_tests(source: Source, columns: Sequence[str]) -> Iterator[Row]:
     """The rows of a split, with some of their columns.
 
     Raises:
@@ -77,14 +77,14 @@ def _with_tests(source: RowSource, columns: Sequence[str]) -> Iterator[Row]:
         raise _without_tests(source, row)
 
 
-def _without_tests(source: RowSource, row: Row) -> InputError:
+def _without_tests(source: Source, row: Row) -> InputError:
     return InputError(
         f"{source.describe()}: there is no column {_TESTS}, which contains the tests of a problem of APPS; the columns "
         f"are: {row.columns}. Is it a dump, which belongs in the place of DUMP?"
     )
 
 
-def _problems(source: RowSource, rows: Iterable[tuple[int, Row]]) -> Iterator[AppsProblem]:
+def _problems(source: Source, rows: Iterable[tuple[int, Row]]) -> Iterator[AppsProblem]:
     seen: dict[str, int] = {}
     for index, row in rows:
         problem = apps_problem(row, index)
@@ -99,7 +99,7 @@ def _problems(source: RowSource, rows: Iterable[tuple[int, Row]]) -> Iterator[Ap
         yield problem
 
 
-def read_names(source: RowSource) -> tuple[tuple[str, str], ...]:
+def read_names(source: Source) -> tuple[tuple[str, str], ...]:
     """The id and the difficulty of every row, in order. Tests are not read.
 
     Raises:

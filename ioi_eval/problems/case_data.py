@@ -27,7 +27,7 @@ import orjson
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob, Content, ProblemKey, TestCase
-from ioi_eval.problems.row import RowSource
+from ioi_eval.problems.row import Source
 
 _INLINE_BYTES = 4096  # below this size, a file costs more than it saves
 _INLINE_TOTAL = 16 * 1024 * 1024
@@ -94,7 +94,7 @@ class KnownTests:
         store: has them.
     """
 
-    def __init__(self, source: RowSource, store: BlobStore) -> None:
+    def __init__(self, source: Source, store: BlobStore) -> None:
         self._files, self._store = source.files(), store
         self._state = _state_of(self._files)
 

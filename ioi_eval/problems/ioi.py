@@ -17,7 +17,7 @@ from ioi_eval.model import Problem, ProblemKey, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.case_data import TestData
 from ioi_eval.problems.ioi_rules import Sheet, problem_from, read_sheet
 from ioi_eval.problems.output_files import with_kind_argument
-from ioi_eval.problems.row import Row, RowSource, problem_key
+from ioi_eval.problems.row import Row, Source, problem_key
 from ioi_eval.problems.testcases import collect_tests
 
 PROBLEM_COLUMNS = (
@@ -59,8 +59,8 @@ class _ProblemRows:
 
 
 def load_problems(
-    problem_source: RowSource,
-    test_source: RowSource,
+    problem_source: Source,
+    test_source: Source,
     blobs: BlobStore,
     *,
     years: Collection[int] | None = None,

@@ -1,4 +1,4 @@
-"""One row of a data set, read column by column, with errors that name the place.
+"""One row of a data set, read column by column, with errors that name the place; and what a source of rows is.
 
 Rows come from JSONL, Parquet, Arrow and the Hub, so the same value may be `2024`, `2024.0` or `"2024"`, a list or an
 array, `null` or NaN. The readers here accept all such forms, and refuse other values with an error that names source,
@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 import reprlib
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from ioi_eval.errors import RowError
+from ioi_eval.errors import InputError, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import ProblemKey
 
@@ -186,36 +188,53 @@ def problem_key(year: int, problem: str) -> ProblemKey:
     return ProblemKey(year=year, id=problem)
 
 
-class RowSource(Protocol):
-    """Rows that can be read more than once, in the same order each time."""
+class Source(ABC):
+    """Rows that can be read any number of times, in the same order."""
 
-    def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
-        """The rows, one at a time; with `columns`, only those of these columns that exist."""
-        ...
-
+    @abstractmethod
     def describe(self) -> str:
-        """A description for messages."""
-        ...
+        """A description for messages: the file, or the data set with the splits that were chosen."""
 
-    def with_configs(self, names: Sequence[str]) -> RowSource:
-        """Only the configurations with these names, if the source has configurations."""
-        ...
+    @abstractmethod
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
+        """The rows, possibly none. Each kind of source implements this."""
+
+    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
+        """The rows after the first `start`, for `iterate`. Sources that can skip rows without parsing them do so."""
+        return islice(self.rows(columns), start, None)
+
+    def iterate(self, columns: Sequence[str] | None = None, *, start: int = 0) -> Iterator[Row]:
+        """The rows, one at a time.
+
+        Args:
+            columns: only those of these that exist; `None` for all.
+            start: how many rows to skip.
+
+        Raises:
+            InputError: the source cannot be read, or has no rows.
+            RowError: a row cannot be read.
+        """
+        empty = not start
+        for row in self.rows_from(columns, start):
+            empty = False
+            yield row
+        if empty:
+            raise InputError(f"{self.describe()} is empty: it has no rows")
+
+    def digest(self) -> str | None:
+        """A hash of all that is read from it; `None` if that would require reading it row by row."""
+        return None
+
+    def forget(self) -> None:  # noqa: B027 - for sources that keep columns
+        """From now on only whole rows are read: columns that were kept for faster reading may be deleted."""
 
     def files(self) -> Sequence[Path] | None:
         """The files with all of its rows; `None` if they are not known."""
-        ...
+        return None
 
-
-class DumpSource(RowSource, Protocol):
-    """A dump that is judged, and then read again to put results beside its rows."""
-
-    def iterate(self, columns: Sequence[str] | None = None, *, start: int = 0) -> Iterator[Row]:
-        """The rows after the first `start`."""
-        ...
-
-    def forget(self) -> None:
-        """From now on only whole rows are read: columns that were kept for faster reading may be deleted."""
-        ...
+    def with_configs(self, names: Sequence[str]) -> Source:  # noqa: ARG002 - for sources that have configurations
+        """Only these configurations, if the source has configurations; else all of it."""
+        return self
 
 
 def _as_list(value: Any) -> Any:

@@ -14,7 +14,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.model import ProblemKey, Subtask, TestCase
 from ioi_eval.problems.case_data import Contents, KnownTests, TestData
 from ioi_eval.problems.read_ahead import read_ahead
-from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.problems.row import Row, Source
 
 TEST_COLUMNS = (
     "year",
@@ -29,7 +29,7 @@ TEST_COLUMNS = (
 
 
 def collect_tests(
-    source: RowSource, wanted: Mapping[ProblemKey, tuple[Subtask, ...]], store: BlobStore
+    source: Source, wanted: Mapping[ProblemKey, tuple[Subtask, ...]], store: BlobStore
 ) -> dict[ProblemKey, TestData]:
     """Read the tests that the subtasks name, in one pass over the source.
 
@@ -109,7 +109,7 @@ def _mended(content: bytes, what: str, data: TestData) -> bytes:
 
 
 def _missing(
-    key: ProblemKey, subtasks: tuple[Subtask, ...], cases: Mapping[str, TestCase], source: RowSource
+    key: ProblemKey, subtasks: tuple[Subtask, ...], cases: Mapping[str, TestCase], source: Source
 ) -> InputError | None:
     absent = [(subtask.name, name) for subtask in subtasks for name in subtask.tests if name not in cases]
     if not absent:

@@ -14,10 +14,11 @@ from itertools import product
 from pathlib import Path
 
 from ioi_eval.errors import InputError
+from ioi_eval.problems.row import Source
 from ioi_eval.rows.altered import Altered, KeptColumns
 from ioi_eval.rows.jsonl import JsonLines
 from ioi_eval.rows.names import named_sources, result_names
-from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, Chain, Source, choose_splits, read_state, refuse_pointer
+from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, Chain, choose_splits, read_state, refuse_pointer
 
 __all__ = [
     "ENDINGS",

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from ioi_eval.errors import ODD_DATA
-from ioi_eval.problems.row import Row
+from ioi_eval.problems.row import Row, Source
 from ioi_eval.problems.samples import as_lists
-from ioi_eval.rows.source import Source
 
 _CODE = ("code", "source_files")
 _CONVERSATION = ("prompt", "generation")

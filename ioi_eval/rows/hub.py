@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ioi_eval.errors import InputError
-from ioi_eval.problems.row import Row
+from ioi_eval.problems.row import Row, Source
 from ioi_eval.rows.jsonl import JsonLines
-from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, Source, choose_splits
+from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, choose_splits
 from ioi_eval.rows.tables import Parquet, rows_of_dataset
 
 if TYPE_CHECKING:

@@ -1,68 +1,17 @@
-"""The base class of sources of rows, and the choice of splits."""
+"""Sources with a path, several sources as one, and the choice of splits."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from ioi_eval.errors import InputError
-from ioi_eval.problems.row import Row
-
-
-class Source(ABC):
-    """Rows that can be read any number of times, in the same order."""
-
-    @abstractmethod
-    def describe(self) -> str:
-        """A description for messages: the file, or the data set with the splits that were chosen."""
-
-    @abstractmethod
-    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
-        """The rows, possibly none. Each kind of source implements this."""
-
-    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
-        """The rows after the first `start`, for `iterate`. Sources that can skip rows without parsing them do so."""
-        return islice(self.rows(columns), start, None)
-
-    def iterate(self, columns: Sequence[str] | None = None, *, start: int = 0) -> Iterator[Row]:
-        """The rows, one at a time.
-
-        Args:
-            columns: only those of these that exist; `None` for all.
-            start: how many rows to skip.
-
-        Raises:
-            InputError: the source cannot be read, or has no rows.
-            RowError: a row cannot be read.
-        """
-        empty = not start
-        for row in self.rows_from(columns, start):
-            empty = False
-            yield row
-        if empty:
-            raise InputError(f"{self.describe()} is empty: it has no rows")
-
-    def digest(self) -> str | None:
-        """A hash of all that is read from it; `None` if that would require reading it row by row."""
-        return None
-
-    def forget(self) -> None:  # noqa: B027 - for sources that keep columns
-        """From now on only whole rows are read: columns that were kept for faster reading may be deleted."""
-
-    def files(self) -> Sequence[Path] | None:
-        """The files with all of its rows; `None` if they are not known."""
-        return None
-
-    def with_configs(self, names: Sequence[str]) -> Source:  # noqa: ARG002 - for sources that have configurations
-        """Only these configurations, if the source has configurations; else all of it."""
-        return self
+from ioi_eval.problems.row import Row, Source
 
 
 class PathSource(Source):

@@ -9,7 +9,7 @@ from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import DEFAULT_YEAR, Problem, ProblemKey, Submission
 from ioi_eval.problems.ioi import ProblemSet
-from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.problems.row import Row, Source
 from ioi_eval.problems.submissions import fitted, submission_from_row
 from ioi_eval.validate.results import STATED_RESULT_COLUMNS, StatedResult, stated_result
 
@@ -61,11 +61,11 @@ class StatedSolutions:
 
 
 def read_solutions(
-    source: RowSource,
+    source: Source,
     problems: ProblemSet,
     *,
     id_column: str = "uuid",
-    against: RowSource | None = None,
+    against: Source | None = None,
     years: Collection[int] = (),
     ids: Collection[str] = (),
 ) -> StatedSolutions:
@@ -120,7 +120,7 @@ def _problem_of(row: Row, submission: Submission, problems: ProblemSet) -> Probl
     return problem
 
 
-def _nothing_stated(source: RowSource, against: RowSource | None) -> str:
+def _nothing_stated(source: Source, against: Source | None) -> str:
     if against is None:
         return f"{source.describe()} states nothing to compare with; columns that would: {', '.join(COLUMNS)}"
     return (
@@ -134,7 +134,7 @@ def _name(row: Row, id_column: str) -> str:
 
 
 def _stated_results(
-    against: RowSource, problems: ProblemSet, id_column: str
+    against: Source, problems: ProblemSet, id_column: str
 ) -> dict[tuple[ProblemKey, str], StatedResult]:
     """The results of others by problem and name, without those for problems that we do not have."""
     columns = ("year", "problem_id", "label", id_column, *STATED_RESULT_COLUMNS)

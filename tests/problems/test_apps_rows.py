@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from ioi_eval.problems import big_json
 from ioi_eval.problems.apps import apps_problem, read_rows, solutions_of
 from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
+from tests.row_files import Rows
 from tests.selecting import where_digits_are_limited
 
 
@@ -213,30 +214,6 @@ def test_solutions(solutions: object, expected: tuple[str, ...], words: str) -> 
 
 
 # --------------------------------------------------------------------------- ids
-
-
-class Rows:
-    """Rows in memory, as a source."""
-
-    def __init__(self, *rows: dict[str, Any]) -> None:
-        self._rows = rows
-
-    def describe(self) -> str:
-        """A name for messages."""
-        return "the rows"
-
-    def with_configs(self, names: Sequence[str]) -> Rows:  # noqa: ARG002 - the protocol has it
-        """All configurations are the same."""
-        return self
-
-    def files(self) -> None:
-        """None, because the rows are in memory."""
-
-    def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
-        """The rows one at a time."""
-        for number, row in enumerate(self._rows, 1):
-            kept = {name: value for name, value in row.items() if columns is None or name in columns}
-            yield Row(source="the rows", number=number, values=kept)
 
 
 @pytest.mark.parametrize(

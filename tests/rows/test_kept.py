@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.problems.row import Row
+from ioi_eval.problems.row import Row, Source
 from ioi_eval.rows import KeptColumns, open_source
 from ioi_eval.rows.altered import Altered
-from ioi_eval.rows.source import Source
 from tests.apps_rows import write_rows
 
 ROWS: list[dict[str, Any]] = [

@@ -20,6 +20,7 @@ from ioi_eval.problems.row import Row
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.validate import read_solutions
 from ioi_eval.validate.results import STATUSES, Difference, differences, read_as, stated_result
+from tests.row_files import Rows
 from tests.scored import judge, outcome, result_of, sampled_problem
 
 PROBLEM = sampled_problem(33, 67)
@@ -195,30 +196,6 @@ def test_statuses_are_in_the_order_of_the_reference() -> None:
 
 
 # ---------------------------------------------------------------------------------------- reading
-
-
-class Rows:
-    """Rows in memory."""
-
-    def __init__(self, *values: Mapping[str, Any]) -> None:
-        self.values = values
-
-    def iterate(self, columns: Any = None) -> Any:
-        """The rows with only these columns."""
-        for number, values in enumerate(self.values, 1):
-            kept = {name: value for name, value in values.items() if columns is None or name in columns}
-            yield Row(source="rows", number=number, values=kept)
-
-    def describe(self) -> str:
-        """A name for messages."""
-        return "rows"
-
-    def with_configs(self, _: Any) -> Rows:
-        """There are no configurations."""
-        return self
-
-    def files(self) -> None:
-        """None, because the rows are in memory."""
 
 
 KNOWN = ProblemSet(problems={PROBLEM.key: PROBLEM}, unusable={})
