@@ -28,7 +28,7 @@ MAX_GROUPS = 200
 
 NONE, OTHERS, UNGROUPED = "(none)", "(other groups)", "none"
 _LONGEST = 60  # the most characters of a value in a table
-MODEL_COLUMNS = ("model", "model_name", "model_id")
+_MODEL_COLUMNS = ("model", "model_name", "model_id")
 """The columns that most probably name the model, the most probable first."""
 
 
@@ -75,17 +75,24 @@ def grouping_of(sources: Iterable[Source], by: Sequence[str] | None) -> Grouping
                 f"--by {column}: none of the first rows has anything in that column; the columns are: "
                 f"{', '.join(map(printable, there)) or 'none'}"
             )
-    return Grouping(columns=asked or _model_column([row.values for row in first]))
+    return Grouping(columns=asked) if asked else grouping_by_model(row.values for row in first)
 
 
-def _model_column(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The column that names the model, if any: `model`, or another column of texts whose name begins with `model`."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    likely = [*MODEL_COLUMNS, *sorted(name for name in names if name.lower().startswith("model"))]
+def grouping_by_model(rows: Iterable[Mapping[str, Any]]) -> Grouping:
+    """By the column that names the model: `model`, or another column of texts whose name begins with `model`.
+
+    Without such a column there are no groups.
+
+    Args:
+        rows: of a dump or of results; only the first are read.
+    """
+    first = list(islice(rows, FIRST))
+    names = dict.fromkeys(name for row in first for name in row)
+    likely = [*_MODEL_COLUMNS, *sorted(name for name in names if name.lower().startswith("model"))]
     for name in likely:
-        if name in names and all(isinstance(row.get(name) or "", str) for row in rows):
-            return (name,)
-    return ()
+        if name in names and all(isinstance(row.get(name) or "", str) for row in first):
+            return Grouping(columns=(name,))
+    return Grouping()
 
 
 class Groups(Generic[S]):

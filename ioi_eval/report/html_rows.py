@@ -6,7 +6,7 @@ kept in a few hundred bytes, and its program is read again if it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, whole
 from ioi_eval.report.frame import TESTS, lines_of
-from ioi_eval.report.groups import MODEL_COLUMNS, Grouping, group_name
+from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import places_of_inputs
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
 from ioi_eval.report.result_values import problem_of, with_our_columns
@@ -105,7 +105,8 @@ class PageResults(ResultSet):
         directory: as the user named it.
         place: the position of the directory among those of the report.
         id_column: the column that names a submission, if the summary does not state it.
-        by: the columns to group by, if the user named them; else those of the summary (possibly none).
+        by: the columns to group by, if the user named them; else those of the summary (possibly none), or, if it has
+            no entry for them, the column that names the model.
     """
 
     def __init__(self, directory: Path, place: int, id_column: str, by: tuple[str, ...] | None) -> None:
@@ -122,7 +123,10 @@ class PageResults(ResultSet):
         )
         self.place = place
         columns = summary.get("by") if by is None else by
-        self._grouping = Grouping(columns=tuple(map(str, columns))) if isinstance(columns, list | tuple) else None
+        if isinstance(columns, list | tuple):
+            self._grouping = Grouping(columns=tuple(map(str, columns)))
+        else:
+            self._grouping = grouping_by_model(row for _, _, row in lines_of(self.path) if isinstance(row, dict))
         self.problems: dict[str, PageProblem] = {}
         self.tests = _tests_by_id(directory / TESTS)
         self.inputs = {(shown_name(of), test): place for (of, test), place in places_of_inputs(directory).items()}
@@ -190,8 +194,6 @@ class PageResults(ResultSet):
         )
 
     def _group(self, row: Row) -> str:
-        if self._grouping is None:
-            return model_of(row)
         columns = self._grouping.columns
         return group_name(columns, self._grouping.labels(row)) if columns else ""
 
@@ -214,12 +216,6 @@ class PageResults(ResultSet):
                 known.name, known.day = shown_name(entry.get("name") or ""), shown_name(entry.get("day") or "")
                 known.time_limit_s = _number(entry.get("time_limit_s"))
                 known.memory_limit_bytes = entry.get("memory_limit_bytes")
-
-
-def model_of(row: Mapping[str, Any]) -> str:
-    """The model's name from the dump's columns `model…`; empty if none of them has a text."""
-    names = [name for name in row if name.startswith("model") and isinstance(row[name], str) and row[name]]
-    return shown_name(row[min(names, key=lambda name: (name not in MODEL_COLUMNS, name))]) if names else ""
 
 
 def line_at(path: Path, offset: int) -> Any:

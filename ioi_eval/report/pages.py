@@ -9,7 +9,6 @@ Source: the names and places of `publish_reports` in huggingface/ioi.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from ioi_eval.report.markdown import cell, markdown_table
 from ioi_eval.report.result_sets import summary_of
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of
 from ioi_eval.report.terminal import bounded
-from ioi_eval.report.texts import points
+from ioi_eval.report.texts import file_name, points
 
 _COLUMNS = (
     "target_subtask",
@@ -72,8 +71,8 @@ def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]
 
 
 def page_name(year: str, problem: str) -> str:
-    """The file name of a problem's page."""
-    return re.sub(r"[^\w.-]+", "-", f"{year}_{problem}", flags=re.ASCII) + ".md"
+    """The file name of a problem's page; no two problems share one."""
+    return f"{file_name(f'{year}_{problem}')}.md"
 
 
 def overview_page(results: Mapping[str, Path]) -> str:

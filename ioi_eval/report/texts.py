@@ -1,16 +1,22 @@
-"""Texts for people: tables, numbers, lists, and untrusted texts: shortened, without control characters. Pure."""
+"""Texts for people: tables, numbers, lists, names of files, and untrusted texts: shortened, without control characters.
+
+Pure.
+"""
 
 from __future__ import annotations
 
 import itertools
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from math import copysign
 
 Cells = Sequence[str]
 
 _NARROWEST = 12
 _LINES, _WIDTH = 20, 160
+_LONGEST_NAME = 80  # of a file, without its ending
 
 
 def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozenset({0}), width: int = 0) -> str:
@@ -144,3 +150,11 @@ def first_difference(expected: bytes, output: bytes, *, whole: bool) -> str | No
 
 def _quoted(line: str | None) -> str:
     return "no more lines" if line is None else f'"{escaped(line, width=80)}"'
+
+
+def file_name(text: str) -> str:
+    """A file name made from a text; different texts have different names. Letters, digits, dots and dashes are kept."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", text).lstrip(".")[:_LONGEST_NAME]
+    if plain == text:
+        return plain
+    return f"{plain or 'unnamed'}-{blake2b(text.encode('utf-8', 'replace'), digest_size=3).hexdigest()}"

@@ -157,6 +157,12 @@ def test_groups(tmp_path: Path) -> None:
     assert Page([by]).group_names == ["model m, t.x 0.5"]
 
 
+def test_one_column_names_the_model(tmp_path: Path) -> None:
+    """As in `summary.json`, whatever columns single rows have."""
+    rows = [contest_row("a", 1.0, model="m", model_path="x"), contest_row("b", 1.0, model=None, model_path="y")]
+    assert Page([write_results(tmp_path, rows)]).group_names == ["m", "(none)"]
+
+
 def test_the_number_of_groups_on_the_page_is_limited(tmp_path: Path) -> None:
     """The smallest groups are joined."""
     rows = [contest_row(str(n), 1.0, model=f"m{n}" if n < 100 else "m0") for n in range(150)]

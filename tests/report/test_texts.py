@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ioi_eval.report.pages import page_name
 from ioi_eval.report.texts import escaped, excerpt, first_difference
 
 
@@ -49,3 +52,11 @@ def test_comparison_is_symmetric(one: bytes, other: bytes) -> None:
     """A text does not differ from itself."""
     assert first_difference(one, one, whole=True) is None
     assert (first_difference(one, other, whole=True) is None) == (first_difference(other, one, whole=True) is None)
+
+
+def test_names_of_files() -> None:
+    """Letters, digits, dots and dashes stay. Two texts never have the same name, so no page replaces another."""
+    assert page_name("2024", "nile") == "2024_nile.md"
+    names = {page_name("2024", problem) for problem in ("a b", "a-b", "a/b", "a_b", "ä", "ö", "x" * 100, "x" * 101)}
+    assert len(names) == 8
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,100}", name) for name in names)

@@ -13,8 +13,9 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.publication import MARK, ExportFormat, Open
-from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, file_name, metric_named
+from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, metric_named
 from ioi_eval.report.result_sets import Family
+from ioi_eval.report.texts import file_name
 from ioi_eval.version import __version__
 
 _ID = re.compile(r"[\w.-]+/[\w.-]+")

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
@@ -25,7 +24,6 @@ SCORE = "score"
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _MODEL = "model"
-_LONGEST_NAME = 80
 
 Row = Mapping[str, Any]
 
@@ -168,14 +166,6 @@ class Material:
 
 _READ = ("verdict", "total_score", "all_subtasks_results", "passed", "total")
 _FILES = (".jsonl", ".jsonl.gz", ".parquet", ".json")
-
-
-def file_name(text: str) -> str:
-    """A file name made from a text; different texts have different names. Letters, digits, dots and dashes are kept."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", text).lstrip(".")[:_LONGEST_NAME]
-    if plain == text:
-        return plain
-    return f"{plain or 'unnamed'}-{blake2b(text.encode('utf-8', 'replace'), digest_size=3).hexdigest()}"
 
 
 def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: str) -> None:
