@@ -116,17 +116,18 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     subtasks = _subtasks(package, data, graded)
     _check_points(where, data, subtasks, notes)
     one_group_suffices = data.by_points and _accepts_in_part(data.root)
+    validator = validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []
     task = build_task(
         package,
         shared,
         subtasks=subtasks,
-        files=[*_validator(package, kind), *included_files(package, notes)],
+        files=[*validator, *included_files(package, notes)],
         config={"code": shared["id"], "task_type": shared["task_type"]},
         tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in data.groups for test in group.tests},
         solutions=read_submissions(
             package,
             subtasks,
-            [group for top in data.root.groups if top.name == "secret" for group in top.groups],
+            data.root.secret[0].groups if data.root.secret else (),
             kind,
             notes,
             one_group_suffices=one_group_suffices,
@@ -232,7 +233,7 @@ def _check_secret_tests(where: Path, root: TestGroup, kind: KattisKind, notes: l
     Raises:
         InputError: the problem is scored by groups of secret tests.
     """
-    if any(group.all_tests for group in root.groups if group.name == "secret"):
+    if any(group.tests for group in root.secret):
         return
     missing = "there is no test in data/secret/"
     if kind.scoring:
@@ -280,7 +281,7 @@ def _accepts_in_part(root: TestGroup) -> bool:
 
 
 def _outer(root: TestGroup) -> list[TestGroup]:
-    return [root, *(group for group in root.groups if group.name == "secret")]
+    return [root, *root.secret[:1]]
 
 
 def _is_graded(group: TestGroup) -> bool:
@@ -325,8 +326,3 @@ def _title(package: Package, meta: Mapping[str, Any], ini: Mapping[str, str]) ->
     if isinstance(name, Mapping):
         name = name.get("en") or next(iter(name.values()), None)
     return str(name or ini.get("name") or _identifier(package, ini))
-
-
-def _validator(package: Package, kind: KattisKind) -> list[tuple[str, str]]:
-    """The output validator's files, with the paths that a checker or an interactor has in rows."""
-    return validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []

@@ -58,6 +58,11 @@ class TestGroup:
         return tuple(test for group in self.walk() for test in group.tests)
 
     @property
+    def secret(self) -> tuple[TestGroup, ...]:
+        """Of the root: the folder with secret tests and all groups in it, in the order in which they are judged."""
+        return tuple(inner for group in self.groups if group.name == "secret" for inner in group.walk())
+
+    @property
     def name(self) -> str:
         """The last part of the path."""
         return self.path.rpartition("/")[2]

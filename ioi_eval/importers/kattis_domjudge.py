@@ -77,21 +77,27 @@ def time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, st
     """
     if given is not None:
         return _seconds(package.where, given)
-    file = package.text(_LIMIT_FILE).strip() if package.has(_LIMIT_FILE) else None
-    sources = ((limits.get("time_limit"), "problem.yaml"), (ini.get("timelimit"), INI_FILE), (file, _LIMIT_FILE))
-    stated, name = next(((value, name) for value, name in sources if value is not None), (None, ""))
-    if stated is None:
+    sources = stated_limits(package, limits, ini)
+    if not sources:
         raise InputError(
             f"{package.where} states no time limit (Kattis derives it from the accepted submissions);"
             " give it in seconds with --time-limit, or --time-limit auto"
         )
+    name, stated = next(iter(sources.items()))
     seconds = _seconds(package.where, stated)
-    if file is not None and _seconds(package.where, file) != seconds:
+    if _seconds(package.where, sources.get(_LIMIT_FILE, stated)) != seconds:
         raise InputError(
-            f"{package.where}: the time limit is {stated} in {name} and {file} in {_LIMIT_FILE}; give it with"
-            " --time-limit"
+            f"{package.where}: the time limit is {stated} in {name} and {sources[_LIMIT_FILE]} in {_LIMIT_FILE}; give"
+            " it with --time-limit"
         )
     return seconds
+
+
+def stated_limits(package: Package, limits: Mapping[str, Any], ini: Mapping[str, str]) -> dict[str, object]:
+    """The time limits that the files of a package state, by file. `limits` are those of `problem.yaml`."""
+    file = package.text(_LIMIT_FILE).strip() if package.has(_LIMIT_FILE) else None
+    stated = {"problem.yaml": limits.get("time_limit"), INI_FILE: ini.get("timelimit"), _LIMIT_FILE: file}
+    return {name: value for name, value in stated.items() if value is not None}
 
 
 def _seconds(where: Path, stated: object) -> float:
@@ -123,9 +129,8 @@ def is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
         root: the test groups.
         totals: the points that submissions are stated to have; none is stated for other judges.
     """
-    secret = [inner for group in root.groups if group.name == "secret" for inner in group.walk() if inner.tests]
     most = 0.0
-    for group in secret:
+    for group in (group for group in root.secret if group.tests):
         once, ends = group.config.get("accept_score"), str(group.config.get("range", "0 0")).split()
         try:
             _, high = map(float, ends)
@@ -137,8 +142,7 @@ def is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
 
 def states_only_ranges(root: TestGroup) -> bool:
     """Whether a group of secret tests states its points by `range` alone, so that the validator gives the scores."""
-    groups = (inner for group in root.groups if group.name == "secret" for inner in group.walk())
-    return any(inner.tests and "range" in inner.config and "accept_score" not in inner.config for inner in groups)
+    return any(group.tests and "range" in group.config and "accept_score" not in group.config for group in root.secret)
 
 
 def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from posixpath import basename
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
@@ -65,12 +66,12 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
         name.count("/") > 1 for name in names
     ):
         raise UnsupportedError(f"{package.where} has several output validators; one is supported")
-    if script := next((name for name in names if _last(name) == _RUN_SCRIPT), None):
+    if script := next((name for name in names if basename(name) == _RUN_SCRIPT), None):
         raise UnsupportedError(
             f"{package.where}: the output validator is the script {script}, which starts other files; one source, or a"
             f" `{BUILD_SCRIPT}` script that leaves one program, is supported: put that in its place"
         )
-    if build := next((name for name in names if _last(name) == BUILD_SCRIPT), None):
+    if build := next((name for name in names if basename(name) == BUILD_SCRIPT), None):
         return _built(package, build, below, role)
     return _one_source(package, names, role)
 
@@ -131,7 +132,7 @@ def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple
         own = text.partition("\n")[2] if text.startswith("#!") else text
         return [(f"{role}/{role}.py", f"#!/usr/bin/env python3\n{own}")]
     ending = ".c" if sources[0].endswith(".c") else ".cpp"
-    return [(f"{role}/{role}{ending}", text), *((f"{role}/{_last(path)}", package.text(path)) for path in headers)]
+    return [(f"{role}/{role}{ending}", text), *((f"{role}/{basename(path)}", package.text(path)) for path in headers)]
 
 
 def included_folder(package: Package, language: str) -> str:
@@ -168,15 +169,16 @@ def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
     others = [name for name in names if name not in texts and (folder == "include/cpp" or language(name) is None)]
     if others:
         notes.append(
-            f"left out of {folder}: {', '.join(map(_last, others[:5]))}; submissions in C++ get its headers and source"
+            f"left out of {folder}: {', '.join(map(basename, others[:5]))}; submissions in C++ get its headers and"
+            " source"
         )
-    if forking := next((path for path, text in texts.items() if _FORK.search(_without_comments(text))), None):
+    if forking := next((path for path, text in texts.items() if _FORK.search(_COMMENT.sub(" ", text))), None):
         raise UnsupportedError(
             f"{package.where}: {forking} starts processes of its own (fork), which is not supported: every right"
             " submission would crash"
         )
     return [
-        ("graders/grader.cpp" if path in sources else f"graders/{_last(path)}", text) for path, text in texts.items()
+        ("graders/grader.cpp" if path in sources else f"graders/{basename(path)}", text) for path, text in texts.items()
     ]
 
 
@@ -191,20 +193,12 @@ def included_python(package: Package, notes: list[str]) -> tuple[str, ...]:
     names = tuple(name for name in (package.names(folder) if folder else ()) if name.endswith(".py"))
     if names:
         notes.append(
-            f"the package's own submissions in Python have {', '.join(map(_last, names))} in source_files; others need"
-            " it there too"
+            f"the package's own submissions in Python have {', '.join(map(basename, names))} in source_files; others"
+            " need it there too"
         )
     if package.names("include/c"):
         notes.append("include/c is left out: submissions in C that need it do not compile")
     return names
-
-
-def _without_comments(source: str) -> str:
-    return _COMMENT.sub(" ", source)
-
-
-def _last(name: str) -> str:
-    return name.rpartition("/")[2]
 
 
 def refuse_python_2(package: Package, name: str) -> None:

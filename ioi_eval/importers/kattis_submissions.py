@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from posixpath import basename
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
@@ -200,8 +201,8 @@ class _Submissions:
             return files[0], files
         main = f"{_FOLDER}/{program}/{entry_point}"
         if main not in files:
-            raise InputError(f"{where}, which has no such file; its files are {', '.join(map(_name, files))}")
-        if language(main) == "rust" and any(_name(file) == "main.rs" != entry_point for file in files):
+            raise InputError(f"{where}, which has no such file; its files are {', '.join(map(basename, files))}")
+        if language(main) == "rust" and any(basename(file) == "main.rs" != entry_point for file in files):
             raise UnsupportedError(f"{where}, which is not supported beside a main.rs; rename the files")
         return main, (main, *(file for file in files if file != main))
 
@@ -241,10 +242,6 @@ class _Submissions:
 def _is_main(path: str) -> bool:
     """Whether Python starts this file of several. Source: DOMjudge."""
     return PurePosixPath(path).stem in ("main", "__main__")
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
 
 
 def _in_our_words(verdicts: Sequence[str]) -> tuple[str, ...]:
@@ -314,7 +311,7 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
 def _is_replaced(package: Package, path: str) -> bool:
     """Whether an included file takes the place of a file in a submission's folder, as it has the same name."""
     folder = included_folder(package, language(path) or "")
-    return path.count("/") > 2 and package.has(f"{folder}/{_name(path)}")
+    return path.count("/") > 2 and package.has(f"{folder}/{basename(path)}")
 
 
 def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, ...]:

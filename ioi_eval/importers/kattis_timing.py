@@ -15,6 +15,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.expectations import MODEL_SOLUTION
+from ioi_eval.importers.kattis_domjudge import stated_limits
 from ioi_eval.importers.kattis_settings import ROOT_FILE, is_legacy
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import Timing
@@ -38,9 +39,7 @@ def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, 
         InputError: a multiplier or a resolution is not an allowed number.
     """
     limits = meta.get("limits") or {}
-    if not isinstance(limits, Mapping) or ini.get("timelimit") is not None or package.has(".timelimit"):
-        return None
-    if limits.get("time_limit") is not None:
+    if not isinstance(limits, Mapping) or stated_limits(package, limits, ini):
         return None
     multipliers = limits.get("time_multipliers") or {}
     stated, default = limits.get("time_multiplier"), _LEGACY_MULTIPLIER

@@ -81,13 +81,8 @@ def _outputs_at(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
     if test_of(file):
         yield file, package.read(path)
     elif path.endswith(".zip"):
-        yield from _zipped(package, path)
-
-
-def _zipped(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
-    """The outputs in a zip, in any of its folders."""
-    for inner, content in package.zipped(path, _is_output):
-        yield PurePosixPath(inner).name, content
+        for inner, content in package.zipped(path, _is_output):  # in any of its folders
+            yield PurePosixPath(inner).name, content
 
 
 def _is_output(inner: str) -> bool:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from posixpath import basename
 from typing import Any
 
 from ioi_eval.config import MIB
@@ -147,9 +148,9 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
     if _flag(package, meta, "has_grader", task_type is not TaskType.OUTPUT_ONLY):
         files += _graders(package, meta, "grader" if is_batch else "stub")
     if _flag(package, meta, "has_manager", not is_batch):
-        files += [(f"graders/{_name(path)}", package.text(path)) for path in _directly(package, "grader")]
+        files += [(f"graders/{basename(path)}", package.text(path)) for path in _directly(package, "grader")]
     if _flag(package, meta, "has_checker", is_batch or _opens_fifos(package, meta)):
-        files += [(f"checker/{_name(path)}", package.text(path)) for path in _directly(package, "checker")]
+        files += [(f"checker/{basename(path)}", package.text(path)) for path in _directly(package, "checker")]
         if not package.has(_CHECKER):
             raise InputError(
                 f"{package.absent(_CHECKER)}; if the task has none, and outputs are compared except for blanks, set"
@@ -171,11 +172,11 @@ def _graders(package: Package, meta: Mapping[str, Any], name: str) -> list[tuple
     sources = {required: f"graders/{name}.cpp"}
     for other in (Language.C, Language.PYTHON):
         wanted = f"{_grader_name(meta)}{other.endings[0]}"
-        paths = [path for path in package.names("grader") if path.count("/") == 2 and _name(path) == wanted]
+        paths = [path for path in package.names("grader") if path.count("/") == 2 and basename(path) == wanted]
         sources |= dict.fromkeys(paths[:1], f"graders/{name}{other.endings[0]}")
     files = [(box_path, package.text(path)) for path, box_path in sources.items()]
     headers = [path for path in package.names("grader/cpp") if _is_header(path)]
-    return files + [(f"graders/{_name(path)}", package.text(path)) for path in headers]
+    return files + [(f"graders/{basename(path)}", package.text(path)) for path in headers]
 
 
 def _grader_name(meta: Mapping[str, Any]) -> str:
@@ -195,10 +196,6 @@ def _opens_fifos(package: Package, meta: Mapping[str, Any]) -> bool:
     if {"num_processes", "has_checker"} & set(meta) or not package.has(_grader(meta)):
         return False
     return _SECOND_ARGUMENT.search(package.text(_grader(meta))) is not None
-
-
-def _name(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
 
 
 def _is_header(path: str) -> bool:

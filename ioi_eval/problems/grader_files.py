@@ -36,7 +36,6 @@ _JUDGE_FOLDERS = {
 class GraderFiles:
     """A problem's files by their use."""
 
-    config: str
     linked: tuple[SourceFile, ...]
     headers: tuple[SourceFile, ...]
     checker: SourceFile | None
@@ -170,7 +169,6 @@ def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, 
     role = "interactor" if task_type is TaskType.INTERACTIVE else "manager"
     manager, manager_files = judge_program(files, role, is_private)
     return GraderFiles(
-        config=config_text(files),
         linked=linked,
         headers=headers_for(files, linked),
         checker=checker,

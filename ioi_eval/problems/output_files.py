@@ -66,13 +66,9 @@ def with_outputs(submission: Submission, row: Row, problem: Problem) -> Submissi
     return replace(submission, outputs=outputs, extraction=extraction)
 
 
-def _column(row: Row) -> str | None:
-    return next((column for column in OUTPUT_COLUMNS if row.has(column)), None)
-
-
 def _files(row: Row) -> Iterator[tuple[str, bytes]]:
     """The files of a row: `{name: content}` or pairs. In tables every row has all names, some with null."""
-    column = _column(row)
+    column = next((column for column in OUTPUT_COLUMNS if row.has(column)), None)
     if column is None:
         return
     value = row.values[column]

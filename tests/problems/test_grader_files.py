@@ -6,7 +6,7 @@ import pytest
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import TaskType
-from ioi_eval.problems.grader_files import GraderFiles, classify, includes, read_pairs
+from ioi_eval.problems.grader_files import GraderFiles, classify, config_text, includes, read_pairs
 
 
 def sort(
@@ -27,14 +27,14 @@ def sort(
 def test_batch_as_in_real_rows() -> None:
     """The submission sees the header. Files in the checker's folder belong to the checker."""
     paths = ["checker/checker.cpp", "checker/testlib.h", "graders/grader.cpp", "graders/grader_config.json"]
-    files, names = sort(*paths, "graders/nile.h", grader_config='{"code": "nile"}')
+    _, names = sort(*paths, "graders/nile.h")
     assert names == {
         "linked": ["graders/grader.cpp"],
         "headers": ["graders/nile.h"],
         "checker": ["checker/checker.cpp", "checker/testlib.h"],
         "manager": [],
     }
-    assert files.config == '{"code": "nile"}'
+    assert config_text(read_pairs([("graders/grader_config.json", '{"code": "nile"}')])) == '{"code": "nile"}'
 
 
 def test_communication_as_in_real_rows() -> None:
