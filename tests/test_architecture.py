@@ -133,8 +133,8 @@ def test_modules_that_a_docstring_names_exist() -> None:
 
 
 def test_messages_name_no_file_of_the_checkout() -> None:
-    """Users of an installed wheel have no `docs/`, no README and no scripts. (Not checked: `report/pages.py`, which
-    writes documents.)
+    """Users of an installed wheel have no `docs/`, no README and no scripts. (Not checked:
+    `report/markdown_pages.py`, which writes documents.)
     """
     of_the_checkout = re.compile(r"(?<![\w/.-])(?:docs|scripts|piston|benchmarks)/\w|README|CONTRIBUTING")
     naming = {}
@@ -144,7 +144,7 @@ def test_messages_name_no_file_of_the_checkout() -> None:
         named = [text for text in others if isinstance(text, str) and of_the_checkout.search(text)]
         if named:
             naming[name_of(path)] = named
-    assert naming.keys() <= {"report/pages.py"}, naming
+    assert naming.keys() <= {"report/markdown_pages.py"}, naming
 
 
 PURE = (
@@ -201,8 +201,8 @@ def test_importing_the_package_is_fast() -> None:
 NOT_OF_EVERY_RUN = {
     *("apps", "calibration", "compat", "doctor", "importers", "kept_programs", "sample", "validate"),
     *("events.lines", "events.tracking", "jobs.scripts_job", "rows.hub", "rows.tables"),
-    *("report.html", "report.hub", "report.one_submission", "report.pages", "report.result_sets", "report.suspicious"),
-    *("sandbox.piston", "sandbox.serve", "scorer.scripts_judge"),
+    *("report.html", "report.hub", "report.markdown_pages", "report.one_submission", "report.result_sets"),
+    *("report.suspicious", "sandbox.piston", "sandbox.serve", "scorer.scripts_judge"),
 }
 """Parts that scoring contest problems in the embedded sandbox needs only if an option or the dump asks for them, or
 (`report.html`) when all is judged."""

@@ -18,9 +18,9 @@ from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_rows import GROUP
 from ioi_eval.report.markdown import markdown_report
-from ioi_eval.report.remade import remade_summary
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.standings import no_contest, published_cutoffs, read_standings
+from ioi_eval.report.summary_from_rows import summary_from_rows
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.rows import open_source
 
@@ -97,11 +97,12 @@ def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Ma
         [str(result_set.directory) for result_set in results],
     )
     if results[0].family is Family.APPS:
-        from ioi_eval.apps import remade, report
+        from ioi_eval.apps import report
+        from ioi_eval.apps.summary_from_rows import apps_summary_from_rows
 
-        values = remade.remade_apps_summary(rows, summaries=summaries, directories=named, grouping=grouping)
+        values = apps_summary_from_rows(rows, summaries=summaries, directories=named, grouping=grouping)
         return values, report.markdown_report, report.terminal_report
-    values = remade_summary(
+    values = summary_from_rows(
         rows, id_column=results[0].id_column, summaries=summaries, directories=named, grouping=grouping
     )
     return values, markdown_report, terminal_report

@@ -43,7 +43,7 @@ def select(
 
     from ioi_eval.cli.sources import opened_results
     from ioi_eval.report.groups import grouping_of
-    from ioi_eval.report.selections import DEFAULT_METHODS, selection_table, selection_text
+    from ioi_eval.report.selection_table import DEFAULT_METHODS, selection_table, selection_text
     from ioi_eval.report.standings import no_contest, published_cutoffs, read_standings
     from ioi_eval.rows import open_source
 

@@ -3,8 +3,11 @@
 - `rows`: a row for each submission; `frame` and `result_sets` read them again, `result_values` reads single values;
 - `run_summary`: adds up the results of a run one by one, for every family of problems; `summary`, with `tally` and
   `totals`, adds what only contest problems have;
+- `summary_from_rows`: the same from the rows of results, without judging;
+- `two_runs`, `selection_table` and `standings`: compares results with others, with other choices of submissions, and
+  with contestants;
 - `html`: the page, from `html_rows`, `html_cells` and `html_details`, with the scripts and styles of `page/`;
 - `publication`: results in formats of other programs, one module each;
-- `remade`: a summary from results alone;
-- `terminal`, `markdown`, `validation` and `suspicious`: results as text and tables, of the parts in `texts`.
+- `terminal`, `markdown`, `markdown_pages`, `two_runs_text`, `validation` and `suspicious`: results as text and tables,
+  of the parts in `texts`; `hub` pushes results.
 """

@@ -25,7 +25,7 @@ from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow, shown_name
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.result_values import VERDICT_NAMES, problem_of
-from ioi_eval.report.selections import PRACTICE, RANKED_METHODS, contest_places
+from ioi_eval.report.selection_table import PRACTICE, RANKED_METHODS, contest_places
 from ioi_eval.report.standings import Standings, published_cutoffs
 from ioi_eval.report.texts import counted, points, printable
 from ioi_eval.selection import SelectionMethod

@@ -110,7 +110,7 @@ class PageResults(ResultSet):
     """
 
     def __init__(self, directory: Path, place: int, id_column: str, by: tuple[str, ...] | None) -> None:
-        summary, family = summary_of(directory, is_remade=True), Family.CONTEST
+        summary, family = summary_of(directory, allow_damaged=True), Family.CONTEST
         first = first_row(directory)
         if first is not None:
             family = family_of(first, directory)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ioi_eval.errors import InputError
 from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS
 from ioi_eval.report.frame import result_rows
-from ioi_eval.report.pages import INDEX as CARD
+from ioi_eval.report.markdown_pages import INDEX as CARD
 from ioi_eval.report.parquet import write_parquet
 from ioi_eval.report.result_sets import MARKS, Family, family_of, first_row
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of

@@ -169,12 +169,12 @@ def family_of(row: Any, directory: Path) -> Family:
     )
 
 
-def summary_of(directory: Path, *, is_remade: bool = False) -> dict[str, Any]:
+def summary_of(directory: Path, *, allow_damaged: bool = False) -> dict[str, Any]:
     """The contents of `summary.json`; empty if there is none, as with results of other programs.
 
     Args:
         directory: the directory of the results.
-        is_remade: whether the summary will be made again; then a damaged one counts as missing.
+        allow_damaged: whether a damaged one counts as missing, for commands that make it again.
 
     Raises:
         InputError: it is damaged, or a newer version of this package wrote it.
@@ -187,7 +187,7 @@ def summary_of(directory: Path, *, is_remade: bool = False) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
-        if is_remade:
+        if allow_damaged:
             return {}
         raise InputError(f"{path} cannot be read: {error}; `ioi-eval report {directory}` writes it again") from error
     if isinstance(values.get("format"), int) and values["format"] > FORMAT:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.report.pending import BIASED
-from ioi_eval.report.texts import counted, half_up, listed, points, printable, table
+from ioi_eval.report.texts import counted, listed, percent, points, printable, table
 
 _LISTED = 5  # items of a list that is shortened
 _ALL_IN = ("report.md", "results.jsonl")  # the files with the items that a shortened list omits
@@ -86,9 +86,7 @@ def share(estimate: Mapping[str, float | None] | None) -> str:
     """A mean share with its interval: `62.50 % [41.67, 83.33]`; `–` if there is none."""
     if estimate is None or estimate["value"] is None:
         return "–"
-    text = f"{half_up(100 * estimate['value'], 2)} %"
-    low, high = estimate["low"], estimate["high"]
-    return text if low is None or high is None else f"{text} [{half_up(100 * low, 2)}, {half_up(100 * high, 2)}]"
+    return percent(estimate["value"], estimate["low"], estimate["high"])
 
 
 def group_cells(summary: Mapping[str, Any], *, max_ks: int = 20) -> tuple[list[str], list[list[str]]]:

@@ -78,6 +78,14 @@ def half_up(value: float, digits: int, *, sign: str = "") -> str:
     return f"{value + copysign(1e-9, value):{sign}.{digits}f}"
 
 
+def percent(value: float, low: float | None, high: float | None, *, sign: str = "") -> str:
+    """A share with its interval, if it has one: `62.50 % [41.67, 83.33]`; `sign` as in `half_up`."""
+    text = f"{half_up(100 * value, 2, sign=sign)} %"
+    if low is None or high is None:
+        return text
+    return f"{text} [{half_up(100 * low, 2, sign=sign)}, {half_up(100 * high, 2, sign=sign)}]"
+
+
 def counted(count: int, noun: str) -> str:
     """A number with its noun: `1 job`, `2 jobs`."""
     return f"{count} {noun}{'s' * (count != 1)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS, Estimate
-from ioi_eval.report.texts import counted, half_up, printable, table
+from ioi_eval.report.texts import counted, percent, printable, table
 from ioi_eval.report.two_runs import Change, Comparison, Only
 
 NAMES = ("before", "after")
@@ -96,10 +96,11 @@ def _line(change: Change) -> tuple[str, ...]:
 
 
 def _means(comparison: Comparison, names: tuple[str, str]) -> str:
-    rows = [
-        (label, *(_share(comparison.means[f"{what} {when}"], signed=when == "difference") for when in _WHEN))
-        for what, label in _MEANS
-    ]
+    rows = []
+    for what, label in _MEANS:
+        before, after, difference = (comparison.means[f"{what} {when}"] for when in (*NAMES, "difference"))
+        cells = (percent(mean.value, mean.low, mean.high) for mean in (before, after))
+        rows.append((label, *cells, percent(difference.value, difference.low, difference.high, sign="+")))
     legend = f"(means over problems; in brackets {INTERVALS}, both runs' together)"
     if any(comparison.pending):
         legend = "(means over problems; no intervals, as a run is not complete)"
@@ -122,13 +123,3 @@ def _conclusion(difference: Estimate) -> str:
 
 
 _MEANS = (("score", "mean score"), ("solved", "pass@1"))
-_WHEN = (*NAMES, "difference")
-
-
-def _share(estimate: Estimate, *, signed: bool) -> str:
-    sign = "+" if signed else ""
-    text = f"{half_up(100 * estimate.value, 2, sign=sign)} %"
-    if estimate.low is None or estimate.high is None:
-        return text
-    low, high = (half_up(100 * value, 2, sign=sign) for value in (estimate.low, estimate.high))
-    return f"{text} [{low}, {high}]"

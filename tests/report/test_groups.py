@@ -19,7 +19,7 @@ from ioi_eval.report.publication.material import Material
 from ioi_eval.report.result_sets import open_results
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import RunFacts
-from ioi_eval.report.selections import selection_table
+from ioi_eval.report.selection_table import selection_table
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.report.totals import CpuSplit

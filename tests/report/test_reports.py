@@ -18,10 +18,10 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.report.markdown import markdown_report, markdown_table
-from ioi_eval.report.remade import remade_summary
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.run_summary import KINDS, Refusals, RunFacts
 from ioi_eval.report.summary import Summary
+from ioi_eval.report.summary_from_rows import summary_from_rows
 from ioi_eval.report.terminal import share, terminal_report
 from ioi_eval.report.texts import half_up, points, printable, table
 from ioi_eval.report.totals import CpuSplit
@@ -137,7 +137,7 @@ def test_points_of_a_sum_are_rounded_in_the_same_way_everywhere() -> None:
     summary = Summary()
     add_to(summary, judged, named)
     row = result_row(named, judged, target_subtask=None)
-    again = remade_summary([row], id_column="uuid", summaries=[{}], directories=["out"])
+    again = summary_from_rows([row], id_column="uuid", summaries=[{}], directories=["out"])
     sums = ("best_score", "all_submissions_score", "limit_50_score")
     for values in (summary.as_dict(RUN), again):
         (only,) = values["problems"]

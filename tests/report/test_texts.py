@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval.report.pages import page_name
+from ioi_eval.report.markdown_pages import page_name
 from ioi_eval.report.texts import escaped, excerpt, first_difference
 
 

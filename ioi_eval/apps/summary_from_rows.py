@@ -11,12 +11,12 @@ from ioi_eval.model import Verdict
 from ioi_eval.problems.apps_submissions import Sample
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.remade import OF_THE_RUN, added_up, grouping_of_runs, take_from_run
+from ioi_eval.report.summary_from_rows import RUN_ENTRIES, copy_from_run, grouping_of_runs, values_of_rows
 
 Row = Mapping[str, Any]
 
 
-def remade_apps_summary(
+def apps_summary_from_rows(
     rows: Iterable[Row],
     *,
     summaries: Sequence[Row],
@@ -46,10 +46,10 @@ def remade_apps_summary(
         errors = [test.get("message", "") for test in row.get(TEST_RESULTS) or ()]
         summary.add(row, row, reason=_reason(row), errors=errors)
 
-    values = added_up(summary, rows, add, summaries=summaries, directories=directories)
+    values = values_of_rows(summary, rows, add, summaries=summaries, directories=directories)
     values["judged_by"] = ", ".join(judged_by) or None
-    names = (*OF_THE_RUN, "judged_by", "difficulties", "invalid_problems")
-    take_from_run(values, summaries, names, regrouped=grouping is not None)
+    names = (*RUN_ENTRIES, "judged_by", "difficulties", "invalid_problems")
+    copy_from_run(values, summaries, names, regrouped=grouping is not None)
     return values
 
 

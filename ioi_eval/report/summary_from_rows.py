@@ -31,7 +31,7 @@ from ioi_eval.report.summary import Summary
 from ioi_eval.report.texts import counted
 from ioi_eval.report.totals import CpuSplit
 
-OF_THE_RUN = (
+RUN_ENTRIES = (
     *("ioi_eval", "python", "started", "finished", "interrupted", "this_run", "options"),
     *("unusable_problems", "refused", "cpu_s", "notes", "by", "groups"),
 )
@@ -44,7 +44,7 @@ _PLACE = re.compile(r"^.*?, row \d+: ")
 Row = Mapping[str, Any]
 
 
-def remade_summary(
+def summary_from_rows(
     rows: Iterable[Row],
     *,
     id_column: str,
@@ -86,14 +86,14 @@ def remade_summary(
             reason=contest_reason(row, verdict, language=language, extraction=row["extraction"]),
         )
 
-    values = added_up(summary, rows, add, summaries=summaries, directories=directories, id_column=id_column)
+    values = values_of_rows(summary, rows, add, summaries=summaries, directories=directories, id_column=id_column)
     for problem in values["problems"]:
         problem |= {name: problem[name] or None for name in _LIMITS}
-    take_from_run(values, summaries, OF_THE_RUN, regrouped=grouping is not None)
+    copy_from_run(values, summaries, RUN_ENTRIES, regrouped=grouping is not None)
     return values
 
 
-def added_up(
+def values_of_rows(
     summary: RunSummary,
     rows: Iterable[Row],
     add: Callable[[Row], None],
@@ -130,7 +130,7 @@ def added_up(
     return summary.as_dict(_facts_of(summaries, directories, id_column))
 
 
-def take_from_run(values: dict[str, Any], summaries: Sequence[Row], names: Iterable[str], *, regrouped: bool) -> None:
+def copy_from_run(values: dict[str, Any], summaries: Sequence[Row], names: Iterable[str], *, regrouped: bool) -> None:
     """Copy entries that cannot be made from rows from the run's summary, if there is one, and it is of the same rows.
 
     Args:
