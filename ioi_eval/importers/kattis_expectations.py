@@ -14,7 +14,7 @@ import fnmatch
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ioi_eval.errors import InputError
@@ -43,18 +43,19 @@ class Stated:
     """What is stated about a submission.
 
     Args:
-        verdicts: the expected verdicts, one of which must result, in the format's words; empty if none is stated.
+        verdicts: the expected verdicts, one of which must result; empty if none is stated. Here and in `groups`,
+            `Expectations` gives them in the words of the format.
         groups: the expected verdicts of each test group, by its path below `data/`.
-        score: the lowest and the highest points.
-        language: the language in the format's words, if it is stated.
+        score: the points, or the lowest and the highest points.
+        is_python_2: whether its language is stated as Python 2.
         entry_point: which of its files is started, if that is stated.
         not_compared: statements that cannot be compared.
     """
 
     verdicts: tuple[str, ...] = ()
-    groups: Mapping[str, tuple[str, ...]]
-    score: Range | None = None
-    language: str | None = None
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    score: float | Range | None = None
+    is_python_2: bool = False
     entry_point: str | None = None
     not_compared: tuple[str, ...] = ()
 
@@ -99,7 +100,7 @@ class Expectations:
             verdicts=self._verdicts(rules),
             groups=groups,
             score=(max(low for low, _ in ranges), min(high for _, high in ranges)) if ranges else None,
-            language=_last(rules, "language"),
+            is_python_2=(_last(rules, "language") or "").startswith("python2"),
             entry_point=_last(rules, "entrypoint"),
             not_compared=(
                 *(key for key in ("message", "use_for_time_limit") if any(key in rule for rule in rules)),

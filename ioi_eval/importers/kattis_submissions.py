@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from posixpath import basename
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_data import TestGroup
-from ioi_eval.importers.kattis_expectations import Expectations, Range, Stated
+from ioi_eval.importers.kattis_expectations import Expectations, Stated
 from ioi_eval.importers.kattis_groups import PASS_FAIL
 from ioi_eval.importers.kattis_programs import has_cpp_grader, included_folder, included_python, is_python_2
 from ioi_eval.importers.kattis_settings import KattisKind
@@ -95,25 +95,6 @@ def read_submissions(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Statement:
-    """What is stated about a submission.
-
-    Args:
-        verdicts: one of these is expected; empty if nothing is stated.
-        total: the points, or the lowest and the highest points.
-        by_subtask: the same as `verdicts` for each subtask's name in the rows.
-        is_python_2: whether its language is stated as Python 2.
-        entry_point: which of its files is started; `None` for the default.
-    """
-
-    verdicts: tuple[str, ...]
-    total: float | Range | None = None
-    by_subtask: Mapping[str, str] = field(default_factory=dict)
-    is_python_2: bool = False
-    entry_point: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Submissions:
     """Makes solutions from a package's submissions, one at a time. The other arguments are those of `read_submissions`.
 
@@ -152,7 +133,7 @@ class _Submissions:
             return None
         if files and stated.entry_point is not None:
             path, files = self._entered(files, program, stated.entry_point)
-        total = stated.total
+        total = stated.score
         if self.kind.scoring and folder == "partially_accepted" and total is None:
             total = (_LEAST_POINTS, sum(subtask.points for subtask in self.subtasks) - _LEAST_POINTS)
         expected, by_subtask = self._compared(path, text, stated, is_accepted=folder == "accepted")
@@ -171,23 +152,14 @@ class _Submissions:
             expected_total=total,
         )
 
-    def _statement(self, path: str, program: str, text: str) -> _Statement:
+    def _statement(self, path: str, program: str, text: str) -> Stated:
         """The statement in the source, else in `submissions.yaml` if the format has it, else that of the folder."""
-        verdicts = _stated(self.package, path, text, program.partition("/")[0])
         total = _total(text) if self.kind.scoring else None
         if self.expectations is None or _RESULTS.search(text):
-            return _Statement(verdicts=verdicts, total=total)
+            return Stated(verdicts=_stated(self.package, path, text, program.partition("/")[0]), score=total)
         own = self.expectations.of(program)
-        by_subtask, not_compared = _by_own_group(own, self.groups, self.subtasks if self.kind.scoring else ())
-        if not_compared:
-            self.notes.append(f"{path}: what submissions.yaml states of {', '.join(not_compared[:5])} is not compared")
-        return _Statement(
-            verdicts=_in_our_words(own.verdicts),
-            total=own.score if self.kind.scoring and own.score is not None else total,
-            by_subtask=by_subtask,
-            is_python_2=own.language is not None and own.language.startswith("python2"),
-            entry_point=own.entry_point,
-        )
+        is_total = self.kind.scoring and own.score is not None
+        return replace(own, verdicts=_in_our_words(own.verdicts), score=own.score if is_total else total)
 
     def _entered(self, files: tuple[str, ...], program: str, entry_point: str) -> tuple[str, tuple[str, ...]]:
         """The file that is started, and all files with that one first. In C and C++ the function `main` is started.
@@ -207,19 +179,35 @@ class _Submissions:
         return main, (main, *(file for file in files if file != main))
 
     def _compared(
-        self, path: str, text: str, stated: _Statement, *, is_accepted: bool
+        self, path: str, text: str, stated: Stated, *, is_accepted: bool
     ) -> tuple[str | None, Mapping[str, str]]:
         """The expected verdict of the whole submission, and of each subtask."""
-        verdicts = stated.verdicts
+        verdicts, by_group = stated.verdicts, self._by_group(path, stated)
         expected = MODEL_SOLUTION if is_accepted and verdicts == ("AC",) else None
         if self.kind.scoring and (grades := _GRADES.search(text)):
-            return expected, self._by_grades(path, grades[1].split()) or stated.by_subtask
+            return expected, self._by_grades(path, grades[1].split()) or by_group
         if verdicts and not self.kind.scoring:
             return expected, {PASS_FAIL: ",".join(verdicts)}
         if verdicts == ("AC",):
             worth = [subtask.name for subtask in self.subtasks if subtask.points > 0]
             return expected, dict.fromkeys(worth, _accepted(self.kind.custom_score))
-        return ",".join(verdicts) or expected, stated.by_subtask
+        return ",".join(verdicts) or expected, by_group
+
+    def _by_group(self, path: str, stated: Stated) -> dict[str, str]:
+        """The verdicts stated for groups with the same tests as a subtask; a note names what cannot be compared."""
+        not_compared = list(stated.not_compared)
+        expected: dict[str, str] = {}
+        for group, verdicts in stated.groups.items():
+            tests = set(self.groups[group].all_tests)
+            subtasks = self.subtasks if self.kind.scoring else ()
+            alike = [subtask.name for subtask in subtasks if set(subtask.tests) == tests]
+            if verdicts and alike:
+                expected |= dict.fromkeys(alike, ",".join(_in_our_words(verdicts)))
+            elif verdicts:
+                not_compared.append(group)
+        if not_compared:
+            self.notes.append(f"{path}: what submissions.yaml states of {', '.join(not_compared[:5])} is not compared")
+        return expected
 
     def _by_grades(self, path: str, grades: Sequence[str]) -> Mapping[str, str]:
         """The verdict of each test group that is a subtask; empty if their number is not that of the groups."""
@@ -246,22 +234,6 @@ def _is_main(path: str) -> bool:
 
 def _in_our_words(verdicts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(verdict for word in verdicts for verdict in _VERDICTS[word]))
-
-
-def _by_own_group(
-    own: Stated, paths: Mapping[str, TestGroup], subtasks: Sequence[SubtaskFile]
-) -> tuple[dict[str, str], list[str]]:
-    """Verdicts stated for groups with the same tests as a subtask; and all statements that cannot be compared."""
-    not_compared = list(own.not_compared)
-    expected: dict[str, str] = {}
-    for group, verdicts in own.groups.items():
-        tests = set(paths[group].all_tests)
-        alike = [subtask.name for subtask in subtasks if set(subtask.tests) == tests]
-        if verdicts and alike:
-            expected |= dict.fromkeys(alike, ",".join(_in_our_words(verdicts)))
-        elif verdicts:
-            not_compared.append(group)
-    return expected, not_compared
 
 
 def stated_totals(package: Package) -> list[float]:

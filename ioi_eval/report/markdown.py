@@ -8,7 +8,7 @@ from typing import Any
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.pending import BIASED
 from ioi_eval.report.result_values import VERDICT_NAMES
-from ioi_eval.report.terminal import bounded, example_places, group_cells, problem_cells, share
+from ioi_eval.report.terminal import example_places, group_cells, of_full_marks, problem_cells, share
 from ioi_eval.report.texts import counted, points, printable
 
 _SHOWN = 20
@@ -116,12 +116,11 @@ def groups_section(
 def _contests(summary: Mapping[str, Any], level: str) -> str:
     rows = [
         (
-            str(c["year"]),
-            str(c["problems"]),
-            f"{bounded(c, 'all_submissions_score')}/{points(c['points'])}",
-            f"{bounded(c, 'limit_50_score')}/{points(c['points'])}",
+            str(contest["year"]),
+            str(contest["problems"]),
+            *(of_full_marks(contest, name) for name in ("all_submissions_score", "limit_50_score")),
         )
-        for c in summary["contests"]
+        for contest in summary["contests"]
     ]
     head = ("year", "problems", f"{_TOGETHER}, all submissions", f"{_TOGETHER}, 50 a problem")
     return f"{level} Contests\n\nWithout practice problems.\n\n{markdown_table(head, rows)}" if rows else ""

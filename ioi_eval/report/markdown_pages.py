@@ -18,7 +18,7 @@ from ioi_eval.report.frame import result_rows
 from ioi_eval.report.markdown import cell, markdown_table
 from ioi_eval.report.result_sets import summary_of
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of
-from ioi_eval.report.terminal import bounded
+from ioi_eval.report.terminal import bounded, of_full_marks
 from ioi_eval.report.texts import file_name, points
 
 _COLUMNS = (
@@ -92,7 +92,7 @@ def overview_page(results: Mapping[str, Path]) -> str:
 def _overview_row(name: str, summary: Mapping[str, Any]) -> list[str]:
     counts = summary["submissions"]
     contests = ", ".join(
-        f"{contest['year']}: {bounded(contest, 'all_submissions_score')}/{points(contest['points'])}, "
+        f"{contest['year']}: {of_full_marks(contest, 'all_submissions_score')}, "
         f"50: {bounded(contest, 'limit_50_score')}"
         for contest in summary["contests"]
     )
@@ -102,15 +102,14 @@ def _overview_row(name: str, summary: Mapping[str, Any]) -> list[str]:
 
 
 def _page(problem: Mapping[str, Any], lines: list[tuple[float, list[str]]], compiling: int) -> str:
-    full = points(problem["points"])
     subtasks = [subtask["subtask"] for subtask in problem["subtasks"]]
     head = ("submission", "target", "verdict", "total", *map(str, subtasks))
     lines.sort(key=lambda line: line[0], reverse=True)
     facts = [
         f"- Submissions: **{problem['submissions']}**, of them **{compiling}** compile",
-        f"- Best submission: **{points(problem['best_score'])}/{full}**",
-        f"- All submissions together: **{bounded(problem, 'all_submissions_score')}/{full}**",
-        f"- 50 submissions, chosen without knowledge of their scores: **{bounded(problem, 'limit_50_score')}/{full}**",
+        f"- Best submission: **{points(problem['best_score'])}/{points(problem['points'])}**",
+        f"- All submissions together: **{of_full_marks(problem, 'all_submissions_score')}**",
+        f"- 50 submissions, chosen without knowledge of their scores: **{of_full_marks(problem, 'limit_50_score')}**",
     ]
     return "\n".join(
         [

@@ -34,6 +34,7 @@ def part_heading(summary: Mapping[str, Any]) -> str:
     return f"{text}\n{counted(len(problems), 'problem')} {has} no judged submission yet: {named}."
 
 
+_SUMS = ("all_submissions_score", "limit_50_score")
 PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
 _LEGEND = "(best: best submission; all: sum of best subtasks over all submissions; 50: over 50, not chosen by score)"
 _BOUNDED = "(?: at least so many points, as a judge error (JE) has no score)"
@@ -41,15 +42,18 @@ _BOUNDED = "(?: at least so many points, as a judge error (JE) has no score)"
 
 def problem_cells(problem: Mapping[str, Any]) -> list[str]:
     """The cells of a problem: name, submissions, best submission, sum of best subtasks (all, and 50), verdicts."""
-    full = points(problem["points"])
     return [
         f"{problem['year']}/{problem['problem']}",
         str(problem["submissions"]),
-        f"{points(problem['best_score'])}/{full}",
-        f"{bounded(problem, 'all_submissions_score')}/{full}",
-        f"{bounded(problem, 'limit_50_score')}/{full}",
+        f"{points(problem['best_score'])}/{points(problem['points'])}",
+        *(of_full_marks(problem, name) for name in _SUMS),
         " ".join(f"{verdict} {count}" for verdict, count in problem["verdicts"].items()),
     ]
+
+
+def of_full_marks(of: Mapping[str, Any], score: str) -> str:
+    """Points and full marks: `30/100`, or `30?/100` as `bounded` has it."""
+    return f"{bounded(of, score)}/{points(of['points'])}"
 
 
 def bounded(of: Mapping[str, Any], score: str) -> str:
@@ -61,8 +65,7 @@ def _has_bounds(summary: Mapping[str, Any]) -> bool:
     """Whether the report has points with a `?`."""
     contests = [contest for of in (summary, *summary["groups"]) for contest in of["contests"]]
     problems = summary["problems"]
-    sums = ("all_submissions_score", "limit_50_score")
-    shown = [bounded(item, name) for item in (*contests, *problems) for name in sums]
+    shown = [bounded(item, name) for item in (*contests, *problems) for name in _SUMS]
     shown += [bounded(subtask, "best_points") for problem in problems for subtask in problem["subtasks"]]
     return any(text.endswith("?") for text in shown)
 
@@ -72,7 +75,10 @@ def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
     if not problems:
         return ("No submission was judged.",)
     best = [
-        (f"{problem['year']}/{problem['problem']}", " ".join(map(_subtask, problem["subtasks"])))
+        (
+            f"{problem['year']}/{problem['problem']}",
+            " ".join(of_full_marks(subtask, "best_points") for subtask in problem["subtasks"]),
+        )
         for problem in problems
     ]
     legend = [_LEGEND, *([_BOUNDED] if _has_bounds(summary) else [])]
@@ -106,18 +112,13 @@ def _group_row(group: Mapping[str, Any], ks: Sequence[str], years: Sequence[int]
     for k in ks:
         value, (low, high) = group["pass_at_k"].get(k), group["pass_at_k_interval"].get(k, (None, None))
         row.append(share({"value": value, "low": low, "high": high}))
-    sums = ("all_submissions_score", "limit_50_score")
-    row.extend(bounded(contests[year], name) if year in contests else "–" for year in years for name in sums)
+    row.extend(bounded(contests[year], name) if year in contests else "–" for year in years for name in _SUMS)
     return row
 
 
 def _groups(summary: Mapping[str, Any]) -> Iterable[str]:
     if summary["groups"]:
         yield table(*group_cells(summary, max_ks=1))
-
-
-def _subtask(subtask: Mapping[str, Any]) -> str:
-    return f"{bounded(subtask, 'best_points')}/{points(subtask['points'])}"
 
 
 def _contests(summary: Mapping[str, Any]) -> Iterable[str]:
