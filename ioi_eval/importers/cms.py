@@ -24,12 +24,11 @@ from ioi_eval.importers.task import (
     ImportedTask,
     PackageSolution,
     RowValues,
-    SubtaskFile,
     build_task,
     language,
     read_tests,
 )
-from ioi_eval.model import ScoreType, TaskType
+from ioi_eval.model import ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
@@ -66,7 +65,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     tests = _tests(package, notes)
     subtasks = _subtasks(package, tuple(tests), notes)
     if not subtasks:
-        score_type, subtasks = ScoreType.SUM, [SubtaskFile(name=SUM_SUBTASK, points=100, tests=tuple(tests))]
+        score_type, subtasks = ScoreType.SUM, [Subtask(name=SUM_SUBTASK, points=100, tests=tuple(tests))]
     files = _code_files(package)
     if task_type is TaskType.COMMUNICATION and any(path.startswith("checker/") for path, _ in files):
         notes.append(
@@ -176,7 +175,7 @@ def _tests(package: Package, notes: list[str]) -> dict[str, tuple[str, str]]:
     return tests
 
 
-def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> list[SubtaskFile]:
+def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> list[Subtask]:
     """The subtasks; none if the package has none, so that the score is a sum over the tests."""
     files = [name for name in package.names("subtasks") if name.endswith(".json")]
     if not files:
@@ -195,7 +194,7 @@ def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> lis
     return subtasks
 
 
-def _read_otherwise(subtask: SubtaskFile, tests: tuple[str, ...]) -> Iterator[str]:
+def _read_otherwise(subtask: Subtask, tests: tuple[str, ...]) -> Iterator[str]:
     """Notes where CMS's loader reads a subtask in another way than it is written."""
     if not float(subtask.points).is_integer():
         yield f"subtask {subtask.name} is worth {subtask.points:g} points here; CMS's loader rounds that down"
@@ -208,7 +207,7 @@ def _read_otherwise(subtask: SubtaskFile, tests: tuple[str, ...]) -> Iterator[st
         )
 
 
-def _subtask(where: str, name: str, points: object, listed: object, tests: tuple[str, ...]) -> SubtaskFile:
+def _subtask(where: str, name: str, points: object, listed: object, tests: tuple[str, ...]) -> Subtask:
     if isinstance(points, bool) or not isinstance(points, int | float):
         raise InputError(f"{where}: score is {points!r}; it must be a number of points")
     if not isinstance(listed, list) or not all(isinstance(test, str) for test in listed):
@@ -220,7 +219,7 @@ def _subtask(where: str, name: str, points: object, listed: object, tests: tuple
             f"{where} names the test {absent[0]}, but there is no tests/{absent[0]}.in"
             f" ({len(absent)} of {len(listed)} are missing); get the complete package"
         )
-    return SubtaskFile(name=name, points=points, tests=tuple(listed))
+    return Subtask(name=name, points=points, tests=tuple(listed))
 
 
 def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[PackageSolution]:

@@ -20,7 +20,8 @@ from pathlib import PurePosixPath
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import Package
-from ioi_eval.importers.task import PackageSolution, SubtaskFile, language
+from ioi_eval.importers.task import PackageSolution, language
+from ioi_eval.model import Subtask
 
 LINKED = ("grader", "stub")
 _FOLDER = "sol"
@@ -40,7 +41,7 @@ _SHOWN = 5  # names in a note
 
 
 def read_solutions(
-    package: Package, subtasks: Sequence[SubtaskFile], notes: list[str], *, output_only: bool
+    package: Package, subtasks: Sequence[Subtask], notes: list[str], *, output_only: bool
 ) -> list[PackageSolution]:
     """The sources in `sol/`, or the outputs there if the task takes outputs only.
 
@@ -79,7 +80,7 @@ def read_solutions(
     ]
 
 
-def _subtask_names(package: Package, subtasks: Sequence[SubtaskFile]) -> Mapping[str, str]:
+def _subtask_names(package: Package, subtasks: Sequence[Subtask]) -> Mapping[str, str]:
     """The authors' name of each subtask that has one, by its name in the rows; empty if their numbers differ."""
     names: list[str] = []
     if package.has("gen/gen.toml"):

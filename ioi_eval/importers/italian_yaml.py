@@ -26,8 +26,8 @@ from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.italian_solutions import LINKED, read_solutions
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.score_parameters import SUM_SUBTASK, subtasks_of
-from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task, language
-from ioi_eval.model import ScoreType, TaskType
+from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
+from ioi_eval.model import ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_score_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
@@ -141,7 +141,7 @@ def _tests(package: Package, count: int, notes: list[str]) -> dict[str, tuple[st
     return tests
 
 
-def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tuple[ScoreType, list[SubtaskFile], int]:
+def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tuple[ScoreType, list[Subtask], int]:
     """Score type, subtasks, and how many tests there are."""
     stated = {"score_type", "score_type_parameters", "n_input"} & set(meta)
     if len(stated) == 3:
@@ -158,7 +158,7 @@ def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tup
             raise InputError(f"{package.where} has no tests: neither gen/GEN nor n_input names any")
         total = float(meta.get("total_value", 100.0))
         tests = tuple(f"{n:03}" for n in range(count))
-        return ScoreType.SUM, [SubtaskFile(name=SUM_SUBTASK, points=total, tests=tests)], count
+        return ScoreType.SUM, [Subtask(name=SUM_SUBTASK, points=total, tests=tests)], count
     if any(not tests for _, tests in groups):
         notes.append("subtasks without tests in gen/GEN are left out")
     parameters = [[points, tests] for points, tests in groups if tests]

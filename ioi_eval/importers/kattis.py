@@ -42,7 +42,8 @@ from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, constants,
 from ioi_eval.importers.kattis_submissions import read_submissions, stated_totals
 from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, timing_by_statements
 from ioi_eval.importers.package import Package, open_package
-from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
+from ioi_eval.importers.task import ImportedTask, RowValues, build_task
+from ioi_eval.model import Subtask
 
 _FORMAT = "a problem package in the Kattis format"
 _ACCEPTED_IN_PART = frozenset({"always_accept", "accept_if_any_accepted"})
@@ -169,7 +170,7 @@ def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind, note
     return _Data(kind=kind, root=root, by_points=by_points, for_domjudge=for_domjudge)
 
 
-def _check_points(where: Path, data: _Data, subtasks: Sequence[SubtaskFile], notes: list[str]) -> None:
+def _check_points(where: Path, data: _Data, subtasks: Sequence[Subtask], notes: list[str]) -> None:
     """Refuse a package without points, and note where Kattis would give a submission fewer points."""
     worth = sum(subtask.points > 0 for subtask in subtasks)
     if not worth:
@@ -181,7 +182,7 @@ def _check_points(where: Path, data: _Data, subtasks: Sequence[SubtaskFile], not
         )
 
 
-def _subtasks(package: Package, data: _Data, graded: Mapping[str, GradedGroup]) -> list[SubtaskFile]:
+def _subtasks(package: Package, data: _Data, graded: Mapping[str, GradedGroup]) -> list[Subtask]:
     kind, root = data.kind, data.root
     if not kind.scoring:
         return pass_fail_subtasks(package.where, root)

@@ -25,7 +25,7 @@ from pathlib import Path
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_data import AGGREGATIONS, DATA, VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_programs import validator_flags
-from ioi_eval.importers.task import SubtaskFile
+from ioi_eval.model import Subtask
 
 PASS_FAIL = "all"
 """The name of a pass-fail problem's only subtask."""
@@ -42,7 +42,7 @@ class GradedGroup:
     rounded: bool
 
 
-def pass_fail_subtasks(where: Path, root: TestGroup) -> list[SubtaskFile]:
+def pass_fail_subtasks(where: Path, root: TestGroup) -> list[Subtask]:
     """All tests as one subtask worth one point. Ignored samples are a separate subtask worth 0 points.
 
     Args:
@@ -62,14 +62,14 @@ def pass_fail_subtasks(where: Path, root: TestGroup) -> list[SubtaskFile]:
                 )
     counted = tuple(test for group in root.groups if group.name != "sample" for test in group.all_tests)
     if "ignore_sample" not in _flags(where, root) or root.config["on_reject"] == "break" or not counted:
-        return [SubtaskFile(name=PASS_FAIL, points=1, tests=root.all_tests)]
-    return [*_sample_subtasks(root), SubtaskFile(name=PASS_FAIL, points=1, tests=counted)]
+        return [Subtask(name=PASS_FAIL, points=1, tests=root.all_tests)]
+    return [*_sample_subtasks(root), Subtask(name=PASS_FAIL, points=1, tests=counted)]
 
 
-def _sample_subtasks(root: TestGroup) -> list[SubtaskFile]:
+def _sample_subtasks(root: TestGroup) -> list[Subtask]:
     """The samples as subtasks worth 0 points."""
     samples = [group.all_tests for group in root.groups if group.name == "sample"]
-    return [SubtaskFile(name="sample", points=0, tests=tests) for tests in samples if tests]
+    return [Subtask(name="sample", points=0, tests=tests) for tests in samples if tests]
 
 
 def has_old_scores(root: TestGroup) -> bool:
@@ -83,7 +83,7 @@ def has_old_scores(root: TestGroup) -> bool:
 
 def scoring_subtasks(
     where: Path, root: TestGroup, *, custom: bool, graded: Mapping[str, GradedGroup] | None = None
-) -> list[SubtaskFile]:
+) -> list[Subtask]:
     """The groups of a scoring problem as subtasks.
 
     Args:
@@ -138,7 +138,7 @@ def _accepting(where: Path, group: TestGroup) -> tuple[str, ...]:
 
 def _subtasks(
     where: Path, group: TestGroup, custom: bool, graded: Mapping[str, GradedGroup], before: tuple[str, ...]
-) -> list[SubtaskFile]:
+) -> list[Subtask]:
     if not group.all_tests:
         return []
     if before and custom:
@@ -147,7 +147,7 @@ def _subtasks(
             " scores of its own; that is not supported"
         )
     if group.path in graded and not group.groups:
-        return [SubtaskFile(name=group.name, points=graded[group.path].points, tests=group.tests)]
+        return [Subtask(name=group.name, points=graded[group.path].points, tests=group.tests)]
     aggregation = _aggregation(where, group)
     if not group.groups:
         return _leaf(where, group, aggregation, before, custom=custom)
@@ -170,7 +170,7 @@ def _subtasks(
     return [subtask for subtasks in inner for subtask in subtasks]
 
 
-def _lowest(where: Path, group: TestGroup, inner: list[list[SubtaskFile]], custom: bool) -> SubtaskFile:
+def _lowest(where: Path, group: TestGroup, inner: list[list[Subtask]], custom: bool) -> Subtask:
     """The minimum over several groups, as one subtask of all their tests.
 
     Its points are those of the group with the fewest: each gets all or nothing, unless the validator gives scores.
@@ -182,15 +182,13 @@ def _lowest(where: Path, group: TestGroup, inner: list[list[SubtaskFile]], custo
             " tests, and all have the same points if the validator gives scores"
         )
     tests = dict.fromkeys(test for subtasks in inner for subtask in subtasks for test in subtask.tests)
-    return SubtaskFile(name=group.name, points=min(points), tests=tuple(tests))
+    return Subtask(name=group.name, points=min(points), tests=tuple(tests))
 
 
-def _leaf(
-    where: Path, group: TestGroup, aggregation: str, before: tuple[str, ...], *, custom: bool
-) -> list[SubtaskFile]:
+def _leaf(where: Path, group: TestGroup, aggregation: str, before: tuple[str, ...], *, custom: bool) -> list[Subtask]:
     points = _points(where, group)
     if aggregation == "min":
-        return [SubtaskFile(name=group.name, points=points, tests=(*before, *group.tests))]
+        return [Subtask(name=group.name, points=points, tests=(*before, *group.tests))]
     breaks = group.config["on_reject"] == "break"
     if aggregation == "avg" and (not breaks or len(group.tests) == 1):
         points /= len(group.tests)
@@ -204,7 +202,7 @@ def _leaf(
             f"{where}: {group.path} sums scores of its own and breaks at the first rejection; that is not supported"
         )
     return [
-        SubtaskFile(
+        Subtask(
             name=group.name if len(group.tests) == 1 else test,
             points=points,
             tests=(*before, *(group.tests[: index + 1] if breaks else (test,))),

@@ -17,13 +17,13 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_data import DATA, TestGroup
-from ioi_eval.importers.task import SubtaskFile
+from ioi_eval.model import Subtask
 
 _SECRET_SCORE = 100
 _AGGREGATIONS = ("pass-fail", "sum", "min")
 
 
-def subtasks_by_group(where: Path, root: TestGroup, *, custom: bool) -> list[SubtaskFile]:
+def subtasks_by_group(where: Path, root: TestGroup, *, custom: bool) -> list[Subtask]:
     """The groups of a scoring problem.
 
     Args:
@@ -72,7 +72,7 @@ def _of_tests(
     required: Sequence[str] = (),
     *,
     custom: bool,
-) -> list[SubtaskFile]:
+) -> list[Subtask]:
     tests = group.all_tests
     if not tests:
         raise InputError(f"{where}: the test group {group.path} has no tests; get the complete package")
@@ -92,8 +92,8 @@ def _own_scores(where: Path, group: TestGroup) -> str:
     )
 
 
-def _subtask(name: str, points: float, tests: Sequence[str]) -> SubtaskFile:
-    return SubtaskFile(name=name, points=points, tests=tuple(dict.fromkeys(tests)))
+def _subtask(name: str, points: float, tests: Sequence[str]) -> Subtask:
+    return Subtask(name=name, points=points, tests=tuple(dict.fromkeys(tests)))
 
 
 def _required(where: Path, root: TestGroup, groups: Sequence[TestGroup]) -> dict[str, tuple[str, ...]]:

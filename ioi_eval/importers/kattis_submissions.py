@@ -25,8 +25,8 @@ from ioi_eval.importers.kattis_groups import PASS_FAIL
 from ioi_eval.importers.kattis_programs import has_cpp_grader, included_folder, included_python, is_python_2
 from ioi_eval.importers.kattis_settings import KattisKind
 from ioi_eval.importers.package import Package
-from ioi_eval.importers.task import PackageSolution, SubtaskFile, language
-from ioi_eval.model import Language
+from ioi_eval.importers.task import PackageSolution, language
+from ioi_eval.model import Language, Subtask
 
 _FOLDER = "submissions"
 _CRASHES = ("RE", "MLE", "SV")  # the format has no verdict for SV, DOMjudge none for MLE and SV
@@ -56,7 +56,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
 def read_submissions(
     package: Package,
-    subtasks: Sequence[SubtaskFile],
+    subtasks: Sequence[Subtask],
     groups: Sequence[TestGroup],
     kind: KattisKind,
     notes: list[str],
@@ -107,7 +107,7 @@ class _Submissions:
     """
 
     package: Package
-    subtasks: Sequence[SubtaskFile]
+    subtasks: Sequence[Subtask]
     groups: Mapping[str, TestGroup]
     kind: KattisKind
     notes: list[str]

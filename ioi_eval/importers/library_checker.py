@@ -24,7 +24,8 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.package_files import read_beside
-from ioi_eval.importers.task import ImportedTask, PackageSolution, SubtaskFile, build_task, language
+from ioi_eval.importers.task import ImportedTask, PackageSolution, build_task, language
+from ioi_eval.model import Subtask
 
 ROOT_FILE = "info.toml"
 _SUBTASK = "all"
@@ -89,7 +90,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     return build_task(
         package,
         shared,
-        subtasks=[SubtaskFile(name=_SUBTASK, points=1, tests=tuple(tests))],
+        subtasks=[Subtask(name=_SUBTASK, points=1, tests=tuple(tests))],
         files=_files(package, info, sources, headers),
         config={"code": package.name, "task_type": "Batch"},
         tests=tests,

@@ -16,14 +16,13 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.importers.name_patterns import select_tests
-from ioi_eval.importers.task import SubtaskFile
-from ioi_eval.model import ScoreType
+from ioi_eval.model import ScoreType, Subtask
 
 SUM_SUBTASK = "all"
 """The name of the only subtask of a task whose score is the sum over its tests."""
 
 
-def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: Sequence[str]) -> list[SubtaskFile]:
+def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: Sequence[str]) -> list[Subtask]:
     """The subtasks that a score type and its parameters define.
 
     Args:
@@ -38,7 +37,7 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
     names = sorted(tests)
     if score_type is ScoreType.SUM:
         points = _number(where, "score_type_parameters", parameters)
-        return [SubtaskFile(name=SUM_SUBTASK, points=points * len(names), tests=tuple(names))]
+        return [Subtask(name=SUM_SUBTASK, points=points * len(names), tests=tuple(names))]
     if not isinstance(parameters, list) or not parameters:
         raise InputError(f"{where}: score_type_parameters is {parameters!r}; it must be a list of groups")
     groups = [_group(where, number, group) for number, group in enumerate(parameters)]
@@ -48,7 +47,7 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
     patterns = {number: group["testcases"] for number, group in enumerate(groups) if kinds == {str}}
     asked = [(f"{number:02}", pattern) for number, pattern in patterns.items()]
     matched = dict(zip(patterns, select_tests(where, asked, names), strict=True))
-    subtasks: list[SubtaskFile] = []
+    subtasks: list[Subtask] = []
     used = 0
     for number, group in enumerate(groups):
         name, wanted = f"{number:02}", group["testcases"]
@@ -62,7 +61,7 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
         else:
             chosen = _listed(where, name, wanted, names)
         subtasks.append(
-            SubtaskFile(
+            Subtask(
                 name=name,
                 points=_number(where, f"the score of subtask {name}", group["max_score"]),
                 tests=chosen,

@@ -17,7 +17,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.answers import check_answer, has_stated_results
 from ioi_eval.importers.package import Package, open_package
-from ioi_eval.model import Language, Problem, ProblemKey
+from ioi_eval.model import Language, Problem, ProblemKey, Subtask
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
 from ioi_eval.problems.ioi import draft_problems
 from ioi_eval.problems.row import Row
@@ -79,16 +79,6 @@ class ImportedTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubtaskFile:
-    """A subtask as a package states it."""
-
-    name: str
-    points: float
-    tests: tuple[str, ...]
-    threshold: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PackageSolution:
     """A solution as a package states it.
 
@@ -117,7 +107,7 @@ def build_task(
     package: Package,
     shared: RowValues,
     *,
-    subtasks: Sequence[SubtaskFile],
+    subtasks: Sequence[Subtask],
     files: Sequence[tuple[str, str]],
     config: RowValues,
     tests: Mapping[str, tuple[str, str]],
@@ -192,7 +182,7 @@ def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
 
 
 def _problem_rows(
-    shared: RowValues, subtasks: Sequence[SubtaskFile], files: Sequence[tuple[str, str]]
+    shared: RowValues, subtasks: Sequence[Subtask], files: Sequence[tuple[str, str]]
 ) -> tuple[RowValues, ...]:
     grader_files = [[path, content] for path, content in files]
     return tuple(

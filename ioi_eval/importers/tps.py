@@ -24,12 +24,11 @@ from ioi_eval.importers.task import (
     ImportedTask,
     PackageSolution,
     RowValues,
-    SubtaskFile,
     build_task,
     language,
     read_tests,
 )
-from ioi_eval.model import Language, ProcessIO, TaskType
+from ioi_eval.model import Language, ProcessIO, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
@@ -222,7 +221,7 @@ def _stated(package: Package) -> dict[str, dict[str, Any]]:
 
 def _subtasks(
     package: Package, stated: Mapping[str, dict[str, Any]], tests: Sequence[str], notes: list[str]
-) -> dict[str, SubtaskFile]:
+) -> dict[str, Subtask]:
     """The subtasks by TPS's name for them."""
     mapping = _mapping(package, stated, tests)
     patterns = {
@@ -231,7 +230,7 @@ def _subtasks(
         if not mapping.get(name) and isinstance(meta.get("regex"), str)
     }
     matched = dict(zip(patterns, select_tests(package.where, list(patterns.items()), tests), strict=True))
-    subtasks: dict[str, SubtaskFile] = {}
+    subtasks: dict[str, Subtask] = {}
     for name, meta in stated.items():
         chosen: Sequence[str] = mapping.get(name) or matched.get(name, ())
         if not chosen and meta["score"] == 0:
@@ -239,7 +238,7 @@ def _subtasks(
             continue
         if not chosen:
             raise InputError(f"{package.where}: {_MAPPING} gives the subtask {name} no tests; {_HOW_TO_GENERATE}")
-        subtasks[name] = SubtaskFile(name=f"{meta['index']:02}-{name}", points=meta["score"], tests=tuple(chosen))
+        subtasks[name] = Subtask(name=f"{meta['index']:02}-{name}", points=meta["score"], tests=tuple(chosen))
     return subtasks
 
 
@@ -272,7 +271,7 @@ def _mapping(
 def _solutions(
     package: Package,
     stated: Collection[str],
-    subtasks: Mapping[str, SubtaskFile],
+    subtasks: Mapping[str, Subtask],
     notes: list[str],
     *,
     output_only: bool,
@@ -298,7 +297,7 @@ def _output_solutions(
     package: Package,
     verdicts: Mapping[str, Any],
     stated: Collection[str],
-    subtasks: Mapping[str, SubtaskFile],
+    subtasks: Mapping[str, Subtask],
     notes: list[str],
 ) -> list[PackageSolution]:
     """The solutions that are outputs. (TPS itself makes them by programs, with larger limits than contestants have.)"""
@@ -313,7 +312,7 @@ def _output_solutions(
 
 
 def _solution(
-    package: Package, name: str, meta: Any, stated: Collection[str], subtasks: Mapping[str, SubtaskFile]
+    package: Package, name: str, meta: Any, stated: Collection[str], subtasks: Mapping[str, Subtask]
 ) -> PackageSolution:
     where = f"{package.where}: solutions.json: {name}"
     verdict = meta.get("verdict") if isinstance(meta, dict) else None

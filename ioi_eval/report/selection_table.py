@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
+from ioi_eval.estimates import Estimate
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.standings import Standings
@@ -34,21 +35,6 @@ PRACTICE = "practice"
 """The day of practice problems, which do not belong to a contest."""
 
 _COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "metadata", "generation", "day")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Band:
-    """Points; if submissions are drawn at random, the mean over seeds and the interval that contains 95 % of them."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-    def text(self) -> str:
-        """`48.2 [30, 60]`."""
-        if self.low is None or self.high is None:
-            return points(self.value)
-        return f"{points(round(self.value, 2))} [{points(round(self.low, 2))}, {points(round(self.high, 2))}]"
 
 
 @dataclass(slots=True)
@@ -135,7 +121,11 @@ def selection_text(groups: Sequence[Mapping[str, Any]], methods: Sequence[Select
     parts = []
     for group in groups:
         lines = [
-            (printable(line["name"]), str(line["submissions"]), *(line["scores"][method].text() for method in methods))
+            (
+                printable(line["name"]),
+                str(line["submissions"]),
+                *(_score_text(line["scores"][method]) for method in methods),
+            )
             for line in (*group["problems"], *group["days"], *group["years"])
         ]
         title = f"{printable(group['name'])}:\n" if group["name"] else ""
@@ -153,13 +143,14 @@ def _contest_text(
     contest: Mapping[str, Any], methods: Sequence[SelectionMethod], heads: Mapping[SelectionMethod, str]
 ) -> str:
     cutoffs = ", ".join(f"{name} {points(least)}" for name, least in contest["cutoffs"].items())
-    lines = [(heads[method], contest["scores"][method].text(), contest["ranks"][method].text()) for method in methods]
+    scores, ranks = contest["scores"], contest["ranks"]
+    lines = [(heads[method], _score_text(scores[method]), ranks[method].text()) for method in methods]
     parts = [
         f"Points needed for medals: {cutoffs}" if cutoffs else "",
         f"Source: {printable(contest['source'], length=200)}",
     ]
     head = (f"in {printable(contest['name'])}", "points", "place")
-    meaning = contest["ranks"][methods[0]].meaning()
+    meaning = ranks[methods[0]].meaning()
     notes = [meaning, contest["warning"], ". ".join(part for part in parts if part)]
     return "\n".join([table(head, lines, left=frozenset({0, 2})), *(note for note in notes if note)])
 
@@ -254,7 +245,7 @@ def _contest(standings: Standings, parts: Sequence[_ProblemPoints]) -> dict[str,
         **line,
         "problems": len(parts),
         "full_marks": full_marks,
-        "ranks": {method: standings.rank(band.value) for method, band in line["scores"].items()},
+        "ranks": {method: standings.rank(score.value) for method, score in line["scores"].items()},
         "cutoffs": dict(standings.cutoffs),
         "contestants": len(standings.totals),
         "unscored": sum(part.unscored for part in parts),
@@ -282,7 +273,7 @@ def _line(name: str, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
     return {
         "name": name,
         "submissions": submissions,
-        "scores": {method: _band(values) for method, values in sums.items()},
+        "scores": {method: _estimate(values) for method, values in sums.items()},
     }
 
 
@@ -302,9 +293,17 @@ def _drawn(method: SelectionMethod, rows: Sequence[Row], limit: int, seeds: int)
     return [selected_score(rows, choose[method]())]
 
 
-def _band(drawn: Sequence[float]) -> Band:
+def _estimate(drawn: Sequence[float]) -> Estimate:
+    """Points; if submissions are drawn at random, the mean over seeds and the interval that contains 95 % of them."""
     if len(drawn) == 1:
-        return Band(value=drawn[0])
+        return Estimate(value=drawn[0], low=None, high=None)
     ordered = sorted(drawn)
     cut = int(0.025 * len(ordered))
-    return Band(value=math.fsum(drawn) / len(drawn), low=ordered[cut], high=ordered[-1 - cut])
+    return Estimate(value=math.fsum(drawn) / len(drawn), low=ordered[cut], high=ordered[-1 - cut])
+
+
+def _score_text(score: Estimate) -> str:
+    """`48.2 [30, 60]`."""
+    if score.low is None or score.high is None:
+        return points(score.value)
+    return f"{points(score.value, 2)} [{points(score.low, 2)}, {points(score.high, 2)}]"
