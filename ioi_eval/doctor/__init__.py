@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ioi_eval.doctor.embedded import examine, examine_cache
-from ioi_eval.doctor.findings import Finding, Severity, healthy
 from ioi_eval.doctor.workers import examine_worker
+from ioi_eval.sandbox.findings import Finding, Severity, healthy
 
 __all__ = ["Finding", "Severity", "examine", "examine_cache", "examine_worker", "healthy"]

@@ -8,7 +8,6 @@ settings are.
 from __future__ import annotations
 
 from ioi_eval import boxfiles
-from ioi_eval.doctor.findings import Finding, bad, fine, warning
 from ioi_eval.model import (
     Batch,
     Isolation,
@@ -22,6 +21,7 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
+from ioi_eval.sandbox.findings import Finding, bad, fine, warning
 from ioi_eval.scorer import Scorer
 
 ATTEMPTS = {

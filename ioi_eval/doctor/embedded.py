@@ -11,10 +11,10 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
-from ioi_eval.doctor.findings import Finding, bad, fine, linking, warning
 from ioi_eval.errors import IsolationError, SetupError
 from ioi_eval.model import Isolation
 from ioi_eval.programs import Builder
+from ioi_eval.sandbox.findings import Finding, bad, fine, linking, warning
 from ioi_eval.sandbox.local.machine_limit import MachineLimit
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer

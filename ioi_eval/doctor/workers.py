@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import MIB, Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
-from ioi_eval.doctor.findings import Finding, Severity, bad, fine, linking, warning
 from ioi_eval.doctor.inspection import Inspection, inspection_job, read_inspection
 from ioi_eval.errors import IsolationError, SandboxError, SetupError, UnavailableError
 from ioi_eval.model import Isolation
+from ioi_eval.sandbox.findings import Finding, Severity, bad, fine, linking, warning
 from ioi_eval.sandbox.piston.cluster import PistonCluster
-from ioi_eval.sandbox.piston.conditions import Condition, Effect
 from ioi_eval.sandbox.piston.discovery import Prober, UnfitWorkerError, Worker
 from ioi_eval.sandbox.piston.endpoints import endpoint_url, without_login
 from ioi_eval.sandbox.piston.wire import Starter
@@ -26,8 +25,6 @@ _CLOCK_S = 60.0
 _LARGEST_FILE_BYTES = 64 * MIB  # more than the largest official input; and a program's largest output
 _THREADS = 128  # 64 for a program (`Policy.threads`), and some for its judge programs
 _NEWEST_STD = 10  # the first GCC with C++20
-
-_STATE = {Effect.FINE: Severity.OK, Effect.NARROW: Severity.WARNING, Effect.FATAL: Severity.BAD}
 
 
 async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) -> list[Finding]:
@@ -73,21 +70,21 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
         try:
             await prober.explore(prober.address(url))
         except UnfitWorkerError as error:
-            return list(_conditions(error.conditions) if error.worker is None else _offered(error.worker))
+            return list(error.conditions if error.worker is None else _offered(error.worker))
         except (SandboxError, SetupError):
             pass  # already reported
         try:
             learned = await prober.conditions(prober.address(url))
         except (SandboxError, SetupError):
             return [refused]
-    return [refused, *_conditions(learned)]
+    return [refused, *learned]
 
 
 def _offered(worker: Worker) -> Iterator[Finding]:
     """Findings from the exploration of a worker."""
     yield _package(worker)
     yield from _compiler(worker)
-    yield from _conditions(worker.conditions)
+    yield from worker.conditions  # with the messages of all commands that refuse a worker
     yield _clock(worker.clock_ahead_s)
 
 
@@ -121,12 +118,6 @@ def _compiler(worker: Worker) -> Iterator[Finding]:
         yield fine("compiler", used.version + also)
     if worker.installed.starter is not Starter.CMS_IOI:  # the scripts of cms_ioi always link dynamically
         yield linking(static=used.static)
-
-
-def _conditions(conditions: Iterable[Condition]) -> Iterator[Finding]:
-    """Findings about a worker's limits, with the same messages as in all commands that refuse it."""
-    for each in conditions:
-        yield Finding(state=_STATE[each.effect], what=each.what, detail=each.detail, advice=each.setting)
 
 
 def _clock(ahead_s: float) -> Finding:

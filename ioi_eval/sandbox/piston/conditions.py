@@ -7,10 +7,9 @@ start of a run refuse the same workers with the same messages.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
 
 from ioi_eval.config import MIB
+from ioi_eval.sandbox.findings import Finding, Severity, bad, fine, warning
 from ioi_eval.sandbox.piston.wire import Ceilings, Starter
 
 _LEAST_BODY_BYTES = MIB
@@ -42,39 +41,10 @@ BODY_SETTING = (
 )
 
 
-class Effect(Enum):
-    """What a condition means for judging."""
-
-    FINE = "fine"
-    NARROW = "narrow"  # some problems cannot be judged, or only more slowly
-    FATAL = "fatal"  # nothing can be judged
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
-    """One of a worker's conditions.
-
-    Args:
-        what: its name.
-        detail: what was found.
-        effect: what it means for judging.
-        setting: what to set on the server; empty if nothing needs to change.
-    """
-
-    what: str
-    detail: str
-    effect: Effect = Effect.FINE
-    setting: str = ""
-
-    def __str__(self) -> str:
-        """Name, detail and setting in one line."""
-        return f"{self.what}: {self.detail}" + (f"; set {self.setting}" if self.setting else "")
-
-
 def conditions(
     ceilings: Ceilings, starter: Starter, *, is_bundled: bool, output_bytes: int | None, body_bytes: int | None
-) -> tuple[Condition, ...]:
-    """A worker's conditions.
+) -> tuple[Finding, ...]:
+    """A worker's conditions; the advice of each is the setting of its server.
 
     Args:
         ceilings: the limits that its server allows.
@@ -91,56 +61,51 @@ def conditions(
     )
 
 
-def fatal(conditions: Sequence[Condition]) -> str:
-    """The fatal conditions in one line; empty if there are none."""
-    return "; ".join(str(each) for each in conditions if each.effect is Effect.FATAL)
+def fatal(conditions: Sequence[Finding]) -> str:
+    """The conditions with which nothing can be judged, in one line; empty if there are none."""
+    return "; ".join(map(in_one_line, (each for each in conditions if each.state is Severity.BAD)))
 
 
-def _times(known: Ceilings, least_ms: int) -> Iterator[Condition]:
+def in_one_line(condition: Finding) -> str:
+    """Name, detail and setting."""
+    setting = f"; set {condition.advice}" if condition.advice else ""
+    return f"{condition.what}: {condition.detail}{setting}"
+
+
+def _times(known: Ceilings, least_ms: int) -> Iterator[Finding]:
     times = {name: most for name in _TIMES if (most := getattr(known, name)) is not None}
     short = {name: most for name, most in times.items() if most < _ENOUGH_TIME_MS}
     for name, most in short.items():
         runs = name.startswith("run")
-        yield Condition(
-            what=name,
-            detail=f"{most} ms; {_NEED_OF_RUN if runs else _NEED_OF_COMPILE}",
-            effect=Effect.FATAL if runs and most < least_ms else Effect.NARROW,
-            setting=f"PISTON_{name.upper()}={_TIMES[name]}, or install our package, which brings its own limits",
-        )
+        detail = f"{most} ms; {_NEED_OF_RUN if runs else _NEED_OF_COMPILE}"
+        setting = f"PISTON_{name.upper()}={_TIMES[name]}, or install our package, which brings its own limits"
+        yield (bad if runs and most < least_ms else warning)(name, detail, setting)
     if not short:
-        yield Condition(what="time limits", detail=", ".join(f"{name} {most} ms" for name, most in times.items()))
+        yield fine("time limits", ", ".join(f"{name} {most} ms" for name, most in times.items()))
 
 
-def _memory(most: int | None) -> Iterator[Condition]:
+def _memory(most: int | None) -> Iterator[Finding]:
     if most is not None and 0 < most < _LARGEST_MEMORY_BYTES:
-        yield Condition(
-            what="memory",
-            detail=f"{most // MIB} MiB for a program and its judges together; tasks have limits up to 2 GiB",
-            effect=Effect.FATAL if most < _LEAST_MEMORY_BYTES else Effect.NARROW,
-            setting="PISTON_RUN_MEMORY_LIMIT=-1",
-        )
+        detail = f"{most // MIB} MiB for a program and its judges together; tasks have limits up to 2 GiB"
+        yield (bad if most < _LEAST_MEMORY_BYTES else warning)("memory", detail, "PISTON_RUN_MEMORY_LIMIT=-1")
 
 
-def _output(size: int, *, is_bundled: bool) -> Condition:
+def _output(size: int, *, is_bundled: bool) -> Finding:
     detail = f"{size // 1024} KiB"
     if size == 0:
-        short = "less than 64 KiB: answers cannot come back"
-    elif is_bundled and size < _LEAST_OUTPUT_BYTES:
-        short = f"less than 4 MiB: compiled programs cannot come back ({detail} do)"
-    else:
-        return Condition(what="output", detail=f"{detail} or more")
-    return Condition(what="output", detail=short, effect=Effect.FATAL, setting=OUTPUT_SETTING)
+        return bad("output", "less than 64 KiB: answers cannot come back", OUTPUT_SETTING)
+    if is_bundled and size < _LEAST_OUTPUT_BYTES:
+        return bad("output", f"less than 4 MiB: compiled programs cannot come back ({detail} do)", OUTPUT_SETTING)
+    return fine("output", f"{detail} or more")
 
 
-def _body(size: int | None) -> Condition:
+def _body(size: int | None) -> Finding:
     if size is None:
-        detail = "could not be found out; is a proxy in between?"
-        return Condition(what="request size", detail=detail, effect=Effect.NARROW)
+        return warning("request size", "could not be found out; is a proxy in between?")
     detail = f"{size // 1024} KiB"
     if size < _LEAST_BODY_BYTES:
-        detail = f"{detail}: programs and tests do not fit"
-        return Condition(what="request size", detail=detail, effect=Effect.FATAL, setting=BODY_SETTING)
+        return bad("request size", f"{detail}: programs and tests do not fit", BODY_SETTING)
     if size < _LARGEST_TEST_BYTES:
-        detail = f"{detail} or more, in whole steps: the largest official tests need 43 MB"
-        return Condition(what="request size", detail=detail, effect=Effect.NARROW, setting=BODY_SETTING)
-    return Condition(what="request size", detail=f"{detail} or more")
+        need = "the largest official tests need 43 MB"
+        return warning("request size", f"{detail} or more, in whole steps: {need}", BODY_SETTING)
+    return fine("request size", f"{detail} or more")

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.errors import InputError, RejectedError, SandboxError, SetupError, TransientError
 from ioi_eval.model import Execution
+from ioi_eval.sandbox.findings import Finding
 from ioi_eval.sandbox.piston import answer, probing, wire
-from ioi_eval.sandbox.piston.conditions import Condition, conditions, fatal
+from ioi_eval.sandbox.piston.conditions import conditions, fatal
 from ioi_eval.sandbox.piston.endpoint_state import JobEnd
 from ioi_eval.sandbox.piston.literals import Inline, literal
 from ioi_eval.sandbox.piston.probing import ProbeReport
@@ -72,7 +73,7 @@ class Worker:
         return self.report.compilers[0]
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Finding, ...]:
         """The conditions under which it judges."""
         return conditions(
             self.installed.ceilings,
@@ -92,7 +93,7 @@ class UnfitWorkerError(SetupError):
         worker: what else was found out about it; `None` if its answers are too short for that.
     """
 
-    def __init__(self, message: str, conditions: tuple[Condition, ...], worker: Worker | None = None) -> None:
+    def __init__(self, message: str, conditions: tuple[Finding, ...], worker: Worker | None = None) -> None:
         super().__init__(message)
         self.conditions = conditions
         self.worker = worker
@@ -170,7 +171,7 @@ class Prober:
             timer.cancel()
             end()
 
-    async def conditions(self, url: URL) -> tuple[Condition, ...]:
+    async def conditions(self, url: URL) -> tuple[Finding, ...]:
         """The conditions of a worker's best package, as far as they can be found out if it cannot serve.
 
         Raises:
@@ -237,7 +238,7 @@ class Prober:
 
     async def _conditions(
         self, url: URL, installed: InstalledStarter, *, output_bytes: int | None
-    ) -> tuple[Condition, ...]:
+    ) -> tuple[Finding, ...]:
         """The conditions of a worker that cannot be examined further."""
         return conditions(
             installed.ceilings,

@@ -7,7 +7,8 @@ from dataclasses import fields
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval.sandbox.piston.conditions import Effect, conditions, fatal
+from ioi_eval.sandbox.findings import Severity
+from ioi_eval.sandbox.piston.conditions import conditions, fatal, in_one_line
 from ioi_eval.sandbox.piston.wire import Ceilings, Starter
 
 limits = st.none() | st.integers(min_value=0, max_value=1 << 42)
@@ -27,8 +28,8 @@ def test_fatal_conditions_name_the_setting(
     found = conditions(Ceilings(**known), starter, is_bundled=is_bundled, output_bytes=output, body_bytes=body)
     assert len({each.what for each in found}) == len(found)
     for each in found:
-        assert each.setting or each.effect is not Effect.FATAL
-        assert (str(each) in fatal(found)) == (each.effect is Effect.FATAL)
+        assert each.advice or each.state is not Severity.BAD
+        assert (in_one_line(each) in fatal(found)) == (each.state is Severity.BAD)
 
 
 def test_a_server_set_up_by_start_worker_has_no_fault() -> None:
@@ -37,12 +38,12 @@ def test_a_server_set_up_by_start_worker_has_no_fault() -> None:
     for known in (times, {name: most for name, most in times.items() if name.endswith("timeout")}):
         service = Ceilings(**known)
         found = conditions(service, Starter.IOI_EVAL, is_bundled=True, output_bytes=4 << 20, body_bytes=48 << 20)
-        assert {each.effect for each in found} == {Effect.FINE}
+        assert {each.state for each in found} == {Severity.OK}
 
 
 def test_time_limits_for_the_scripts_of_cms_ioi() -> None:
     """The scripts of `cms_ioi` need 3 s more than a test's limit, our runner 10 s. So 10 s are fatal only for ours."""
     known = Ceilings(run_timeout=10_000)
-    for starter, expected in ((Starter.IOI_EVAL, Effect.FATAL), (Starter.CMS_IOI, Effect.NARROW)):
+    for starter, expected in ((Starter.IOI_EVAL, Severity.BAD), (Starter.CMS_IOI, Severity.WARNING)):
         (found, *_) = conditions(known, starter, is_bundled=False, output_bytes=1 << 20, body_bytes=48 << 20)
-        assert (found.what, found.effect) == ("run_timeout", expected)
+        assert (found.what, found.state) == ("run_timeout", expected)

@@ -1,4 +1,4 @@
-"""The findings of the doctor: lines of its report."""
+"""What was found out about a machine or a worker: lines of the doctor's report, reasons to refuse a worker. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How serious a finding is."""
+    """How serious a finding is: OK; some problems cannot be judged, or more slowly; or nothing can."""
 
     OK = "ok"
     WARNING = "warning"
@@ -17,7 +17,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One line of the doctor's report: how serious it is, what was tested, the result, and what to do, if anything."""
+    """How serious it is, what was tested, the result, and what to do, if anything."""
 
     state: Severity
     what: str
