@@ -39,7 +39,8 @@ def test_a_cache_that_cannot_be_used_is_a_finding(start: Start, tmp_path: Path) 
     assert ended.returncode == 2
     assert f"    BAD  cache  {cache}/blobs/.secret cannot be read" in ended.stdout
     assert "Nothing can be judged here as it is." in ended.stdout
-    ended = start("doctor", env={"IOI_EVAL_CACHE": str(tmp_path / "new")})
+    compiles_nothing = {"CXX": "/nonexistent/g++"}
+    ended = start("doctor", env={"IOI_EVAL_CACHE": str(tmp_path / "new"), **compiles_nothing})
     assert f"  {tmp_path}/new\n" in ended.stdout
     assert not [path for path in (tmp_path / "new/blobs").rglob("*") if path.is_file() and path.name != ".secret"]
 

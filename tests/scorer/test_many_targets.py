@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ import pytest
 from ioi_eval import sample
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
+from ioi_eval.config import Policy
 from ioi_eval.errors import TargetLostError, UnavailableError
+from ioi_eval.jobs.runner import runner_key
 from ioi_eval.model import (
+    Blob,
     Execution,
     Job,
     Language,
@@ -26,6 +30,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.problems.ioi import load_problems
+from ioi_eval.programs import Builder
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -85,6 +90,11 @@ def contest(cache: Path) -> dict[str, Problem]:
     return {key.id: problem for key, problem in loaded.problems.items()}
 
 
+async def content_of(blob: Blob) -> bytes:
+    """Its bytes."""
+    return blob.path.read_bytes()
+
+
 def score(
     cache: Path, loses: Loses, *, times: int = 1, problem_changes: Mapping[str, Any] | None = None, **farm: Any
 ) -> tuple[list[SubmissionResult], list[tuple[str, ...]], Farm]:
@@ -98,8 +108,11 @@ def score(
 
     async def scenario() -> tuple[list[SubmissionResult], list[tuple[str, ...]], Farm]:
         async with LocalSandbox(slots=2) as inner:
-            sandbox = Farm(inner, loses, **farm)
-            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
+            sandbox, artifacts = Farm(inner, loses, **farm), ArtifactStore(cache)
+            runner = await Builder(inner, artifacts, Policy()).runner(sandbox.here)
+            for kind in sandbox.kinds:  # this machine runs all jobs, so one runner is right for both kinds
+                await artifacts.ensure(runner_key(kind.toolchain), partial(content_of, runner))
+            scorer = Scorer(sandbox, artifacts=artifacts)
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(scorer.score(problem, submission)) for _ in range(times)]
             return [task.result() for task in tasks], [scorer.fingerprints(problem, submission)], sandbox

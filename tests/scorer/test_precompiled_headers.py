@@ -277,7 +277,9 @@ def test_a_slow_compilation_is_done_without_it(
     asyncio.run(main())
 
 
-def test_a_refusal_comes_from_a_compilation_without_it(full_cache: Path) -> None:
+def test_a_refusal_comes_from_a_compilation_without_it(
+    full_cache: Path, cache_with_runner: Path, tmp_path: Path
+) -> None:
     """Also if the job that compiles with the header would have run the tests. The message is that of a machine without
     the header.
     """
@@ -287,7 +289,7 @@ def test_a_refusal_comes_from_a_compilation_without_it(full_cache: Path) -> None
         async with LocalSandbox(slots=1) as sandbox:
             trouble = Trouble(sandbox, lambda _: None)
             results = []
-            for cache in (full_cache, full_cache.parent / "none"):
+            for cache in (full_cache, copy_cache(cache_with_runner, tmp_path / "without")):
                 scorer = Scorer(trouble, artifacts=ArtifactStore(cache), policy=replace(POLICY, std=STD))
                 results.append(await scorer.score(PROBLEM, Submission(id="a", problem=PROBLEM.key, code=code)))
             assert trouble.jobs == 1
