@@ -95,7 +95,8 @@ class WhichPackages:
 
     endpoints: Endpoints = None
     package: Annotated[
-        str | None, typer.Option("--package", metavar="NAME", help="The package; ioi_eval by default.")
+        str | None,
+        typer.Option("--package", metavar="NAME", help="The package; ioi_eval and ioi_eval_run by default."),
     ] = None
     version: Annotated[
         str | None,
@@ -127,8 +128,9 @@ def install(
 ) -> int:
     """Install a package on every worker.
 
-    It comes from the repository that the worker was started with (PISTON_REPO_URL). With --problems: each problem's
-    test data, checker and manager, as one package per problem, so that jobs need not carry them. They are written to
+    It comes from the repository that the worker was started with (PISTON_REPO_URL). By default it is ioi_eval, and then
+    ioi_eval_run, without which a worker takes more CPU time for the same results. With --problems: each problem's test
+    data, checker and manager, as one package per problem, so that jobs need not carry them. They are written to
     --repository first.
 
     A worker that cannot reach its repository crashes when it is asked for packages. So one worker is asked first, and
@@ -206,15 +208,23 @@ def _change(which: WhichPackages, *, is_wanted: bool) -> int:
 
     from ioi_eval.cli.abilities import abilities
     from ioi_eval.sandbox.piston.control import PackageRequest, change
-    from ioi_eval.sandbox.piston.wire import Starter
+    from ioi_eval.sandbox.piston.wire import RUN_PACKAGE, Starter
 
+    def changed(urls: Sequence[str], language: str) -> list[str]:
+        """Ask the workers, print what happened, and return those where the package is as requested."""
+        package = PackageRequest(language=language, version=which.version or "*", is_wanted=is_wanted)
+        changes = asyncio.run(change(urls, package))
+        rows = [[worker_name(each.url), "ok" if each.is_done else "FAILED", each.message] for each in changes]
+        _show(("endpoint", "", language), rows, left=frozenset({0, 1, 2}))
+        return [each.url for each in changes if each.is_done]
+
+    urls = needed_cluster(which.endpoints).urls
     language = which.package or "ioi_eval"
-    package = PackageRequest(language=language, version=which.version or "*", is_wanted=is_wanted)
-    changes = asyncio.run(change(needed_cluster(which.endpoints).urls, package))
-    rows = [[worker_name(each.url), "ok" if each.is_done else "FAILED", each.message] for each in changes]
-    _show(("endpoint", "", language), rows, left=frozenset({0, 1, 2}))
-    done = [each.url for each in changes if each.is_done]
-    code = exit_code_of_workers(len(done), len(changes))
+    done = changed(urls, language)
+    code = exit_code_of_workers(len(done), len(urls))
+    if which.package is None and done:
+        print()
+        changed(done, RUN_PACKAGE)  # the others may crash on the request
     if not is_wanted or language not in {starter.value for starter in Starter} or not done:
         return code
     print()
@@ -238,10 +248,11 @@ def _usable(known: Sequence[Abilities]) -> int:
 
 def _runtimes(installed: list[tuple[str, str]]) -> str:
     """The runtimes that judging can use, then how many problems' packages and other packages there are."""
-    from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX
+    from ioi_eval.sandbox.piston.wire import RUN_PACKAGE, is_problems
 
-    known = [f"{name} {version}" for name, version in installed if name in {"ioi_eval", "bash", "cms_ioi", "cms"}]
-    problems = sum(name.startswith(PROBLEM_PACKAGE_PREFIX) for name, _ in installed)
+    ours = {"ioi_eval", RUN_PACKAGE, "bash", "cms_ioi", "cms"}
+    known = [f"{name} {version}" for name, version in installed if name in ours]
+    problems = sum(is_problems(name) for name, _ in installed)
     others = len(installed) - len(known) - problems
     counts = [counted(problems, "problem")] * bool(problems) + [f"{others} others"] * bool(others)
     return ", ".join([*known, *counts]) or "none"

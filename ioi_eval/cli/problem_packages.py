@@ -25,7 +25,7 @@ from ioi_eval.sandbox.piston.control import PackageChange, PackageRequest, chang
 from ioi_eval.sandbox.piston.endpoints import Source
 from ioi_eval.sandbox.piston.problem_packages import MadePackage, data_of, list_packages, make_package, package_of
 from ioi_eval.sandbox.piston.stored_files import digest
-from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX
+from ioi_eval.sandbox.piston.wire import is_problems
 
 ALL = "all"
 """The value of `uninstall --problems` for the packages of all problems."""
@@ -201,5 +201,5 @@ def _installed(urls: Sequence[str], languages: Collection[str] | None) -> _Versi
     return {
         (language, version)
         for language, version in versions
-        if language.startswith(PROBLEM_PACKAGE_PREFIX) and (languages is None or language in languages)
+        if is_problems(language) and (languages is None or language in languages)
     }

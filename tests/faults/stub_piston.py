@@ -19,7 +19,8 @@ once and in Piston's format, but with an answer that the client cannot use: `bro
 runner), `older` (the answer to another job), `lacking` (the runner's message that the box lacks something), `killing`
 (the runner was killed).
 
-`GET /stub` returns how many jobs were executed, and the maximum at once. It is not part of the protocol.
+`GET /stub` returns how many jobs were executed, by which package, and the maximum at once. It is not part of the
+protocol.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import os
 import re
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,7 @@ INT_MAX = (1 << 31) - 1
 RUNTIMES = [
     {"language": "bash", "version": "5.2.0", "aliases": ["sh"]},
     {"language": "ioi_eval", "version": "1.0.0", "aliases": ["cms_ioi"]},
+    {"language": "ioi_eval_run", "version": "1.0.0", "aliases": []},
 ]
 
 PROBLEM = "ioi_eval_problem_"
@@ -64,6 +67,7 @@ class Server:
         self.options = options
         self.slots = asyncio.Semaphore(options.slots)
         self.executed = 0
+        self.started_by: Counter[str] = Counter()
         self.running = 0
         self.max_running = 0
         self.runtimes = [entry for entry in RUNTIMES if entry["language"] in options.packages]
@@ -97,7 +101,7 @@ class Server:
         entry = next((entry for entry in RUNTIMES if entry["language"] == name), None)
         if name.startswith(PROBLEM) and (wanted["version"] == "0.0.0") == self.options.stale_repository:
             entry = problem_package(name, wanted["version"])
-        if entry is None:
+        if entry is None or name == self.options.lacks:
             message = f"Requested package {name}-{wanted['version']} does not exist"
             return web.json_response({"message": message}, status=404)
         is_here = entry in self.runtimes
@@ -108,8 +112,9 @@ class Server:
         return web.json_response({"language": name, "version": entry["version"]})
 
     async def get_counts(self, _: web.Request) -> web.Response:
-        """The numbers of executed jobs and of jobs at once."""
-        return web.json_response({"executed": self.executed, "max_running": self.max_running})
+        """The numbers of executed jobs, in all and by package, and of jobs at once."""
+        counts = {"executed": self.executed, "started_by": self.started_by, "max_running": self.max_running}
+        return web.json_response(counts)
 
     async def execute(self, request: web.Request) -> web.Response:
         """Run a job."""
@@ -134,6 +139,7 @@ class Server:
             finally:
                 self.running -= 1
             self.executed += 1
+            self.started_by[body["language"]] += 1
         return web.json_response({**stages, "language": body["language"], "version": "1.0.0"})
 
     def refusal(self, body: dict[str, Any]) -> str | None:
@@ -282,6 +288,7 @@ async def main() -> None:
     parser.add_argument("--useless", choices=("broken", "older", "lacking", "killing"))
     parser.add_argument("--no-repository", action="store_true")
     parser.add_argument("--stale-repository", action="store_true")
+    parser.add_argument("--lacks", metavar="PACKAGE", help="a package that its repository does not have")
     options = parser.parse_args()
     ports = []
     for number in range(options.count):

@@ -155,10 +155,28 @@ def test_a_package_is_installed_everywhere_and_removed(start: Any, run: Run) -> 
     assert "already installed" in " ".join(row_of(has_it, done.stdout))
     status = run("cluster", "status", "--endpoints", endpoints)
     assert status.stdout.count("ioi_eval 1.0.0") == 4
-    for expected in ("removed ioi_eval 1.0.0", "ioi_eval-1.0.0 is not installed"):
+    assert joined_lines(status.stdout).count("ioi_eval_run 1.0.0") == 4
+    for expected in ("removed {} 1.0.0", "{}-1.0.0 is not installed"):
         done = run("cluster", "uninstall", "--endpoints", endpoints)
         assert done.returncode == 0, done.stdout
-        assert done.stdout.count(expected) == 4
+        for name in ("ioi_eval", "ioi_eval_run"):
+            assert done.stdout.count(expected.format(name)) == 4
+
+
+def test_a_repository_of_an_older_version(start: Any, run: Run) -> None:
+    """Workers can be used without the package that only a newer `build-repository` makes; the output says so."""
+    url = start("stub_piston.py", "--packages", "bash", "--lacks", "ioi_eval_run").urls[0]
+    done = run("cluster", "install", "--endpoints", url)
+    assert done.returncode == 0, done.stdout
+    assert "Requested package ioi_eval_run-* does not exist" in joined_lines(done.stdout)
+    assert "1 of 1 workers can be used." in done.stdout
+
+
+def test_only_the_named_package_is_installed(start: Any, run: Run) -> None:
+    """With `--package` no other package is installed."""
+    url = start("stub_piston.py", "--packages", "bash").urls[0]
+    assert run("cluster", "install", "--package", "ioi_eval", "--endpoints", url).returncode == 0
+    assert "ioi_eval_run" not in run("cluster", "status", "--endpoints", url).stdout
 
 
 NARROW = ["--body", "102400", "--limit", "run_timeout=3000", "--limit", "run_cpu_time=3000"]

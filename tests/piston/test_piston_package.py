@@ -72,7 +72,7 @@ def package(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_index_names_the_tarball_and_its_checksum(repository: Path) -> None:
     """Each package has a line: language, version, SHA-256, URL. Other lines are kept. Source: Piston's `package.js`."""
     tarball = (repository / "ioi_eval-1.0.0.pkg.tar.gz").read_bytes()
-    kept, line = (repository / "index").read_text().splitlines()
+    kept, line, other = (repository / "index").read_text().splitlines()
     assert kept == PROBLEM_LINE
     assert line.split(",") == [
         "ioi_eval",
@@ -80,6 +80,9 @@ def test_the_index_names_the_tarball_and_its_checksum(repository: Path) -> None:
         hashlib.sha256(tarball).hexdigest(),
         "http://here:8000/ioi_eval-1.0.0.pkg.tar.gz",
     ]
+    tarball = (repository / "ioi_eval_run-1.0.0.pkg.tar.gz").read_bytes()
+    address = "http://here:8000/ioi_eval_run-1.0.0.pkg.tar.gz"
+    assert other.split(",") == ["ioi_eval_run", "1.0.0", hashlib.sha256(tarball).hexdigest(), address]
 
 
 def test_equal_sources_make_an_equal_tarball(tmp_path: Path) -> None:
@@ -120,6 +123,20 @@ def test_a_compiler_can_be_part_of_the_package(tmp_path: Path, package: Path) ->
     unpack(tmp_path / "repository/ioi_eval-1.0.0.pkg.tar.gz", tmp_path / "installed")
     assert path_of_jobs(tmp_path / "installed").startswith(f"{tmp_path}/installed/gcc/bin:")
     assert path_of_jobs(package) == "/usr/local/bin:/usr/bin:/bin"
+
+
+def test_the_package_without_a_compile_stage(repository: Path, package: Path, tmp_path: Path) -> None:
+    """It has our package's `run`, runner and limits, and neither `compile`, nor its alias, nor its compiler."""
+    unpack(repository / "ioi_eval_run-1.0.0.pkg.tar.gz", tmp_path)
+    files = {path.relative_to(tmp_path): path for path in tmp_path.rglob("*") if path.is_file()}
+    described = {Path("metadata.json"), Path("pkg-info.json")}
+    names = {"run", "environment", "judge/runner", "judge/runner.digest", "judge/runner.sums"}
+    assert files.keys() == {*map(Path, names), *described}
+    for name in files.keys() - described:
+        assert files[name].read_bytes() == (package / name).read_bytes()
+        assert files[name].stat().st_mode == (package / name).stat().st_mode
+    own, ours = (json.loads((directory / "pkg-info.json").read_text()) for directory in (tmp_path, package))
+    assert own == {**ours, "language": "ioi_eval_run", "aliases": []}
 
 
 def path_of_jobs(package: Path) -> str:

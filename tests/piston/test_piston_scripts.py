@@ -107,6 +107,24 @@ def test_the_package_is_installed(api: Path, tmp_path: Path) -> None:
     assert list(installed.parent.iterdir()) == [installed]
 
 
+def test_the_package_without_a_compile_stage_is_installed_too(api: Path, tmp_path: Path) -> None:
+    """The tarball is found beside that of the package; other tarballs there are not installed."""
+    for name, runner in (("ioi_eval", b"one"), ("ioi_eval_run", b"two"), ("ioi_eval_problem_x", b"three")):
+        tarball(tmp_path / f"{name}-1.0.0.pkg.tar.gz", runner)
+    environment_of(start(api, PACKAGE=str(tmp_path / "ioi_eval-1.0.0.pkg.tar.gz")))
+    packages = tmp_path / "data/packages"
+    runners = {path.parent.parent.parent.name: path.read_bytes() for path in packages.glob("*/1.0.0/judge/runner")}
+    assert runners == {"ioi_eval": b"one", "ioi_eval_run": b"two"}
+    assert all((packages / name / "1.0.0/.ppman-installed").exists() for name in runners)
+
+
+def test_a_package_that_does_not_exist_is_an_error(api: Path, tmp_path: Path) -> None:
+    """The worker does not start without it."""
+    failed = start(api, PACKAGE=str(tmp_path / "ioi_eval-1.0.0.pkg.tar.gz"))
+    assert failed.returncode != 0
+    assert "ioi_eval-1.0.0.pkg.tar.gz" in failed.stderr
+
+
 def test_the_package_s_compilers_end_before_the_server_ends_their_stage(api: Path, tmp_path: Path) -> None:
     """`IOI_EVAL_COMPILE_S` is less than the server's compile timeout, also if the package is installed already."""
     archive = tarball(tmp_path / "ioi_eval-1.0.0.pkg.tar.gz", b"one")

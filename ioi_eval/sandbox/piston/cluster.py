@@ -252,7 +252,7 @@ class PistonCluster:
     # ------------------------------------------------------------------ one job
 
     async def _body(self, job: Job, installed: InstalledStarter, *, package: str = "") -> Body:
-        files = job.files if package else wire.sent_files(job, installed.starter)
+        files = wire.sent_files(job, installed.starter, package=package)
         packed = wire.is_packed(job, package)
         literals = [
             await self._spool.literal(file.content, may_deflate=packed and file.name != "runner") for file in files

@@ -8,8 +8,8 @@ file `stored` names, checks their hashes, and starts the runner with the open fi
 missing or have another hash (`refused`), and the client sends these from then on: a package that is outdated, foreign
 or damaged makes requests larger, but never changes a verdict.
 
-The runner, which every job needs, is in our own package too (`without_runner`): a job is sent without the runner, if
-the package has the same one.
+The runner, which every job needs, is in our own packages too (`without_runner`): a job is sent without the runner, if
+the package has the same one. It is started by the package without a compile stage, if the worker has it.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ _LEAST_BYTES = 128
 """Smaller files are sent: a reference takes 32 digits of a hash, 24 of a name, and a few words."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.]*")
-_PACKAGES = "/piston/packages/"
-"""The directory of packages on servers: under Piston v4 a job sees only its own package there."""
+_PACKAGES = "/packages/"
+"""In the path of every file of a server's packages: under Piston v4 a job sees only its own package."""
 
 _RUNNER_THERE = f"""runner=$IOI_EVAL_JUDGE/runner
 if read -r hash sum 2> /dev/null < "$runner.sums"; then
@@ -91,7 +91,7 @@ class Variant:
     Args:
         job: the job without these files.
         named: the hashes of the files that are not sent.
-        package: the problem's package that runs it; empty for the usual package.
+        package: the package that runs it; empty for the usual one.
     """
 
     job: Job
@@ -145,8 +145,8 @@ def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
     return Variant(job=replace(job, files=files), named=frozenset(named), package=package.language)
 
 
-def without_runner(job: Job) -> Variant | None:
-    """The job that uses the runner of our package; `None` if the job has no runner.
+def without_runner(job: Job, package: str = "") -> Variant | None:
+    """The job that uses the runner of our package, or of `wire.RUN_PACKAGE`; `None` if the job has no runner.
 
     `ioi-eval serve` reads `stored`, and starts its own runner; on Piston the script finds the package's runner.
     """
@@ -157,7 +157,7 @@ def without_runner(job: Job) -> Variant | None:
     others = [file for file in job.files if file.name != "runner"]
     script = JobFile(name=wire.MAIN, content=_RUNNER_THERE.replace("DIGEST", file_hash).encode())
     files = (*others, script, JobFile(name=LIST, content=runner_line(file_hash)))
-    return Variant(job=replace(job, files=files), named=frozenset((file_hash,)))
+    return Variant(job=replace(job, files=files), named=frozenset((file_hash,)), package=package)
 
 
 def runner_line(file_hash: str) -> bytes:
@@ -182,22 +182,23 @@ class StoredFiles:
         Args:
             job: any job.
             worker: the worker that will run it; `None` if unknown.
-            target: the worker's. If its compiler or libraries are in another package, problems' packages cannot be
-                used, as a job sees its own package only.
+            target: the worker's. If its compiler or libraries are in a package, only the usual one can be used, as a
+                job sees its own package only.
         """
         if worker is None or job.kind is not JobKind.RUNNER:
             return None
         url, compiler = str(worker.url), target.toolchain
-        elsewhere = (*job.sees, *(() if compiler.static else (compiler.command,)))
-        package = "" if job.package is None else job.package.language
-        has_it = any(each.language == package for each in worker.runtimes)
-        if has_it and not any(path.startswith(_PACKAGES) for path in elsewhere):
+        needed = (*job.sees, *(() if compiler.static else (compiler.command,)))
+        others = set() if any(_PACKAGES in path for path in needed) else {each.language for each in worker.runtimes}
+        if job.package is not None and (package := job.package.language) in others:
             variant = without_stored_files(job, self._absent.get((url, package), ()))
             if variant is not None:
                 return variant
-        if worker.installed.starter is not Starter.IOI_EVAL or (url, "") in self._absent:
-            return None
-        return without_runner(job)
+        if worker.installed.starter is Starter.IOI_EVAL:
+            for package in (*{wire.RUN_PACKAGE} & others, ""):
+                if (url, package) not in self._absent:
+                    return without_runner(job, package)
+        return None
 
     def note_refusal(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
         """Note which files a worker turned out not to have. Returns whether there are any: then send the job again.
@@ -218,7 +219,7 @@ class StoredFiles:
         news = {file_hash: reason for file_hash, reason in reasons.items() if file_hash not in absent}
         absent.update(reasons)
         for file_hash, reason in news.items():
-            if variant.package and job.package and (file_hash == ALL or file_hash in job.package.held):
+            if wire.is_problems(variant.package) and job.package and file_hash in {ALL, *job.package.held}:
                 which = "all of it" if file_hash == ALL else f"the file {file_hash[:12]}…"
                 message = f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"
                 advice = "" if file_hash == ALL else ". Uninstall that package, then install it again"

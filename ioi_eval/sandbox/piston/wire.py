@@ -43,6 +43,10 @@ _READ_BY_OTHERS = frozenset({MAIN, "runner", "stored", SUMS})  # scripts and `io
 PROBLEM_PACKAGE_PREFIX = "ioi_eval_problem_"
 """The prefix of the names of problems' packages (`stored_files.py`)."""
 
+RUN_PACKAGE = "ioi_eval_run"
+"""Our package without a compile stage (`stored_files.without_runner`). Servers start that stage for every job of a
+package that has one: on v3 this takes a tenth of a short job's CPU time."""
+
 IDLE_COMPILE = StageLimits(wall_ms=10_000, cpu_ms=10_000)
 """Sent for a compile stage that runs nothing of ours. Source: Piston's defaults, `api/src/config.js`."""
 
@@ -107,9 +111,14 @@ class Runtime:
         return name == self.language or name in self.aliases
 
 
+def is_problems(package: str) -> bool:
+    """Whether a package is one of a problem."""
+    return package.startswith(PROBLEM_PACKAGE_PREFIX)
+
+
 def without_problems(runtimes: Iterable[Runtime]) -> tuple[Runtime, ...]:
     """The runtimes without problems' packages, as these do not change what a worker can do."""
-    return tuple(each for each in runtimes if not each.language.startswith(PROBLEM_PACKAGE_PREFIX))
+    return tuple(each for each in runtimes if not is_problems(each.language))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,9 +181,9 @@ def is_packed(job: Job, package: str) -> bool:
 
     Args:
         job: the job.
-        package: the problem's package that starts it; empty for another one.
+        package: the package that starts it instead of the worker's starter; empty for none.
     """
-    return job.kind is JobKind.RUNNER and not package
+    return job.kind is JobKind.RUNNER and not is_problems(package)
 
 
 def _packed(files: Sequence[JobFile], literals: Sequence[Literal]) -> Iterable[tuple[str, Literal]]:
@@ -207,13 +216,20 @@ def _word(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else quote(name, safe=_PLAIN_IN_WORDS)
 
 
-def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
-    """The files of a request: first the script that starts the job, then the job's files.
+def sent_files(job: Job, starter: Starter, *, package: str = "") -> tuple[JobFile, ...]:
+    """The files of a request: first the file that starts the job, then the job's other files.
+
+    Args:
+        job: the job.
+        starter: the worker's.
+        package: the package that starts it instead; empty for none.
 
     Raises:
         RejectedError: the names cannot exist together in a box, or this package cannot start such a job.
     """
     _check_names(job.files)
+    if is_problems(package):
+        return job.files
     if starter is Starter.CMS_IOI:
         return _for_package_with_own_pair(job)
     files = {file.name: file for file in job.files}
@@ -300,7 +316,7 @@ def body(
         installed: the package that will start it.
         files: from `sent_files`.
         literals: their contents, in the same order.
-        package: a problem's package that will start it instead, with the same limits, in any version.
+        package: another package that will start it instead, with the same limits, in any version; empty for none.
 
     Raises:
         RejectedError: the main file is not text.

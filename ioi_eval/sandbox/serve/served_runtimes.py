@@ -5,6 +5,7 @@
                 scripts, it follows the classic contract
 `cms_ioi`       the classic contract, by our scripts and the runner; its language is `cms`, as in the real package
 `bash`, `sh`    runs the first file
+`ioi_eval_run`  the same as `ioi_eval`: on Piston it has no compile stage, and our client prefers it for its runner
 installed       for a problem's package (`installed_packages.py`): our runner, with that package's files
 
 The runner judges: it is root in its box, and no limits apply to it but its own. So only the runner that we compiled is
@@ -26,7 +27,7 @@ from ioi_eval.model import Content, Execution, Job, JobFile, JobKind, Stage, Sta
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.local.scripts import Command
 from ioi_eval.sandbox.piston.stored_files import LIST, digest, runner_line
-from ioi_eval.sandbox.piston.wire import MAIN, STDIN, Runtime, Starter
+from ioi_eval.sandbox.piston.wire import MAIN, RUN_PACKAGE, STDIN, Runtime, Starter
 from ioi_eval.sandbox.serve.installed_packages import NotStored
 from ioi_eval.sandbox.serve.request import Refusal, Request, RequestedLimits
 
@@ -76,6 +77,7 @@ def runtimes(bash_version: str) -> tuple[Runtime, ...]:
         Runtime(language=Starter.IOI_EVAL.value, version=PACKAGE_VERSION),
         Runtime(language="cms", version=PACKAGE_VERSION, aliases=(Starter.CMS_IOI.value,), package="cms_ioi"),
         Runtime(language=Starter.BASH.value, version=bash_version, aliases=("sh",)),
+        Runtime(language=RUN_PACKAGE, version=PACKAGE_VERSION),
     )
 
 

@@ -30,7 +30,7 @@ from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupE
 from ioi_eval.model import Content, Execution, Isolation, Job
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston.endpoints import API
-from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX, Runtime
+from ioi_eval.sandbox.piston.wire import Runtime, is_problems
 from ioi_eval.sandbox.serve import request, request_body, served_runtimes
 from ioi_eval.sandbox.serve.connections import Connections, Held, HeldBytes
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored, ServedPackages
@@ -233,7 +233,7 @@ class _Server:
         wanted = request_body.parse(body, asked.headers.get("Content-Type", ""))
         named = wanted if isinstance(wanted, dict) else {}
         language, version = (_word(named.get(field)) for field in ("language", "version"))
-        if self._packages is not None and language.startswith(PROBLEM_PACKAGE_PREFIX):
+        if self._packages is not None and is_problems(language):
             changed = await self._packages.change(language, version, is_wanted=asked.method == "POST")
             await self._look_at_packages()
             return {"language": changed.language, "version": changed.version}

@@ -88,6 +88,37 @@ def test_the_number_of_refusals_is_bounded(is_known: bool) -> None:
         assert stored.note_refusal(WORKER_URL, variant, JOB, ended(f"not stored: {missing} is missing\n", 66))
 
 
+@pytest.mark.parametrize("problem_packages", [True, False])
+def test_packages_are_tried_from_the_one_that_saves_most(problem_packages: bool) -> None:
+    """The problem's package, then the one without a compile stage, then ours. No fault is reported of the last two."""
+    languages = (*((PACKAGE.language,) if problem_packages else ()), "ioi_eval_run", "ioi_eval")
+    worker = replace(WORKER, runtimes=tuple(Runtime(language=name, version="1.0.0") for name in languages))
+    stored, used = StoredFiles(), []
+    while (variant := stored.variant(JOB, worker, TARGET)) is not None:
+        used.append(variant.package)
+        assert stored.note_refusal(WORKER_URL, variant, JOB, ended("", 1, "no bash"))
+    assert used == [*languages[:-1], ""]
+    assert len(stored.faults) == problem_packages
+
+
+@pytest.mark.parametrize("root", ["/piston", "/data/piston"])
+@pytest.mark.parametrize("is_static", [True, False])
+def test_a_compiler_in_our_package_is_not_seen_from_others(root: str, is_static: bool) -> None:
+    """A job that reads the compiler's files is started by our package, and so is every job with dynamic programs."""
+    compiler = f"{root}/packages/ioi_eval/1.0.0/gcc/bin/g++"
+    worker = replace(WORKER, runtimes=(*WORKER.runtimes, Runtime(language="ioi_eval_run", version="1.0.0")))
+    target = replace(TARGET, toolchain=replace(TARGET.toolchain, command=compiler, static=is_static))
+    packages = {None: "ioi_eval_run", PACKAGE: PACKAGE.language}
+    for package, language in packages.items():
+        job = replace(JOB, package=package)
+        compiling, running = (
+            StoredFiles().variant(each, worker, target) for each in (replace(job, sees=(compiler,)), job)
+        )
+        assert compiling is not None
+        assert running is not None
+        assert (compiling.package, running.package) == ("", language if is_static else "")
+
+
 @pytest.mark.parametrize("code", [1, 2, 66, 126, 127])
 def test_a_package_that_starts_no_runner_is_not_used_again(code: int) -> None:
     """If the package does not start the runner, its files are not named again, and the fault is reported."""

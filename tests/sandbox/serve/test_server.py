@@ -12,18 +12,20 @@ from tests.sandbox.served import Served
 
 
 def test_runtimes_and_packages(served: Served) -> None:
-    """There are three languages, with Piston's fields; `cms_ioi` is an alias of `cms`, as in the real package."""
+    """There are four languages, with Piston's fields; `cms_ioi` is an alias of `cms`, as in the real package."""
     runtimes = served.client.get("/runtimes").json()
     assert runtimes[:2] == [
         {"language": "ioi_eval", "version": "1.0.0", "aliases": []},
         {"language": "cms", "version": "1.0.0", "aliases": ["cms_ioi"], "runtime": "cms_ioi"},
     ]
     assert (runtimes[2]["language"], runtimes[2]["aliases"]) == ("bash", ["sh"])
+    assert runtimes[3:] == [{"language": "ioi_eval_run", "version": "1.0.0", "aliases": []}]
     packages = served.client.get("/packages").json()
     assert [(package["language"], package["installed"]) for package in packages] == [
         ("ioi_eval", True),
         ("cms_ioi", True),
         ("bash", True),
+        ("ioi_eval_run", True),
     ]
 
 
