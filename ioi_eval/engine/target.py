@@ -57,13 +57,19 @@ class Bindings(Generic[ProblemT]):
         self._reasons: dict[tuple[int, str], tuple[ProblemT, str | None]] = {}
 
     async def judge_on_target(
-        self, problem: ProblemT, judge: Callable[[Target], Awaitable[ResultT]], *, nothing_runs: bool = False
+        self,
+        problem: ProblemT,
+        judge: Callable[[Target], Awaitable[ResultT]],
+        *,
+        unfit: Callable[[Target], str | None] = lambda _: None,
+        nothing_runs: bool = False,
     ) -> ResultT:
         """Judge a submission on one target.
 
         Args:
             problem: what the submission is for.
             judge: judges it there; called again with another target if one is lost or unfit.
+            unfit: why a target cannot run the submission, whatever its problem; `None` if it can, or may.
             nothing_runs: nothing is run, so if no target may judge it, any target is used.
 
         Raises:
@@ -72,13 +78,15 @@ class Bindings(Generic[ProblemT]):
         failed: dict[str, SandboxError] = {}
         while True:
             targets = self._targets()
+            failed |= {each.name: UnfitError(reason) for each in targets if (reason := unfit(each))}
             target = self.choose(targets, problem, without=failed)
             if target is None and nothing_runs:
                 target = targets[0]
             if target is None:
                 refusals = (self.refusal(each, problem) for each in targets)
-                unfit = not any(isinstance(error, TargetLostError) for error in failed.values())
-                raise NoTargetError("; ".join([*map(str, failed.values()), *filter(None, refusals)]), unfit=unfit)
+                is_lost = any(isinstance(error, TargetLostError) for error in failed.values())
+                message = "; ".join([*map(str, failed.values()), *filter(None, refusals)])
+                raise NoTargetError(message, unfit=not is_lost)
             target = self.marked_if_only(target, targets, problem, without=failed)
             try:
                 with self.bound(target):

@@ -36,6 +36,7 @@ from ioi_eval.model import (
     Language,
     Problem,
     StageLimits,
+    Submission,
     TaskType,
     TestCase,
     TwoSteps,
@@ -125,6 +126,22 @@ def refusal(problem: Problem, case: TestCase) -> str | None:
         return f"the cms_ioi package {reason}"
     if reason := _misjudged(problem, case):
         return f"the cms_ioi package would judge it wrongly: {reason}"
+    return None
+
+
+def unfit(submission: Submission, source_name: str) -> str | None:
+    """Why the `cms_ioi` package cannot judge a submission, whatever its problem; `None` if it can.
+
+    Args:
+        submission: a program, or outputs.
+        source_name: the name of a program of one file.
+    """
+    if submission.code is None:
+        return "the cms_ioi package judges programs only"
+    if submission.language is not Language.CPP:
+        return f"the cms_ioi package compiles C++ only, not {submission.language.value}"
+    if len(submission.source_files(source_name)) > 1:
+        return "the cms_ioi package compiles programs of one file only"
     return None
 
 

@@ -157,6 +157,7 @@ class Scorer:
             return await self._bindings.judge_on_target(
                 problem,
                 lambda target: self._score_on(target, problem, submission, exhaustive=exhaustive),
+                unfit=lambda target: unfit(target, problem, submission),
                 nothing_runs=submission.is_empty,
             )
         except NoTargetError as error:
@@ -233,6 +234,15 @@ def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:
     problem = to_standard(problem, policy.std)
     reason = next(filter(None, (refusal_of_scripts(problem, case) for case in problem.tests.values())), None)
     return reason and f"{target.name} cannot judge {problem.key}: {reason}; use the bundled profile"
+
+
+def unfit(target: Target, problem: Problem, submission: Submission) -> str | None:
+    """Why a target cannot run a submission, although it may judge others to the problem; `None` if it can."""
+    if not target.has_own_scripts or submission.is_empty or submission.refused:
+        return None
+    from ioi_eval.jobs.scripts_job import unfit as unfit_for_scripts
+
+    return unfit_for_scripts(submission, problem.source_name)
 
 
 def _describe(target: Target, tool: Tool) -> str:

@@ -18,8 +18,8 @@ from ioi_eval.engine.scheduling import failed
 from ioi_eval.errors import SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import scripts_answer, scripts_job
 from ioi_eval.jobs.run_job import PlannedTest
-from ioi_eval.model import CompileOutcome, Language, Retries, TestCase, TestOutcome
-from ioi_eval.programs import UnfitError, with_retries
+from ioi_eval.model import CompileOutcome, Retries, TestCase, TestOutcome
+from ioi_eval.programs import with_retries
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.scorer.submission_run import SubmissionRun
 
@@ -44,13 +44,8 @@ class ScriptsJudge:
         Raises:
             SandboxError: it could not be compiled.
         """
-        code, language = run.submission.code, run.submission.language
-        if code is None:
-            raise UnfitError("the cms_ioi package judges programs only")
-        if language is not Language.CPP:
-            raise UnfitError(f"the cms_ioi package compiles C++ only, not {language.value}")
-        if len(run.sources) > 1:
-            raise UnfitError("the cms_ioi package compiles programs of one file only")
+        code = run.submission.code
+        assert code is not None, "`scripts_job.unfit` says that it cannot be judged here"
         run.problem = scripts_job.to_standard(run.problem, self._policy.std)
         run.note_isolation(run.target.isolation)
         judging, compiled = run.judging, None

@@ -21,6 +21,7 @@ from ioi_eval.jobs.runner import runner_key
 from ioi_eval.model import (
     Blob,
     Execution,
+    Isolation,
     Job,
     Language,
     Problem,
@@ -191,15 +192,21 @@ def test_the_classic_profile_judges_the_same(cache: Path) -> None:
 
 
 def test_other_languages_are_not_judged_by_a_worker_s_own_scripts(cache: Path) -> None:
-    """A C program is bound to another target instead."""
+    """A C program is bound to another target instead, the only one for it: its jobs wait as long as for all targets."""
 
-    async def scenario() -> SubmissionResult:
+    async def scenario() -> tuple[SubmissionResult, set[tuple[str, bool]]]:
         problem = contest(cache)["buoys"]
+        lax = Policy(isolation=Isolation.NONE, std="gnu++17")  # so that its scripts may judge the problem
         submission = Submission(id="c", problem=problem.key, code="int main(void) { return 0; }", language=Language.C)
         async with LocalSandbox(slots=1) as inner:
             sandbox = Farm(inner, lambda *_: False, profile="classic", has_own_scripts=True)
-            return await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, submission)
+            sandbox.kinds[1] = replace(sandbox.kinds[1], slots=4)  # so that it is tried first
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=lax)
+            in_cpp = replace(submission, language=Language.CPP)
+            assert len(scorer.fingerprints(problem, in_cpp)) == 2, "a program in C++ may be judged by either"
+            return await scorer.score(problem, submission), sandbox.asked
 
-    result = asyncio.run(scenario())
+    result, asked = asyncio.run(scenario())
     assert result.verdict is Verdict.WA
     assert result.target.startswith("new, bundled")
+    assert asked == {("new", True)}
