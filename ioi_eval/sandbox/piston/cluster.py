@@ -32,8 +32,6 @@ from ioi_eval.errors import (
     ExhaustedError,
     InputError,
     IsolationError,
-    OverloadError,
-    RejectedError,
     SandboxError,
     SetupError,
     TargetLostError,
@@ -43,7 +41,7 @@ from ioi_eval.errors import (
 from ioi_eval.events import Events
 from ioi_eval.model import Execution, Job, JobKind, Retries, Stage
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.piston import answer, two_stages, wire
+from ioi_eval.sandbox.piston import answer, two_stages
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import JobEnd, SlotRequest
 from ioi_eval.sandbox.piston.endpoints import Source, endpoint_source
@@ -51,7 +49,7 @@ from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import backoff_s, exhausted
 from ioi_eval.sandbox.piston.spool import RequestSpool
 from ioi_eval.sandbox.piston.stored_files import StoredFiles
-from ioi_eval.sandbox.piston.wire import Body, InstalledStarter, Starter
+from ioi_eval.sandbox.piston.wire import Body, Starter
 from ioi_eval.sandbox.piston.workers import WorkerGroup, WorkerGroups, WorkerList
 
 if TYPE_CHECKING:
@@ -64,13 +62,6 @@ _GC_THRESHOLDS = (20_000, 50, 100)
 client's CPU at Python's defaults (700, 10, 10), and found almost nothing."""
 
 _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
-_END = {
-    UnservedError: JobEnd.NOT_SERVED,
-    OverloadError: JobEnd.OVERLOADED,
-    RejectedError: JobEnd.ANSWERED,
-}
-"""What each kind of error means for the endpoint; any other error means `BROKEN`."""
-
 _UNSERVED = 3  # a job is given up after this many servers could not serve it
 
 
@@ -221,7 +212,7 @@ class PistonCluster:
                 is_first = not retries.tried
                 retries.tried.append(name)
                 result = await self._attempt(name, request, job, group, is_first=is_first)
-                end = _end_of(result, job)
+                end = answer.end_of(result, job)
             finally:
                 self._pool.release(request, end, self._loop.time())
             if isinstance(result, Execution):
@@ -251,17 +242,6 @@ class PistonCluster:
 
     # ------------------------------------------------------------------ one job
 
-    async def _body(self, job: Job, installed: InstalledStarter, *, package: str = "") -> Body:
-        files = wire.sent_files(job, installed.starter, package=package)
-        packed = wire.is_packed(job, package)
-        literals = [
-            await self._spool.literal(file.content, may_deflate=packed and file.name != "runner") for file in files
-        ]
-        if job.kind is JobKind.RUNNER:
-            files = (*files, wire.sums_file(files, literals))
-            literals.append(await self._spool.literal(files[-1].content))
-        return wire.body(job, installed, files, literals, package=package)
-
     async def _wait_for_slot(self, request: SlotRequest, retries: Retries, last: SandboxError | None) -> str:
         """Wait for the slot, and return the name of its endpoint."""
         if not request.holds_slot and request.failure is None:
@@ -288,11 +268,12 @@ class PistonCluster:
         """
         worker = self._groups.workers.get(name) if is_first else None
         while (variant := self._stored.variant(job, worker, group.target)) is not None:
-            body = await self._body(variant.job, group.installed, package=variant.package)
+            body = await self._spool.body(variant.job, group.installed, package=variant.package)
             result = await self._send(name, request, variant.job, body)
             if name in self._groups.unconfined or not self._stored.note_refusal(name, variant, job, result):
-                return _checked(name, result, job)
-        return _checked(name, await self._send(name, request, job, await self._body(job, group.installed)), job)
+                return answer.checked(name, result, job)
+        body = await self._spool.body(job, group.installed)
+        return answer.checked(name, await self._send(name, request, job, body), job)
 
     async def _send(self, name: str, request: SlotRequest, job: Job, body: Body) -> Execution | SandboxError:
         """Send the job once."""
@@ -375,26 +356,3 @@ def _rarer_garbage_collection() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-def _checked(name: str, result: Execution | SandboxError, job: Job) -> Execution | SandboxError:
-    """The result; an error instead if a job for the runner was answered by something else."""
-    if isinstance(result, Execution):
-        try:
-            answer.check_runner(result, job)
-        except TransientError as error:
-            return type(error)(f"{name}: {error}")
-    return result
-
-
-def _end_of(result: Execution | SandboxError, job: Job) -> JobEnd:
-    """What a result means for the endpoint.
-
-    An endpoint that kills a job may break all of its jobs, although it answers them: the next job should go
-    elsewhere. Whether the job was too large is for its caller to find out.
-    """
-    from ioi_eval.sandbox.piston.http_client import AnswerLostError
-
-    if isinstance(result, Execution):
-        return JobEnd.BROKEN if answer.was_killed(result, job) else JobEnd.ANSWERED
-    return result.end if isinstance(result, AnswerLostError) else _END.get(type(result), JobEnd.BROKEN)

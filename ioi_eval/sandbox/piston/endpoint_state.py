@@ -15,6 +15,7 @@ An endpoint in service is checked too, if it has jobs and has not answered anyth
 
 from __future__ import annotations
 
+import heapq
 import math
 import random
 from collections import OrderedDict
@@ -189,18 +190,51 @@ class Group:
     # endpoints with a free slot, by how many jobs they run
     _by_load: list[OrderedDict[EndpointState, None]] = field(default_factory=list)
 
-    def offer(self, endpoint: EndpointState) -> None:
-        """Note that an endpoint has a free slot. Of the endpoints that run equally many jobs, it is used last."""
-        load = endpoint.offered_at = len(endpoint.running)
-        while len(self._by_load) <= load:
-            self._by_load.append(OrderedDict())
-        self._by_load[load][endpoint] = None
+    def enqueue(self, request: SlotRequest) -> None:
+        """Let a request wait in its place."""
+        request.is_waiting = True
+        heapq.heappush(self.retried if request.is_retry else self.waiting, request)
 
-    def withdraw(self, endpoint: EndpointState) -> None:
-        """Note that an endpoint has no free slot any more, if it had one."""
+    def next_queue(self, allows_retry: Callable[[], bool]) -> list[SlotRequest] | None:
+        """The queue whose first job is served next. Requests at the front that no longer wait are dropped."""
+        for queue in (self.waiting, self.retried):
+            while queue and not queue[0].is_waiting:
+                heapq.heappop(queue)
+        if self.retried and not (self.waiting and self.waiting[0] < self.retried[0]) and allows_retry():
+            return self.retried
+        return self.waiting or None
+
+    def in_order(self) -> list[SlotRequest]:
+        """The requests that wait, in the order in which they arrived."""
+        return sorted(request for request in (*self.waiting, *self.retried) if request.is_waiting)
+
+    def drop_failed(self) -> None:
+        """Drop the requests that no longer wait."""
+        for queue in (self.waiting, self.retried):
+            queue[:] = sorted(request for request in queue if request.is_waiting)
+
+    def note(self, endpoint: EndpointState, now: float) -> bool:
+        """Offer an endpoint exactly if it has a free slot, and keep count of those in service.
+
+        Of the endpoints that run equally many jobs, it is used last.
+
+        Returns:
+            Whether it has entered or left service.
+        """
         if endpoint.offered_at is not None:
             del self._by_load[endpoint.offered_at][endpoint]
             endpoint.offered_at = None
+        if endpoint.has_free_slot:
+            load = endpoint.offered_at = len(endpoint.running)
+            while len(self._by_load) <= load:
+                self._by_load.append(OrderedDict())
+            self._by_load[load][endpoint] = None
+        if endpoint.in_service is endpoint.is_counted:
+            return False
+        endpoint.is_counted = endpoint.in_service
+        self.in_service += 1 if endpoint.in_service else -1
+        self.unavailable_since = None if self.in_service else now
+        return True
 
     def free_endpoint(self, avoid: str | None) -> EndpointState | None:
         """The endpoint with a free slot that runs the fewest jobs; another than `avoid` if there is one."""
@@ -266,10 +300,15 @@ class EndpointState:
             return self._resting_until
         return self._heard_at + self._check_after_s if self.running else math.inf
 
-    def job_begins(self, now: float) -> None:
-        """It is given a job. If it was idle, its silence counts from now."""
+    def job_begins(self, request: SlotRequest, now: float) -> None:
+        """A job gets one of its slots. If it was idle, its silence counts from now."""
         if not self.running:
             self._heard_at = now
+        self.running[request] = None
+        self.machine.running += 1
+        request.is_waiting, request.holds_slot = False, True
+        request.granted_at, request.held_back_since = now, None
+        request.state, request.last_endpoint = self, self.endpoint.url
 
     def job_ended(self, end: JobEnd, now: float, rng: random.Random) -> None:
         """One of its jobs ended. If it is resting already, only an answer changes anything."""

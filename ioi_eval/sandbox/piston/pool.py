@@ -194,10 +194,9 @@ class Pool:
 
     def close(self) -> None:
         """Fail the jobs that still wait."""
-        waiting = [request for group in self._groups.values() for request in (*group.waiting, *group.retried)]
+        waiting = [request for group in self._groups.values() for request in group.in_order()]
         for request in (*waiting, *self._reserving):
-            if not request.holds_slot and request.failure is None:
-                self._fail(request, UnavailableError("the PistonCluster was closed while the job waited for a slot"))
+            self._fail(request, UnavailableError("the PistonCluster was closed while the job waited for a slot"))
 
     # ------------------------------------------------------------------ time
 
@@ -237,11 +236,10 @@ class Pool:
         elsewhere = self._is_other_in_service(group)
         if waited_s < (min(LOST_AFTER_S, self._patience_s) if elsewhere else self._patience_s):
             return
-        for request in sorted(group.waiting + group.retried):
-            if request.is_waiting and not (request.is_only and waited_s < self._patience_s):
+        for request in group.in_order():
+            if not (request.is_only and waited_s < self._patience_s):
                 self._fail(request, self._unavailable(group, waited_s))
-        group.waiting = sorted(request for request in group.waiting if request.is_waiting)
-        group.retried = sorted(request for request in group.retried if request.is_waiting)
+        group.drop_failed()
 
     def _is_other_in_service(self, group: Group) -> bool:
         return any(other.in_service for other in self._groups.values() if other is not group)
@@ -268,8 +266,7 @@ class Pool:
 
     def _enqueue(self, request: SlotRequest, now: float) -> None:
         group = request.group
-        request.is_waiting = True
-        heapq.heappush(group.retried if request.is_retry else group.waiting, request)
+        group.enqueue(request)
         if group.unavailable_since is None:
             self._serve(group, now)
         else:
@@ -277,7 +274,7 @@ class Pool:
 
     def _serve(self, group: Group, now: float) -> None:
         """Give free slots to the waiting jobs, in their order."""
-        while (queue := self._next_queue(group, now)) is not None:
+        while (queue := group.next_queue(lambda: self._budget.allows_retry(now))) is not None:
             request = queue[0]
             if request.is_alone:
                 machine = self._least_busy_machine(group)
@@ -293,26 +290,8 @@ class Pool:
                 heapq.heappop(queue)
                 self._grant(request, state, now)
 
-    def _next_queue(self, group: Group, now: float) -> list[SlotRequest] | None:
-        """The queue whose first job is served next. Requests at the front that no longer wait are dropped."""
-        for queue in (group.waiting, group.retried):
-            while queue and not queue[0].is_waiting:
-                heapq.heappop(queue)
-        waiting, retried = group.waiting, group.retried
-        if retried and not (waiting and waiting[0] < retried[0]) and self._budget.allows_retry(now):
-            return retried
-        return waiting or None
-
     def _grant(self, request: SlotRequest, state: EndpointState, now: float) -> None:
-        request.is_waiting = False
-        request.holds_slot = True
-        request.held_back_since = None
-        request.granted_at = now
-        request.state = state
-        request.last_endpoint = state.endpoint.url
-        state.job_begins(now)
-        state.running[request] = None
-        state.machine.running += 1
+        state.job_begins(request, now)
         self._budget.count(now, is_retry=request.is_retry)
         self._offer_or_withdraw(state, now)
         if request.wake is not None:
@@ -388,13 +367,6 @@ class Pool:
                 self._machines.pop(state.endpoint.machine, None)
 
     def _offer_or_withdraw(self, state: EndpointState, now: float) -> None:
-        """Offer an endpoint in its group exactly if it has a free slot, and keep count of those in service."""
-        group = state.group
-        group.withdraw(state)
-        if state.has_free_slot:
-            group.offer(state)
-        if state.in_service is not state.is_counted:
-            state.is_counted = state.in_service
-            group.in_service += 1 if state.in_service else -1
-            group.unavailable_since = None if group.in_service else now
+        """Offer an endpoint in its group exactly if it has a free slot."""
+        if state.group.note(state, now):
             self._changed(state.endpoint.url, state.in_service)

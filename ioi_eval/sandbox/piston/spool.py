@@ -1,4 +1,4 @@
-"""Stores serialised contents for sending: each is encoded once a run, even if many requests contain it.
+"""Makes requests of serialised contents: each is encoded once a run, even if many requests contain it.
 
 Test data is on disk as blobs and is sent many times. It is encoded on first use, in a thread, and appended to one
 unnamed file (so that nothing is left behind, even after kill −9), from which requests are sent in pieces; it is in
@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ioi_eval.errors import SetupError
-from ioi_eval.model import Blob, Content
+from ioi_eval.model import Blob, Content, Job, JobKind
 from ioi_eval.sandbox import lost
-from ioi_eval.sandbox.piston import literals
+from ioi_eval.sandbox.piston import literals, wire
 from ioi_eval.sandbox.piston.literals import Inline, Literal
+from ioi_eval.sandbox.piston.wire import Body, InstalledStarter
 
 _SMALL = 64 * 1024  # below this, encoding costs less than looking it up (60 µs)
 _MEMORY_BYTES = 64 << 20
@@ -61,7 +62,7 @@ class StoredLiteral:
 
 
 class RequestSpool:
-    """Stores serialised contents.
+    """Makes requests, and stores their serialised contents.
 
     Args:
         directory: where the file is made; the system's directory for temporary files by default.
@@ -102,6 +103,16 @@ class RequestSpool:
         stored = await asyncio.to_thread(literals.literal, content)
         self._remember(content, stored)
         return stored
+
+    async def body(self, job: Job, installed: InstalledStarter, *, package: str = "") -> Body:
+        """The request's body for a job; the arguments are those of `wire.body`. Raises as that and `literal` do."""
+        files = wire.sent_files(job, installed.starter, package=package)
+        packed = wire.is_packed(job, package)
+        sent = [await self.literal(file.content, may_deflate=packed and file.name != "runner") for file in files]
+        if job.kind is JobKind.RUNNER:
+            files = (*files, wire.sums_file(files, sent))
+            sent.append(await self.literal(files[-1].content))
+        return wire.body(job, installed, files, sent, package=package)
 
     def close(self) -> None:
         """Release the file. Requests under way keep it open."""
