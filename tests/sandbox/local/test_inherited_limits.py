@@ -60,7 +60,8 @@ def test_without_proc() -> None:
 def test_a_process_that_ignores_the_end_of_children() -> None:
     """It would get no exit codes, so the sandbox is refused."""
     message = output_of_entering_under('set -- env --ignore-signal=CHLD "$@"', prefix=())
-    assert message.startswith("refused: ") and "SIGCHLD: this process ignores it" in message
+    assert message.startswith("refused: "), message
+    assert "SIGCHLD: this process ignores it" in message
 
 
 @pytest.mark.root
