@@ -46,7 +46,8 @@ RIGHT, WRONG = outcome(Verdict.AC), outcome(Verdict.WA, output="0\n")
 
 def over_all(row: AppsProblem, tests: Sequence[TestOutcome]) -> EvaluateResult:
     """The result of a program with these outcomes."""
-    return over_all_tests(row, result_of(row, tests, AppsSettings()))
+    outcomes = {str(number): test for number, test in enumerate(tests)}
+    return over_all_tests(row, result_of(row, outcomes, AppsSettings()))
 
 
 def problem(inputs: list[Any], outputs: list[Any], **more: Any) -> AppsProblem:
