@@ -91,12 +91,11 @@ def _offered(worker: Worker) -> Iterator[Finding]:
 def _package(worker: Worker) -> Finding:
     installed = worker.installed
     name = f"{installed.starter.value} {installed.version}"
-    install = "ioi-eval cluster install (PISTON_REPO_URL must name a repository with the package)"
     if installed.starter is Starter.CMS_IOI:
         lost = "one test per job, compiled each time; wall-clock limits; programs can reach their judge"
-        return warning("package", f"{name}: the classic profile only: {lost}", install)
+        return warning("package", f"{name}: the classic profile only: {lost}", _INSTALL)
     if installed.starter is Starter.BASH:
-        return warning("package", f"ioi_eval is missing; {name} is used, under the server's own limits", install)
+        return warning("package", f"ioi_eval is missing; {name} is used, under the server's own limits", _INSTALL)
     if installed.version != PACKAGE_VERSION:
         return warning(
             "package", f"{name}; this client goes with {PACKAGE_VERSION}", "ioi-eval cluster uninstall, then install"
@@ -163,8 +162,9 @@ def _seen(seen: Inspection, slots: int) -> Iterator[Finding]:
 
 
 _NETWORK = "PISTON_DISABLE_NETWORKING=true"
+_INSTALL = "ioi-eval cluster install (PISTON_REPO_URL must name a repository with the package)"
 _CURES = {
-    "packages is installed": "ioi-eval cluster install (PISTON_REPO_URL must name a repository with the package)",
+    "packages is installed": _INSTALL,
     "no C++ compiler": "g++ in the image, or the package gcc",
     "runner.cpp": "an old image: its compiler or kernel headers; use a newer one",
     "make a box": "a package that is half installed, perhaps: ioi-eval cluster uninstall, then install",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ioi_eval.errors import InputError, RowError, UnsupportedError
@@ -95,29 +96,21 @@ def submission_from_row(
         code, extraction = "\n".join(file.content.decode() for file in sources), "column:sources"
     else:
         code, extraction = _code(row, language)
+    make = partial(Submission, id=name, problem=problem, language=language, extraction=extraction)
     if code is None:
-        return Submission(id=name, problem=problem, code=None, language=language, extraction=extraction)
+        return make(code=None)
     if len(sources) > MAX_SOURCE_FILES:
-        refused = (
-            f"The program has {len(sources):,} files; at most {MAX_SOURCE_FILES} are accepted. It was not compiled."
-        )
-        return Submission(
-            id=name, problem=problem, code=None, language=language, extraction=extraction, refused=refused
-        )
+        files = f"The program has {len(sources):,} files; at most {MAX_SOURCE_FILES} are accepted"
+        return make(code=None, refused=f"{files}. It was not compiled.")
     sizes = [len(file.content) for file in sources] or [len(code.encode("utf-8", "replace"))]
     size = max(sizes)  # Source: CMS
     own = problems.get(problem) if problems else None
     if max_code_bytes is not None and own is not None and own.code_limit_bytes is not None:
         size, max_code_bytes = sum(sizes), own.code_limit_bytes  # Source: DOMjudge
     if max_code_bytes is not None and size > max_code_bytes:
-        refused = (
-            f"The program has {size:,} bytes; the contest server accepts at most {max_code_bytes:,}. "
-            "It was not compiled."
-        )
-        return Submission(
-            id=name, problem=problem, code=None, language=language, extraction=extraction, refused=refused
-        )
-    return Submission(id=name, problem=problem, code=code, sources=sources, language=language, extraction=extraction)
+        size_text = f"The program has {size:,} bytes; the contest server accepts at most {max_code_bytes:,}"
+        return make(code=None, refused=f"{size_text}. It was not compiled.")
+    return make(code=code, sources=sources)
 
 
 def problem_of(row: Row) -> ProblemKey:
