@@ -96,17 +96,16 @@ class _Data:
 
 
 def _import(package: Package, year: int, day: str | None, time_limit_s: float | None, *, derive: bool) -> ImportedTask:
-    where = package.where
     meta = package.yaml(ROOT_FILE) if package.has(ROOT_FILE) else {}
     version = str(meta.get("problem_format_version", "legacy"))
     package.format = f"{_FORMAT}, version {version}"
     notes: list[str] = []
     kind = read_kind(package, meta, notes)
     if not kind.legacy:
-        package.edit = constants(where, meta)
+        package.edit = constants(meta)
     ini = read_ini(package)
     own = "special_run" if kind.interactive else "special_compare" if kind.validation else None
-    check_executables(package, ini, own=own)
+    check_executables(ini, own=own)
     timing = derived_timing(package, meta, ini) if derive and time_limit_s is None else None
     if timing is not None:
         time_limit_s = MAX_MEASURED_S
@@ -114,8 +113,8 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     data = _read_data(package, meta, kind, notes)
     kind = data.kind
     graded = try_grader(package, [group for group in data.groups if _is_graded(group)]) if kind.custom_score else {}
-    subtasks = _subtasks(package, data, graded)
-    _check_points(where, data, subtasks, notes)
+    subtasks = _subtasks(data, graded)
+    _check_points(data, subtasks, notes)
     one_group_suffices = data.by_points and _accepts_in_part(data.root)
     validator = validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []
     task = build_task(
@@ -135,7 +134,6 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         ),
         notes=notes,
         test_columns=test_columns(
-            where,
             data.root,
             custom=kind.custom_score if kind.scoring else bool(kind.validation),
             scoring=kind.scoring,
@@ -150,17 +148,16 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
 
 
 def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind, notes: list[str]) -> _Data:
-    where = package.where
-    root = read_groups(package, _for_all_groups(where, meta))
+    root = read_groups(package, _for_all_groups(meta))
     if not kind.legacy:
         _check_test_files(package)
-    _check_secret_tests(where, root, kind, notes)
+    _check_secret_tests(root, kind, notes)
     by_points = kind.scoring and (kind.legacy or (not kind.validation and has_old_scores(root)))
     for_domjudge = by_points and is_scored_once(root, stated_totals(package))
     if for_domjudge:
         notes.append("each group gets its points once, as DOMjudge scores, because submissions state @EXPECTED_SCORE@")
     if for_domjudge and kind.validation and not kind.custom_score and states_only_ranges(root):
-        kind, root = replace(kind, validation=kind.validation | {"score"}), scored_by_validator(where, root)
+        kind, root = replace(kind, validation=kind.validation | {"score"}), scored_by_validator(root)
     elif kind.custom_score:
         root = without_own_sums(package, root)
     elif for_domjudge:
@@ -170,11 +167,11 @@ def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind, note
     return _Data(kind=kind, root=root, by_points=by_points, for_domjudge=for_domjudge)
 
 
-def _check_points(where: Path, data: _Data, subtasks: Sequence[Subtask], notes: list[str]) -> None:
+def _check_points(data: _Data, subtasks: Sequence[Subtask], notes: list[str]) -> None:
     """Refuse a package without points, and note where Kattis would give a submission fewer points."""
     worth = sum(subtask.points > 0 for subtask in subtasks)
     if not worth:
-        raise InputError(f"{where}: no group of tests is worth points; state accept_score in its testdata.yaml")
+        raise InputError("no group of tests is worth points; state accept_score in its testdata.yaml")
     if data.by_points and not data.for_domjudge and _is_scored_if_all_accepted(data.root) and worth > 1:
         notes.append(
             "Kattis gives no points to a submission that fails a test, as neither data/ nor data/secret/ has"
@@ -182,13 +179,13 @@ def _check_points(where: Path, data: _Data, subtasks: Sequence[Subtask], notes: 
         )
 
 
-def _subtasks(package: Package, data: _Data, graded: Mapping[str, GradedGroup]) -> list[Subtask]:
+def _subtasks(data: _Data, graded: Mapping[str, GradedGroup]) -> list[Subtask]:
     kind, root = data.kind, data.root
     if not kind.scoring:
-        return pass_fail_subtasks(package.where, root)
+        return pass_fail_subtasks(root)
     if not data.by_points:
-        return subtasks_by_group(package.where, root, custom=bool(kind.validation))
-    return scoring_subtasks(package.where, root, custom=kind.custom_score, graded=graded)
+        return subtasks_by_group(root, custom=bool(kind.validation))
+    return scoring_subtasks(root, custom=kind.custom_score, graded=graded)
 
 
 def _columns(
@@ -202,8 +199,7 @@ def _columns(
     day: str | None,
 ) -> RowValues:
     """The columns of all rows of the problem, from `problem.yaml` and DOMjudge's settings."""
-    where = package.where
-    limits = _mapping(where, meta, "limits")
+    limits = _mapping(meta, "limits")
 
     def limit(name: str, default: float) -> float:
         return package.check_limit(limits.get(name, default), name, ROOT_FILE)
@@ -222,13 +218,13 @@ def _columns(
         "score_precision": 6,  # the format does not round; this only removes the errors of adding fractions
         "task_type": "Interactive" if kind.interactive else "Batch",
         "checker_protocol": "kattis" if kind.validation else "tokens",
-        "checker_args": flag_words(f"{where}: {ROOT_FILE}", meta.get("validator_flags")),
+        "checker_args": flag_words(ROOT_FILE, meta.get("validator_flags")),
         "passes": round(limit("validation_passes", _PASSES)) if kind.multi_pass else None,
         "starting_code": "",
     }
 
 
-def _check_secret_tests(where: Path, root: TestGroup, kind: KattisKind, notes: list[str]) -> None:
+def _check_secret_tests(root: TestGroup, kind: KattisKind, notes: list[str]) -> None:
     """Note that there are only samples. Packages without generated tests have no others.
 
     Raises:
@@ -238,7 +234,7 @@ def _check_secret_tests(where: Path, root: TestGroup, kind: KattisKind, notes: l
         return
     missing = "there is no test in data/secret/"
     if kind.scoring:
-        raise InputError(f"{where}: {missing}: the tests are missing; generate them, or get the complete package")
+        raise InputError(f"{missing}: the tests are missing; generate them, or get the complete package")
     notes.append(f"{missing}: only the samples are judged. If the tests are generated, generate them first")
 
 
@@ -251,18 +247,18 @@ def _check_test_files(package: Package) -> None:
     for name in package.names("data"):
         folder = next((part for part in name.split("/")[:-1] if part.endswith(".files")), None)
         if folder is not None:
-            raise UnsupportedError(f"{package.where}: {name} is a file for the submission, which is not supported")
+            raise UnsupportedError(f"{name} is a file for the submission, which is not supported")
         if not name.endswith(".yaml"):
             continue
         own = package.yaml(name)
         if own.get("static_validation_score") is not None:
             raise UnsupportedError(
-                f"{package.where}: {name} states a static validation test case (static_validation_score): a program"
+                f"{name} states a static validation test case (static_validation_score): a program"
                 " judges the text of submissions, which is not supported"
             )
         wanted = [key for key in ("args", "output_validator_args") if own.get(key)]
         if wanted and (wanted != ["output_validator_args"] or not name.endswith("/test_group.yaml")):
-            raise UnsupportedError(f"{package.where}: {name} states {wanted[0]}, which is not supported there")
+            raise UnsupportedError(f"{name} states {wanted[0]}, which is not supported there")
 
 
 def _is_scored_if_all_accepted(root: TestGroup) -> bool:
@@ -290,35 +286,33 @@ def _is_graded(group: TestGroup) -> bool:
     return bool(group.tests) and group.config["grading"] == "custom" and group.path.startswith("data/secret")
 
 
-def _for_all_groups(where: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
+def _for_all_groups(meta: Mapping[str, Any]) -> dict[str, Any]:
     """The settings for all groups, which old packages have in `problem.yaml`.
 
     Source: problemtools, `TestCaseGroup`: they take precedence over a group's own file; `worst_error` has no effect.
     """
-    grading = _mapping(where, meta, "grading")
+    grading = _mapping(meta, "grading")
     if grading.get("objective", "max") != "max":
-        raise UnsupportedError(f"{where}: the objective {grading['objective']!r} is not supported; max is")
+        raise UnsupportedError(f"the objective {grading['objective']!r} is not supported; max is")
     if grading.get("custom_scoring"):
-        raise UnsupportedError(f"{where}: custom_scoring is not supported")
+        raise UnsupportedError("custom_scoring is not supported")
     names = ("accept_score", "reject_score", "range")
     stated = {name: grading[name] for name in names if grading.get(name) is not None}
     policy = {"first_error": "break", "grade": "continue"}.get(grading.get("on_reject", ""))
     return {**stated, **({"on_reject": policy} if policy else {})}
 
 
-def _mapping(where: Path, meta: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _mapping(meta: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = meta.get(name) or {}
     if not isinstance(value, Mapping):
-        raise InputError(f"{where}: {name} in {ROOT_FILE} is {value!r}; it must be a mapping of names to values")
+        raise InputError(f"{name} in {ROOT_FILE} is {value!r}; it must be a mapping of names to values")
     return value
 
 
 def _identifier(package: Package, ini: Mapping[str, str]) -> str:
     name = ini.get("short-name") or ini.get("externalid") or package.name
     if not _IDENTIFIER.fullmatch(name):
-        raise InputError(
-            f"{package.where}: {name!r} cannot be a problem's id; rename the package (letters, digits, - and _)"
-        )
+        raise InputError(f"{name!r} cannot be a problem's id; rename the package (letters, digits, - and _)")
     return name
 
 

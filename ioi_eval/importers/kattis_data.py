@@ -107,7 +107,7 @@ def read_groups(package: Package, for_all: Mapping[str, Any] | None = None) -> T
     root = _read(package, DATA, _DEFAULTS, for_all or {})
     if root.tests or not {group.name for group in root.groups} <= {"sample", "secret"}:
         other = [*root.tests, *(group.path for group in root.groups if group.name not in ("sample", "secret"))]
-        raise InputError(f"{package.where}: {DATA}/ holds {other[0]}; only sample/ and secret/ belong there")
+        raise InputError(f"{DATA}/ holds {other[0]}; only sample/ and secret/ belong there")
     if not any(group.tests for group in root.walk()):
         raise InputError(
             f"{package.where} holds no {DATA}/secret/*.in: the tests are missing; get the complete package"
@@ -123,13 +123,13 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any], for_all: Ma
     for missing, there, ending in ((inputs - answers, "in", "ans"), (answers - inputs, "ans", "in")):
         if missing:
             name = f"{path}/{min(missing)}"
-            raise InputError(f"{package.where}: {name}.{there} has no {name}.{ending}; get the complete package")
+            raise InputError(f"{name}.{there} has no {name}.{ending}; get the complete package")
     own = next((f"{path}/{name}" for name in _CONFIGURATIONS if package.has(f"{path}/{name}")), None)
     if own and own.endswith(f"/{_CONFIGURATIONS[1]}"):
         inherited = {name: value for name, value in inherited.items() if name in _DEFAULTS}
     config = {**inherited, **(package.yaml(own) if own else {}), **for_all}
     if (policy := config["on_reject"]) not in ("break", "continue"):
-        raise InputError(f"{package.where}: on_reject of {path} is {policy!r}; it must be break or continue")
+        raise InputError(f"on_reject of {path} is {policy!r}; it must be break or continue")
     folders = {name.partition("/")[0] for name in below if "/" in name}
     prefix = f"{path}/".removeprefix(f"{DATA}/")
     items = sorted([*(f"{name}.in" for name in inputs), *folders])  # in the order of judging: by name

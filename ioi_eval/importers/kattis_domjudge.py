@@ -12,7 +12,6 @@ import configparser
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
@@ -38,7 +37,7 @@ def read_ini(package: Package) -> Mapping[str, str]:
     try:
         parser.read_string(f"[problem]\n{package.text(INI_FILE)}")
     except configparser.Error as error:
-        raise InputError(f"{package.where}: {INI_FILE} cannot be read: {error}") from error
+        raise InputError(f"{INI_FILE} cannot be read: {error}") from error
     values = (item for section in parser.sections() for item in parser[section].items())
     return {key: _unquoted(value.strip()) for key, value in values}
 
@@ -49,11 +48,10 @@ def _unquoted(value: str) -> str:
     return quoted[2] if quoted else value.partition(";")[0].strip().strip("'\"")
 
 
-def check_executables(package: Package, ini: Mapping[str, str], *, own: str | None) -> None:
+def check_executables(ini: Mapping[str, str], *, own: str | None) -> None:
     """Refuse packages that are judged by a program of the DOMjudge server, because the package does not contain it.
 
     Args:
-        package: for messages.
         ini: DOMjudge's settings.
         own: the setting that is ignored because the package has its own validator; `None` if it has none.
 
@@ -64,7 +62,7 @@ def check_executables(package: Package, ini: Mapping[str, str], *, own: str | No
         name = ini.get(key) or default
         if name != default and key != own:
             raise UnsupportedError(
-                f"{package.where}: {INI_FILE} names {key} {name!r}, a program of a DOMjudge server that is not in the"
+                f"{INI_FILE} names {key} {name!r}, a program of a DOMjudge server that is not in the"
                 " package; add it as an output validator, or remove the line"
             )
 
@@ -76,7 +74,7 @@ def time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, st
         InputError: there is no limit, it is not a number, or `.timelimit` states another limit (source: DOMjudge).
     """
     if given is not None:
-        return _seconds(package.where, given)
+        return _seconds(given)
     sources = stated_limits(package, limits, ini)
     if not sources:
         raise InputError(
@@ -84,10 +82,10 @@ def time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, st
             " give it in seconds with --time-limit, or --time-limit auto"
         )
     name, stated = next(iter(sources.items()))
-    seconds = _seconds(package.where, stated)
-    if _seconds(package.where, sources.get(_LIMIT_FILE, stated)) != seconds:
+    seconds = _seconds(stated)
+    if _seconds(sources.get(_LIMIT_FILE, stated)) != seconds:
         raise InputError(
-            f"{package.where}: the time limit is {stated} in {name} and {sources[_LIMIT_FILE]} in {_LIMIT_FILE}; give"
+            f"the time limit is {stated} in {name} and {sources[_LIMIT_FILE]} in {_LIMIT_FILE}; give"
             " it with --time-limit"
         )
     return seconds
@@ -100,13 +98,13 @@ def stated_limits(package: Package, limits: Mapping[str, Any], ini: Mapping[str,
     return {name: value for name, value in stated.items() if value is not None}
 
 
-def _seconds(where: Path, stated: object) -> float:
+def _seconds(stated: object) -> float:
     try:
         seconds = float(str(stated))
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < 86_400:
-        raise InputError(f"{where}: the time limit {stated!r} is not a number of seconds")
+        raise InputError(f"the time limit {stated!r} is not a number of seconds")
     return seconds
 
 
@@ -145,7 +143,7 @@ def states_only_ranges(root: TestGroup) -> bool:
     return any(group.tests and "range" in group.config and "accept_score" not in group.config for group in root.secret)
 
 
-def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
+def scored_by_validator(group: TestGroup) -> TestGroup:
     """The groups as DOMjudge scores them, if the validator gives the scores: the upper end of `range` is full marks.
 
     Source: DOMjudge's example problem *knapsack*.
@@ -155,17 +153,17 @@ def scored_by_validator(where: Path, group: TestGroup) -> TestGroup:
         UnsupportedError: a group adds up the scores of several tests, so its range is not that of one test.
     """
     if group.groups:
-        return replace(group, groups=tuple(scored_by_validator(where, inner) for inner in group.groups))
+        return replace(group, groups=tuple(scored_by_validator(inner) for inner in group.groups))
     if "accept_score" in group.config or "range" not in group.config:
         return group.with_settings(accept_score=group.config.get("accept_score", 0))
     if len(group.tests) > 1 and group.aggregations[-1:] != ("min",):
         raise UnsupportedError(
-            f"{where}: {group.path} has one range for the sum of several tests' scores; one test, or grader_flags: min,"
+            f"{group.path} has one range for the sum of several tests' scores; one test, or grader_flags: min,"
             " is supported"
         )
     try:
         _, high = (float(word) for word in str(group.config["range"]).split())
     except ValueError:
         stated = group.config["range"]
-        raise InputError(f"{where}: range of {group.path} is {stated!r}; it must be two numbers") from None
+        raise InputError(f"range of {group.path} is {stated!r}; it must be two numbers") from None
     return group.with_settings(accept_score=high).with_aggregation("min")

@@ -72,7 +72,6 @@ class Expectations:
     """
 
     def __init__(self, package: Package, groups: Sequence[str]) -> None:
-        self._where = f"{package.where}: {PATH}"
         self._groups = groups
         written = package.yaml(PATH) if package.has(PATH) else {}
         merged = {name: {**default, **self._mapping(name, written.get(name))} for name, default in _DEFAULTS.items()}
@@ -123,31 +122,31 @@ class Expectations:
             fails = fails or "AC" not in required
         left = [word for word in left if word != "AC"] if fails else left
         if rules and not left:
-            raise InputError(f"{self._where}: its permitted and required lists together allow no verdict; correct them")
+            raise InputError(f"{PATH}: its permitted and required lists together allow no verdict; correct them")
         return () if len(left) == len(_ALL) else tuple(left)
 
     def _stated_verdicts(self, rule: Mapping[str, Any], key: str) -> Sequence[str]:
         stated = rule.get(key, _ALL)
         stated = [stated] if isinstance(stated, str) else stated
         if not isinstance(stated, Sequence) or not stated or any(word not in _ALL for word in stated):
-            raise InputError(f"{self._where}: {key} is {stated!r}; it must be a list of {', '.join(_ALL)}")
+            raise InputError(f"{PATH}: {key} is {stated!r}; it must be a list of {', '.join(_ALL)}")
         return stated
 
     def _score(self, value: Any) -> Range:
         ends = value if isinstance(value, list) else [value, value]
         if len(ends) != 2 or any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
-            raise InputError(f"{self._where}: score is {value!r}; it must be one number or two")
+            raise InputError(f"{PATH}: score is {value!r}; it must be one number or two")
         return float(ends[0]), float(ends[1])
 
     def _mapping(self, name: Any, value: Any) -> Mapping[str, Any]:
         if value is not None and not isinstance(value, Mapping):
-            raise InputError(f"{self._where}: {name} is {value!r}; it must be a mapping of names to values")
+            raise InputError(f"{PATH}: {name} is {value!r}; it must be a mapping of names to values")
         return value or {}
 
     def _patterns(self, name: str) -> Sequence[str]:
         patterns = list(itertools.islice(_expanded(name), _MAX_PATTERNS + 1))
         if len(patterns) > _MAX_PATTERNS:
-            raise InputError(f"{self._where}: {name[:40]!r} stands for more than {_MAX_PATTERNS} patterns; write fewer")
+            raise InputError(f"{PATH}: {name[:40]!r} stands for more than {_MAX_PATTERNS} patterns; write fewer")
         return patterns
 
 

@@ -61,10 +61,7 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
     asked = [(flags, results) for flags in different for results in cases]
     answers = _answers(package.where, package.read(source), asked)
     by_flags = {flags: answers[index * len(cases) :][: len(cases)] for index, flags in enumerate(different)}
-    return {
-        group.path: _rule(f"{package.where}: {source} for {group.path}", cases, by_flags[group.flags])
-        for group in groups
-    }
+    return {group.path: _rule(f"{source} for {group.path}", cases, by_flags[group.flags]) for group in groups}
 
 
 def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
@@ -90,7 +87,7 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
     for (flags, results), sum_, points in zip(asked, wanted, answers, strict=True):
         if points is None or abs(points - sum_) > _PRINTED:
             raise UnsupportedError(
-                f"{package.where}: {source} gives {points} for groups of {list(results)} with the flags"
+                f"{source} gives {points} for groups of {list(results)} with the flags"
                 f" {' '.join(flags) or '(none)'}, not {sum_:g}; the sum of groups is supported (with ignore_sample:"
                 " without the samples)"
             )
@@ -131,7 +128,7 @@ def _source(package: Package) -> str:
     sources = [name for name in package.names(_FOLDER) if name.endswith(".py")]
     if len(sources) != 1 or len(package.names(_FOLDER)) != 1:
         stated = ", ".join(package.names(_FOLDER)) or "nothing"
-        raise UnsupportedError(f"{package.where}: {_FOLDER}/ holds {stated}; one grader in Python is supported")
+        raise UnsupportedError(f"{_FOLDER}/ holds {stated}; one grader in Python is supported")
     refuse_python_2(package, sources[0])
     return sources[0]
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_data import AGGREGATIONS, DATA, VERDICT_FLAGS, TestGroup
@@ -42,26 +41,25 @@ class GradedGroup:
     rounded: bool
 
 
-def pass_fail_subtasks(where: Path, root: TestGroup) -> list[Subtask]:
+def pass_fail_subtasks(root: TestGroup) -> list[Subtask]:
     """All tests as one subtask worth one point. Ignored samples are a separate subtask worth 0 points.
 
     Args:
-        where: the package, for messages.
         root: the root of its test data.
 
     Raises:
         UnsupportedError: a group is accepted although some of its tests are not.
     """
     for group in root.walk():
-        flags, tests = _flags(where, group), len(group.all_tests)
+        flags, tests = _flags(group), len(group.all_tests)
         for flag, least in (("always_accept", 1), ("accept_if_any_accepted", 2)):
             if flag in flags and tests >= least:
                 raise UnsupportedError(
-                    f"{where}: {group.path} has {flag}; in a pass-fail problem only groups that need all their tests"
+                    f"{group.path} has {flag}; in a pass-fail problem only groups that need all their tests"
                     " to be accepted are supported"
                 )
     counted = tuple(test for group in root.groups if group.name != "sample" for test in group.all_tests)
-    if "ignore_sample" not in _flags(where, root) or root.config["on_reject"] == "break" or not counted:
+    if "ignore_sample" not in _flags(root) or root.config["on_reject"] == "break" or not counted:
         return [Subtask(name=PASS_FAIL, points=1, tests=root.all_tests)]
     return [*_sample_subtasks(root), Subtask(name=PASS_FAIL, points=1, tests=counted)]
 
@@ -82,12 +80,11 @@ def has_old_scores(root: TestGroup) -> bool:
 
 
 def scoring_subtasks(
-    where: Path, root: TestGroup, *, custom: bool, graded: Mapping[str, GradedGroup] | None = None
+    root: TestGroup, *, custom: bool, graded: Mapping[str, GradedGroup] | None = None
 ) -> list[Subtask]:
     """The groups of a scoring problem as subtasks.
 
     Args:
-        where: the package, for messages.
         root: the root of its test data.
         custom: whether its output validator gives scores.
         graded: by path, how the package's own grader scores groups by their lowest score.
@@ -95,82 +92,80 @@ def scoring_subtasks(
     Raises:
         UnsupportedError: a minimum cannot express how the groups are scored.
     """
-    samples_count = "ignore_sample" not in _flags(where, root)
+    samples_count = "ignore_sample" not in _flags(root)
     counted = [group for group in root.groups if group.all_tests and (samples_count or group.name != "sample")]
-    if len(counted) > 1 and (aggregation := _aggregation(where, root)) != "sum":
+    if len(counted) > 1 and (aggregation := _aggregation(root)) != "sum":
         raise UnsupportedError(
-            f"{where}: {root.path} takes the {aggregation} of its groups; the sum of samples and secret data is"
+            f"{root.path} takes the {aggregation} of its groups; the sum of samples and secret data is"
             " supported, and ignore_sample"
         )
     subtasks = [] if samples_count else _sample_subtasks(root)
-    for group, before in _with_required(where, root, ()):
+    for group, before in _with_required(root, ()):
         if group in counted:
-            subtasks += _subtasks(where, group, custom, graded or {}, before)
+            subtasks += _subtasks(group, custom, graded or {}, before)
     names = [subtask.name for subtask in subtasks]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UnsupportedError(f"{where}: two test groups are called {twice}; rename one")
+        raise UnsupportedError(f"two test groups are called {twice}; rename one")
     return subtasks
 
 
-def _with_required(
-    where: Path, group: TestGroup, before: tuple[str, ...]
-) -> Iterator[tuple[TestGroup, tuple[str, ...]]]:
+def _with_required(group: TestGroup, before: tuple[str, ...]) -> Iterator[tuple[TestGroup, tuple[str, ...]]]:
     """The groups in a group, each with the tests that must be accepted before it is judged."""
     for index, inner in enumerate(group.groups):
         yield inner, before
         if group.config["on_reject"] == "break" and index + 1 < len(group.groups):
-            before = (*before, *_accepting(where, inner))
+            before = (*before, *_accepting(inner))
 
 
-def _accepting(where: Path, group: TestGroup) -> tuple[str, ...]:
+def _accepting(group: TestGroup) -> tuple[str, ...]:
     """The tests that must be accepted so that a group is accepted."""
     tests = group.all_tests
-    flags = {flag for inner in group.walk() if inner.all_tests for flag in _flags(where, inner)}
-    if "always_accept" in (flags if len(tests) == 1 else _flags(where, group)):
+    flags = {flag for inner in group.walk() if inner.all_tests for flag in _flags(inner)}
+    if "always_accept" in (flags if len(tests) == 1 else _flags(group)):
         return ()
     if len(tests) > 1 and flags & {"always_accept", "accept_if_any_accepted"}:
         raise UnsupportedError(
-            f"{where}: the group after {group.path} is judged only if this one is accepted, and this one has"
+            f"the group after {group.path} is judged only if this one is accepted, and this one has"
             f" {' and '.join(sorted(flags))}, which is not supported there; set on_reject: continue"
         )
     return tests
 
 
 def _subtasks(
-    where: Path, group: TestGroup, custom: bool, graded: Mapping[str, GradedGroup], before: tuple[str, ...]
+    group: TestGroup, custom: bool, graded: Mapping[str, GradedGroup], before: tuple[str, ...]
 ) -> list[Subtask]:
     if not group.all_tests:
         return []
     if before and custom:
         raise UnsupportedError(
-            f"{where}: {group.path} is judged only if the groups before it are accepted (on_reject: break), and has"
+            f"{group.path} is judged only if the groups before it are accepted (on_reject: break), and has"
             " scores of its own; that is not supported"
         )
     if group.path in graded and not group.groups:
         return [Subtask(name=group.name, points=graded[group.path].points, tests=group.tests)]
-    aggregation = _aggregation(where, group)
+    aggregation = _aggregation(group)
     if not group.groups:
-        return _leaf(where, group, aggregation, before, custom=custom)
+        return _leaf(group, aggregation, before, custom=custom)
     if group.tests:
-        raise UnsupportedError(f"{where}: {group.path} holds both tests and groups; such a score is not supported")
+        raise UnsupportedError(f"{group.path} holds both tests and groups; such a score is not supported")
     inner = [
-        _subtasks(where, part, custom, graded, needed)
-        for part, needed in _with_required(where, group, before)
+        _subtasks(part, custom, graded, needed)
+        for part, needed in _with_required(group, before)
         if part.all_tests  # Source: problemtools: a group without tests has no result
     ]
     if aggregation == "min":
-        return [_lowest(where, group, inner, custom)]
+        return [_lowest(group, inner, custom)]
     if aggregation == "avg" and group.config["on_reject"] != "break":
         inner = [[replace(part, points=part.points / len(inner)) for part in subtasks] for subtasks in inner]
     elif aggregation != "sum":
         raise UnsupportedError(
-            f"{where}: {group.path} takes the {aggregation} of its groups; their sum and min are supported, and without"
+            f"{group.path} takes the {aggregation} of its groups; their sum and min are supported, and without"
             " on_reject: break their avg"
         )
     return [subtask for subtasks in inner for subtask in subtasks]
 
 
-def _lowest(where: Path, group: TestGroup, inner: list[list[Subtask]], custom: bool) -> Subtask:
+def _lowest(group: TestGroup, inner: list[list[Subtask]], custom: bool) -> Subtask:
     """The minimum over several groups, as one subtask of all their tests.
 
     Its points are those of the group with the fewest: each gets all or nothing, unless the validator gives scores.
@@ -178,15 +173,15 @@ def _lowest(where: Path, group: TestGroup, inner: list[list[Subtask]], custom: b
     points = {subtask.points for subtasks in inner for subtask in subtasks}
     if any(len(subtasks) != 1 for subtasks in inner) or (custom and len(points) > 1):
         raise UnsupportedError(
-            f"{where}: {group.path} takes the min of its groups; that is supported if each takes the min of its"
+            f"{group.path} takes the min of its groups; that is supported if each takes the min of its"
             " tests, and all have the same points if the validator gives scores"
         )
     tests = dict.fromkeys(test for subtasks in inner for subtask in subtasks for test in subtask.tests)
     return Subtask(name=group.name, points=min(points), tests=tuple(tests))
 
 
-def _leaf(where: Path, group: TestGroup, aggregation: str, before: tuple[str, ...], *, custom: bool) -> list[Subtask]:
-    points = _points(where, group)
+def _leaf(group: TestGroup, aggregation: str, before: tuple[str, ...], *, custom: bool) -> list[Subtask]:
+    points = _points(group)
     if aggregation == "min":
         return [Subtask(name=group.name, points=points, tests=(*before, *group.tests))]
     breaks = group.config["on_reject"] == "break"
@@ -194,12 +189,12 @@ def _leaf(where: Path, group: TestGroup, aggregation: str, before: tuple[str, ..
         points /= len(group.tests)
     elif aggregation != "sum":
         raise UnsupportedError(
-            f"{where}: {group.path} takes the {aggregation} of its tests; min and sum are supported, and without"
+            f"{group.path} takes the {aggregation} of its tests; min and sum are supported, and without"
             " on_reject: break avg"
         )
     if breaks and custom and len(group.tests) > 1:
         raise UnsupportedError(
-            f"{where}: {group.path} sums scores of its own and breaks at the first rejection; that is not supported"
+            f"{group.path} sums scores of its own and breaks at the first rejection; that is not supported"
         )
     return [
         Subtask(
@@ -211,37 +206,36 @@ def _leaf(where: Path, group: TestGroup, aggregation: str, before: tuple[str, ..
     ]
 
 
-def _points(where: Path, group: TestGroup) -> float:
+def _points(group: TestGroup) -> float:
     """The points of an accepted test of the group."""
     points, rejected = group.config.get("accept_score", 1), group.config.get("reject_score", 0)
     for name, value in (("accept_score", points), ("reject_score", rejected)):
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InputError(f"{where}: {name} of {group.path} is {value!r}; it must be a number")
+            raise InputError(f"{name} of {group.path} is {value!r}; it must be a number")
     if rejected != 0:
-        raise UnsupportedError(f"{where}: reject_score of {group.path} is {rejected}; only 0 is supported")
+        raise UnsupportedError(f"reject_score of {group.path} is {rejected}; only 0 is supported")
     return float(points) if isinstance(points, float) and not points.is_integer() else int(points)
 
 
-def _flags(where: Path, group: TestGroup) -> tuple[str, ...]:
+def _flags(group: TestGroup) -> tuple[str, ...]:
     """The flags of a group with default grading."""
     if group.config["grading"] != "default":
         raise UnsupportedError(
-            f"{where}: {group.path} has grading {group.config['grading']!r}, by a program of its own;"
-            " default is supported"
+            f"{group.path} has grading {group.config['grading']!r}, by a program of its own; default is supported"
         )
     if unknown := [flag for flag in group.flags if flag not in AGGREGATIONS + VERDICT_FLAGS]:
-        raise UnsupportedError(f"{where}: the grader flag {unknown[0]!r} of {group.path} is not supported")
+        raise UnsupportedError(f"the grader flag {unknown[0]!r} of {group.path} is not supported")
     return group.flags
 
 
-def _aggregation(where: Path, group: TestGroup) -> str:
+def _aggregation(group: TestGroup) -> str:
     """The group's aggregation: the last one in its flags, as in the default grader."""
-    _flags(where, group)
+    _flags(group)
     return (group.aggregations or ("sum",))[-1]
 
 
 def test_columns(
-    where: Path, root: TestGroup, *, custom: bool, scoring: bool, graded: Mapping[str, GradedGroup]
+    root: TestGroup, *, custom: bool, scoring: bool, graded: Mapping[str, GradedGroup]
 ) -> dict[str, dict[str, object]]:
     """The columns of test rows: further flags of the output validator, and how its scores are read.
 
@@ -250,7 +244,6 @@ def test_columns(
     and in a pass-fail problem, it does not count: there only acceptance does.
 
     Args:
-        where: the package, for messages.
         root: the root of its test data.
         custom: whether the package has its own output validator, and in a scoring problem whether that gives scores.
         scoring: whether submissions get points.
@@ -260,33 +253,33 @@ def test_columns(
     custom, only_accepts = custom and scoring, custom and not scoring
     for group in root.walk():
         own: dict[str, object] = {}
-        if flags := validator_flags(f"{where}: {group.path}", group.config):
+        if flags := validator_flags(f"{group.path}", group.config):
             own["checker_args"] = flags
         if group.path in graded:
             own |= {"score_steps": max(graded[group.path].points, 1)} if graded[group.path].rounded else {}
         elif custom and group.tests and group.path.startswith(f"{DATA}/secret"):
-            own["full_score"] = _full_score(where, group)
+            own["full_score"] = _full_score(group)
         elif only_accepts:
             own["full_score"] = 0
         columns.update(dict.fromkeys(group.tests, own))
     for group in root.groups:
-        if custom and group.name == "sample" and ("ignore_sample" in _flags(where, root) or not _points(where, group)):
+        if custom and group.name == "sample" and ("ignore_sample" in _flags(root) or not _points(group)):
             for test in group.all_tests:
                 columns[test] = {**columns[test], "full_score": 0}
     return columns
 
 
-def _full_score(where: Path, group: TestGroup) -> int:
+def _full_score(group: TestGroup) -> int:
     """The most points of a test of the group: the upper end of its `range`."""
     words = str(group.config.get("range", "")).split()
-    points = _points(where, group)
+    points = _points(group)
     try:
         low, high = (float(word) for word in words)
     except ValueError:
         low, high = 0.0, math.inf
     if low != 0 or not high.is_integer() or high != points or high < 1:
         raise UnsupportedError(
-            f"{where}: {group.path} has scores of its own within {' '.join(words) or 'no range'} and an accept_score of"
+            f"{group.path} has scores of its own within {' '.join(words) or 'no range'} and an accept_score of"
             f" {points}; a range from 0 to an accept_score in whole points is supported"
         )
     return int(high)

@@ -57,9 +57,7 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
     """
     folders = [folder for folder in VALIDATOR_FOLDERS if package.names(folder)]
     if len(folders) != 1:
-        raise InputError(
-            f"{package.where}: validation is custom, but there is no output validator; get the complete package"
-        )
+        raise InputError("validation is custom, but there is no output validator; get the complete package")
     below = package.names(folders[0])
     names = [name for name in below if not name.endswith(_DOCUMENTATION)]
     if len({name.removeprefix(f"{folders[0]}/").partition("/")[0] for name in names}) > 1 and any(
@@ -68,7 +66,7 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
         raise UnsupportedError(f"{package.where} has several output validators; one is supported")
     if script := next((name for name in names if basename(name) == _RUN_SCRIPT), None):
         raise UnsupportedError(
-            f"{package.where}: the output validator is the script {script}, which starts other files; one source, or a"
+            f"the output validator is the script {script}, which starts other files; one source, or a"
             f" `{BUILD_SCRIPT}` script that leaves one program, is supported: put that in its place"
         )
     if build := next((name for name in names if basename(name) == BUILD_SCRIPT), None):
@@ -112,9 +110,9 @@ def _built(package: Package, build: str, below: Sequence[str], role: str) -> lis
     files = [(f"{role}/{name.removeprefix(folder)}", name) for name in below if name.startswith(folder)]
     for path, name in files:
         if b"\0" in package.read(name):
-            raise UnsupportedError(f"{package.where}: {name} is not text; {build} can be given texts only")
+            raise UnsupportedError(f"{name} is not text; {build} can be given texts only")
         if path.count("/") > 1:
-            raise UnsupportedError(f"{package.where}: {name} lies in a folder beside {build}, which is not supported")
+            raise UnsupportedError(f"{name} lies in a folder beside {build}, which is not supported")
     return [(path, package.text(name)) for path, name in files]
 
 
@@ -123,7 +121,7 @@ def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple
     headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
     if len(sources) != 1:
         raise UnsupportedError(
-            f"{package.where}: the output validator is {', '.join(names)};"
+            f"the output validator is {', '.join(names)};"
             f" one source in C++, C or Python, with headers, is supported, and a `{BUILD_SCRIPT}` script"
         )
     text = package.text(sources[0])
@@ -163,7 +161,7 @@ def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
     names = package.names(folder)
     sources = [name for name in names if name.endswith(_SOURCE_ENDINGS)]
     if len(sources) > 1:
-        raise UnsupportedError(f"{package.where}: {folder} holds {len(sources)} sources; one is supported")
+        raise UnsupportedError(f"{folder} holds {len(sources)} sources; one is supported")
     headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
     texts = {path: package.text(path) for path in (*headers, *sources)}
     others = [name for name in names if name not in texts and (folder == "include/cpp" or language(name) is None)]
@@ -174,8 +172,7 @@ def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
         )
     if forking := next((path for path, text in texts.items() if _FORK.search(_COMMENT.sub(" ", text))), None):
         raise UnsupportedError(
-            f"{package.where}: {forking} starts processes of its own (fork), which is not supported: every right"
-            " submission would crash"
+            f"{forking} starts processes of its own (fork), which is not supported: every right submission would crash"
         )
     return [
         ("graders/grader.cpp" if path in sources else f"graders/{basename(path)}", text) for path, text in texts.items()
@@ -208,9 +205,7 @@ def refuse_python_2(package: Package, name: str) -> None:
         UnsupportedError: it is one.
     """
     if is_python_2(package.text(name)):
-        raise UnsupportedError(
-            f"{package.where}: {name} is Python 2, which is not supported; rewrite it in Python 3 (`2to3` does most)"
-        )
+        raise UnsupportedError(f"{name} is Python 2, which is not supported; rewrite it in Python 3 (`2to3` does most)")
 
 
 def is_python_2(text: str) -> bool:

@@ -12,7 +12,6 @@ Source: Kattis problem package format 2025-09, "Result aggregation", "Group depe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
@@ -23,11 +22,10 @@ _SECRET_SCORE = 100
 _AGGREGATIONS = ("pass-fail", "sum", "min")
 
 
-def subtasks_by_group(where: Path, root: TestGroup, *, custom: bool) -> list[Subtask]:
+def subtasks_by_group(root: TestGroup, *, custom: bool) -> list[Subtask]:
     """The groups of a scoring problem.
 
     Args:
-        where: the package, for messages.
         root: the root of its test data.
         custom: whether the package has its own output validator, which may give scores.
 
@@ -40,32 +38,27 @@ def subtasks_by_group(where: Path, root: TestGroup, *, custom: bool) -> list[Sub
     subtasks = [] if sample is None or not sample.all_tests else [_subtask("sample", 0, sample.all_tests)]
     groups = [group for group in secret.groups if group.configured]
     if groups and (len(groups) < len(secret.groups) or secret.tests):
-        raise InputError(f"{where}: {secret.path} holds test groups and other tests; only one of them may be there")
-    aggregation = _aggregation(where, secret, "sum")
-    required = _required(where, root, groups)
+        raise InputError(f"{secret.path} holds test groups and other tests; only one of them may be there")
+    aggregation = _aggregation(secret, "sum")
+    required = _required(root, groups)
     if not groups:
-        points = _points(where, secret, _SECRET_SCORE)
-        return subtasks + _of_tests(where, secret, aggregation, points, required[secret.path], custom=custom)
+        points = _points(secret, _SECRET_SCORE)
+        return subtasks + _of_tests(secret, aggregation, points, required[secret.path], custom=custom)
     if aggregation == "pass-fail":
         tests = [*required[secret.path], *(test for group in groups for test in required[group.path])]
-        return [*subtasks, _subtask("secret", _points(where, secret, _SECRET_SCORE), (*tests, *secret.all_tests))]
+        return [*subtasks, _subtask("secret", _points(secret, _SECRET_SCORE), (*tests, *secret.all_tests))]
     if aggregation == "min":
-        raise UnsupportedError(f"{where}: {secret.path} takes the min of its groups; only their sum is supported")
-    stated, most = sum(_points(where, group) for group in groups), secret.config.get("max_score", _SECRET_SCORE)
+        raise UnsupportedError(f"{secret.path} takes the min of its groups; only their sum is supported")
+    stated, most = sum(_points(group) for group in groups), secret.config.get("max_score", _SECRET_SCORE)
     if isinstance(most, int) and stated > most:
-        raise InputError(
-            f"{where}: the groups of {secret.path} are worth {stated} points, more than its max_score {most}"
-        )
+        raise InputError(f"the groups of {secret.path} are worth {stated} points, more than its max_score {most}")
     for group in groups:
         before = (*required[secret.path], *required[group.path])
-        subtasks += _of_tests(
-            where, group, _aggregation(where, group, "pass-fail"), _points(where, group), before, custom=custom
-        )
+        subtasks += _of_tests(group, _aggregation(group, "pass-fail"), _points(group), before, custom=custom)
     return subtasks
 
 
 def _of_tests(
-    where: Path,
     group: TestGroup,
     aggregation: str,
     points: float,
@@ -75,19 +68,19 @@ def _of_tests(
 ) -> list[Subtask]:
     tests = group.all_tests
     if not tests:
-        raise InputError(f"{where}: the test group {group.path} has no tests; get the complete package")
+        raise InputError(f"the test group {group.path} has no tests; get the complete package")
     if aggregation != "sum":
         if custom and aggregation == "min":
-            raise UnsupportedError(_own_scores(where, group))
+            raise UnsupportedError(_own_scores(group))
         return [_subtask(group.name, points, (*required, *tests))]
     if custom:
-        raise UnsupportedError(_own_scores(where, group))
+        raise UnsupportedError(_own_scores(group))
     return [_subtask(test, points / len(tests), (*required, test)) for test in tests]
 
 
-def _own_scores(where: Path, group: TestGroup) -> str:
+def _own_scores(group: TestGroup) -> str:
     return (
-        f"{where}: {group.path} uses scores of the package's output validator; in this version of the format only"
+        f"{group.path} uses scores of the package's output validator; in this version of the format only"
         " groups with pass-fail aggregation are supported with a validator"
     )
 
@@ -96,7 +89,7 @@ def _subtask(name: str, points: float, tests: Sequence[str]) -> Subtask:
     return Subtask(name=name, points=points, tests=tuple(dict.fromkeys(tests)))
 
 
-def _required(where: Path, root: TestGroup, groups: Sequence[TestGroup]) -> dict[str, tuple[str, ...]]:
+def _required(root: TestGroup, groups: Sequence[TestGroup]) -> dict[str, tuple[str, ...]]:
     """For each group's path the tests that must be accepted before it counts, also those that they depend on."""
     required: dict[str, tuple[str, ...]] = {}
     known: dict[str, TestGroup] = {}
@@ -105,7 +98,7 @@ def _required(where: Path, root: TestGroup, groups: Sequence[TestGroup]) -> dict
         tests: list[str] = []
         for name in [stated] if isinstance(stated, str) else stated:
             if name not in known:
-                raise InputError(f"{where}: {group.path} requires {name!r}, which is not a test group before it")
+                raise InputError(f"{group.path} requires {name!r}, which is not a test group before it")
             tests += (*required[known[name].path], *known[name].all_tests)
         required[group.path] = tuple(dict.fromkeys(tests))
         if group.path != f"{DATA}/secret":
@@ -113,18 +106,18 @@ def _required(where: Path, root: TestGroup, groups: Sequence[TestGroup]) -> dict
     return required
 
 
-def _aggregation(where: Path, group: TestGroup, default: str) -> str:
+def _aggregation(group: TestGroup, default: str) -> str:
     stated = group.config.get("score_aggregation", default)
     if stated not in _AGGREGATIONS:
         known = ", ".join(_AGGREGATIONS)
-        raise InputError(f"{where}: score_aggregation of {group.path} is {stated!r}; it must be one of {known}")
+        raise InputError(f"score_aggregation of {group.path} is {stated!r}; it must be one of {known}")
     return str(stated)
 
 
-def _points(where: Path, group: TestGroup, default: Any = "unbounded") -> int:
+def _points(group: TestGroup, default: Any = "unbounded") -> int:
     stated = group.config.get("max_score", default)
     if stated == "unbounded":
-        raise UnsupportedError(f"{where}: {group.path} has no max_score; unbounded scores are not supported")
+        raise UnsupportedError(f"{group.path} has no max_score; unbounded scores are not supported")
     if isinstance(stated, bool) or not isinstance(stated, int) or stated < 0:
-        raise InputError(f"{where}: max_score of {group.path} is {stated!r}; it must be a whole number of points")
+        raise InputError(f"max_score of {group.path} is {stated!r}; it must be a whole number of points")
     return stated

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
@@ -71,9 +70,7 @@ def read_kind(package: Package, meta: Mapping[str, Any], notes: list[str]) -> Ka
     """
     kind = _legacy_kind(package, meta, notes) if is_legacy(meta) else _kind_by_type(package, meta)
     if kind.multi_pass and (kind.interactive or kind.scoring):
-        raise UnsupportedError(
-            f"{package.where}: multi-pass problems that are interactive or scoring are not supported"
-        )
+        raise UnsupportedError("multi-pass problems that are interactive or scoring are not supported")
     return kind
 
 
@@ -81,10 +78,8 @@ def _legacy_kind(package: Package, meta: Mapping[str, Any], notes: list[str]) ->
     """The kind of a package of a version before 2023."""
     kind = meta.get("type", "pass-fail")
     if kind not in ("pass-fail", "scoring"):
-        raise UnsupportedError(
-            f"{package.where}: type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are"
-        )
-    validation = _validation(package.where, meta)
+        raise UnsupportedError(f"type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are")
+    validation = _validation(meta)
     if not validation and _has_validator(package):
         if not package.has(ROOT_FILE):  # Source: DOMjudge
             validation = frozenset({"custom"})
@@ -106,7 +101,7 @@ def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     words = frozenset(map(str, stated) if isinstance(stated, list) else str(stated).split())
     if others := sorted(words - {"pass-fail", "scoring", "interactive", "multi-pass"}):
         raise UnsupportedError(
-            f"{package.where}: type {', '.join(others)} in {ROOT_FILE} is not supported; pass-fail, scoring,"
+            f"type {', '.join(others)} in {ROOT_FILE} is not supported; pass-fail, scoring,"
             " interactive and multi-pass are"
         )
     special = words & {"interactive", "multi-pass"}
@@ -114,7 +109,7 @@ def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     return KattisKind(legacy=False, scoring="scoring" in words, validation=validation)
 
 
-def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
+def _validation(meta: Mapping[str, Any]) -> frozenset[str]:
     """The words of `validation` without `default`: none, or `custom` and its abilities."""
     words = frozenset(str(meta.get("validation") or "default").split())
     if words == {"default"}:
@@ -122,17 +117,16 @@ def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
     if "custom" not in words or words - _VALIDATIONS:
         stated = meta["validation"]
         raise UnsupportedError(
-            f"{where}: validation {stated!r} is not supported; default, custom, custom score, custom interactive"
+            f"validation {stated!r} is not supported; default, custom, custom score, custom interactive"
             " and custom multi-pass are"
         )
     return words
 
 
-def constants(where: Path, meta: Mapping[str, Any]) -> Callable[[str, str], str] | None:
+def constants(meta: Mapping[str, Any]) -> Callable[[str, str], str] | None:
     """The function that replaces `{{name}}` in programs and settings by its value; `None` if there are no constants.
 
     Args:
-        where: the package, for messages.
         meta: the contents of `problem.yaml`.
 
     Raises:
@@ -142,17 +136,15 @@ def constants(where: Path, meta: Mapping[str, Any]) -> Callable[[str, str], str]
     if stated is None:
         return None
     if not isinstance(stated, Mapping):
-        raise InputError(f"{where}: constants in {ROOT_FILE} is {stated!r}; it must be a mapping of names to values")
+        raise InputError(f"constants in {ROOT_FILE} is {stated!r}; it must be a mapping of names to values")
     values: dict[tuple[str, str], str] = {}
     for name, value in stated.items():
         variants = value if isinstance(value, Mapping) else {"value": value}
         if not _CONSTANT_NAME.fullmatch(str(name)) or "value" not in variants:
-            raise InputError(f"{where}: the constant {name!r} in {ROOT_FILE} has a name or a value that is not allowed")
+            raise InputError(f"the constant {name!r} in {ROOT_FILE} has a name or a value that is not allowed")
         for variant, constant in variants.items():
             if isinstance(constant, bool) or not isinstance(constant, int | float | str):
-                raise InputError(
-                    f"{where}: the constant {name} in {ROOT_FILE} is {constant!r}; it must be a number or a text"
-                )
+                raise InputError(f"the constant {name} in {ROOT_FILE} is {constant!r}; it must be a number or a text")
             values[name, str(variant)] = str(constant)
 
     def edit(path: str, text: str) -> str:

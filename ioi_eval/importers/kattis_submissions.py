@@ -156,7 +156,7 @@ class _Submissions:
         """The statement in the source, else in `submissions.yaml` if the format has it, else that of the folder."""
         total = _total(text) if self.kind.scoring else None
         if self.expectations is None or _RESULTS.search(text):
-            return Stated(verdicts=_stated(self.package, path, text, program.partition("/")[0]), score=total)
+            return Stated(verdicts=_stated(path, text, program.partition("/")[0]), score=total)
         own = self.expectations.of(program)
         is_total = self.kind.scoring and own.score is not None
         return replace(own, verdicts=_in_our_words(own.verdicts), score=own.score if is_total else total)
@@ -168,7 +168,7 @@ class _Submissions:
             InputError: there is no such file.
             UnsupportedError: it is Rust, where we compile `main.rs` if there is one.
         """
-        where = f"{self.package.where}: submissions.yaml names {entry_point} as the entry point of {program}"
+        where = f"submissions.yaml names {entry_point} as the entry point of {program}"
         if language(files[0]) in ("c", "cpp"):
             return files[0], files
         main = f"{_FOLDER}/{program}/{entry_point}"
@@ -221,7 +221,7 @@ class _Submissions:
         for group, grade in zip(self.groups.values(), grades, strict=True):
             verdicts = _VERDICTS.get(grade)
             if verdicts is None:
-                raise InputError(f"{self.package.where}: {path} expects {grade!r}, which is not a verdict")
+                raise InputError(f"{path} expects {grade!r}, which is not a verdict")
             if group.name in known:
                 stated[group.name] = _accepted(self.kind.custom_score) if verdicts == ("AC",) else ",".join(verdicts)
         return stated
@@ -286,7 +286,7 @@ def _is_replaced(package: Package, path: str) -> bool:
     return path.count("/") > 2 and package.has(f"{folder}/{basename(path)}")
 
 
-def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, ...]:
+def _stated(path: str, text: str, folder: str) -> tuple[str, ...]:
     """The verdicts of which one is expected; empty if nothing is stated that can be checked."""
     tags = _RESULTS.findall(_TOTAL.sub("", text))
     if len(tags) > 1:
@@ -299,7 +299,7 @@ def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, .
             verdicts = _FOLDERS.get(word.upper())
         if verdicts is None:
             if tags and not word.upper().startswith(("CHECK", "NONE")):
-                raise InputError(f"{package.where}: {path} expects {word!r}, which is not a verdict")
+                raise InputError(f"{path} expects {word!r}, which is not a verdict")
             return ()
         stated.update(dict.fromkeys(verdicts))
     return tuple(stated)

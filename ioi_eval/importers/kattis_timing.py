@@ -53,9 +53,7 @@ def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, 
         ("time_resolution", resolution, 0.001),
     ):
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1000:
-            raise InputError(
-                f"{package.where}: {name} in {ROOT_FILE} is {value!r}; it must be a number from {least:g} to 1,000"
-            )
+            raise InputError(f"{name} in {ROOT_FILE} is {value!r}; it must be a number from {least:g} to 1,000")
         values.append(float(value))
     names = [name.removeprefix(_FOLDER) for name in package.names(_FOLDER.rstrip("/"))]
     labels = {*names, *(name.partition("/")[0] for name in names)}  # a file's, or that of a folder of several

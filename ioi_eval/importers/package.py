@@ -226,6 +226,8 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | No
         root_file: the file in the outermost folder of such a package.
         or_file: another file that may be there instead.
 
+    Errors that are raised while it is open get its path and its format.
+
     Raises:
         InputError: it is missing, cannot be read, has no such file, or has several packages.
     """
@@ -236,7 +238,8 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | No
         except InputError as error:
             if not package.format or type(error) not in (InputError, UnsupportedError):
                 raise
-            raise type(error)(f"{error} [read as {package.format}]") from error
+            where = "" if str(error).startswith(str(package.where)) else f"{package.where}: "
+            raise type(error)(f"{where}{error} [read as {package.format}]") from error
 
 
 def _decoded(content: bytes) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -93,7 +92,7 @@ class Packages:
 
 def different(root: TestGroup) -> Iterator[str]:
     """The submissions with different points, as sets of passed tests."""
-    subtasks = scoring_subtasks(Path("package"), root, custom=False)
+    subtasks = scoring_subtasks(root, custom=False)
     tests = root.all_tests
     for bits in itertools.product((False, True), repeat=len(tests)):
         passes = dict(zip(tests, bits, strict=True))
@@ -129,7 +128,7 @@ def test_pass_fail_problems_accept_what_the_groups_accept(seed: int) -> None:
         if not root.groups[1].all_tests or len(tests) > _MAX_TESTS:
             continue
         try:
-            (subtask,) = (one for one in pass_fail_subtasks(Path("package"), root) if one.points)
+            (subtask,) = (one for one in pass_fail_subtasks(root) if one.points)
         except UnsupportedError:
             continue
         for bits in itertools.product((False, True), repeat=len(tests)):
