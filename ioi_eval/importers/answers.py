@@ -9,8 +9,6 @@ Source: testlib as it is changed for CMS, `readBothGraderResults`.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ioi_eval.errors import InputError
 from ioi_eval.model import Problem
 
@@ -24,11 +22,10 @@ def has_stated_results(problem: Problem) -> bool:
     return problem.checker is not None and _ASKS in problem.checker.source.content
 
 
-def check_answer(where: Path, name: str, text: str) -> None:
+def check_answer(name: str, text: str) -> None:
     """Refuse an official output which shows that the model solution failed.
 
     Args:
-        where: the package, for messages.
         name: the output's path in the package.
         text: its content.
 
@@ -40,6 +37,5 @@ def check_answer(where: Path, name: str, text: str) -> None:
         return
     problem = f"says {stated[0]}, but the checker needs {_GOOD}" if stated else "does not say how the grader ended"
     raise InputError(
-        f"{where}: {name} {problem}: the model solution failed on this test; generate it again, with "
-        "`ulimit -s unlimited`"
+        f"{name} {problem}: the model solution failed on this test; generate it again, with `ulimit -s unlimited`"
     )

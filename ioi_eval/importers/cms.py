@@ -54,13 +54,12 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 
 
 def _import(package: Package, year: int, day: str | None) -> ImportedTask:
-    where = package.where
     meta = package.json(ROOT_FILE)
     if "task_type" not in meta and package.has("subtasks.json"):
-        raise InputError(f"{where} is a TPS task folder; use `ioi-eval import tps`")
-    code = _required(package, meta, "code", str)
-    task_type = parse_task_type(_required(package, meta, "task_type", str), f"{where}: {ROOT_FILE}")
-    score_type = parse_score_type(meta.get("score_type"), f"{where}: {ROOT_FILE}")
+        raise InputError(f"{package.where} is a TPS task folder; use `ioi-eval import tps`")
+    code = _required(meta, "code", str)
+    task_type = parse_task_type(_required(meta, "task_type", str), ROOT_FILE)
+    score_type = parse_score_type(meta.get("score_type"), ROOT_FILE)
     notes: list[str] = []
     tests = _tests(package, notes)
     subtasks = _subtasks(package, tuple(tests), notes)
@@ -78,7 +77,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "day": day,
         "statement": "",
         "problem": "",
-        **_limits(package, meta, task_type),
+        **_limits(meta, task_type),
         "score_precision": meta.get("score_precision", 2),
         **({"score_type": score_type.value} if score_type else {}),
         "task_type": task_type.value,
@@ -89,7 +88,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         shared,
         subtasks=subtasks,
         files=files,
-        config=_config(package, meta, task_type) | _output_tests(package, task_type),
+        config=_config(meta, task_type) | _output_tests(package, task_type),
         tests=tests,
         solutions=_solutions(package, task_type, notes),
         notes=notes,
@@ -107,21 +106,21 @@ def _starting_code(package: Package, code: str) -> str:
     return ""
 
 
-def _required(package: Package, meta: Mapping[str, Any], field: str, kind: type | tuple[type, ...]) -> Any:
+def _required(meta: Mapping[str, Any], field: str, kind: type | tuple[type, ...]) -> Any:
     value = meta.get(field)
     if isinstance(value, bool) or not isinstance(value, kind) or value == "":
         stated = "is missing" if value is None else f"is {value!r}"
-        raise InputError(f"{package.where}: {field} {stated} in {ROOT_FILE}; this is not a complete CMS export package")
+        raise InputError(f"{field} {stated} in {ROOT_FILE}; this is not a complete CMS export package")
     return value
 
 
-def _limits(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
+def _limits(meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
     """The limits, as in CMS's loader: OutputOnly tasks have none."""
     if task_type is TaskType.OUTPUT_ONLY:
         return {}
     return {
-        "time_limit": _required(package, meta, "time_limit", (int, float)),
-        "memory_limit": _required(package, meta, "memory_limit", int),
+        "time_limit": _required(meta, "time_limit", (int, float)),
+        "memory_limit": _required(meta, "memory_limit", int),
     }
 
 
@@ -141,9 +140,9 @@ def _output_tests(package: Package, task_type: TaskType) -> RowValues:
     }
 
 
-def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
+def _config(meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
     """`grader_config.json` with flat keys, where the reference's scripts look for them."""
-    where = f"{package.where}: task_type_params in {ROOT_FILE}"
+    where = f"task_type_params in {ROOT_FILE}"
     params = meta.get("task_type_params") or {}
     if isinstance(params, str):
         try:
@@ -185,9 +184,9 @@ def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> lis
     listed = {file: meta.get("testcases", meta.get("regex")) for file, meta in stated.items()}
     patterns = {file: pattern for file, pattern in listed.items() if isinstance(pattern, str)}
     asked = [(PurePosixPath(file).stem, pattern) for file, pattern in patterns.items()]
-    listed |= zip(patterns, map(list, select_tests(package.where, asked, tests)), strict=True)
+    listed |= zip(patterns, map(list, select_tests(asked, tests)), strict=True)
     subtasks = [
-        _subtask(f"{package.where}: {file}", PurePosixPath(file).stem, meta.get("score"), listed[file], tests)
+        _subtask(file, PurePosixPath(file).stem, meta.get("score"), listed[file], tests)
         for file, meta in stated.items()
     ]
     notes += [note for subtask in subtasks for note in _read_otherwise(subtask, tests)]
@@ -235,7 +234,7 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
                     PackageSolution(
                         path=source,
                         label=path.removeprefix("solutions/"),
-                        expected=_expected(package, label, path),
+                        expected=_expected(label, path),
                         outputs=output_set.outputs,
                     )
                 )
@@ -249,17 +248,17 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
         if task_type is TaskType.OUTPUT_ONLY:
             notes.append(f"{path} is left out: the task takes outputs only")
             continue
-        expected = _expected(package, label, path)
+        expected = _expected(label, path)
         solutions.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected))
     return solutions
 
 
-def _expected(package: Package, label: str, path: str) -> str | None:
+def _expected(label: str, path: str) -> str | None:
     """The verdict that a solution's folder states; `None` for none."""
     if label == _UNLABELLED:
         return None
     try:
         Expectation.parse(label)
     except InputError as error:
-        raise InputError(f"{package.where}: {path}: the folder is the label, and {error}; rename it") from error
+        raise InputError(f"{path}: the folder is the label, and {error}; rename it") from error
     return label

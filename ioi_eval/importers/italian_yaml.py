@@ -77,7 +77,7 @@ def _check_format(package: Package) -> None:
 
 def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None) -> ImportedTask:
     notes: list[str] = []
-    code = str(_first(package, meta, "name", "nome_breve"))
+    code = str(_first(meta, "name", "nome_breve"))
     score_type, subtasks, count = _scoring(package, meta, notes)
     config = _config(package, meta, code)
     files = _files(package, str(config["task_type"]), notes)
@@ -107,17 +107,17 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
     )
 
 
-def _first(package: Package, meta: Mapping[str, Any], *names: str) -> Any:
+def _first(meta: Mapping[str, Any], *names: str) -> Any:
     """The value of the first of these keys that exists: the English name, else the Italian one."""
     for name in names:
         if meta.get(name) not in (None, ""):
             return meta[name]
-    raise InputError(f"{package.where}: {names[0]} is missing in {ROOT_FILE}")
+    raise InputError(f"{names[0]} is missing in {ROOT_FILE}")
 
 
 def _limit(package: Package, meta: Mapping[str, Any], *names: str) -> float:
     """A limit, which may be stated as text."""
-    value = _first(package, meta, *names)
+    value = _first(meta, *names)
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -132,7 +132,7 @@ def _tests(package: Package, count: int, notes: list[str]) -> dict[str, tuple[st
     tests = {f"{n:03}": (f"input/input{n}.txt", f"output/output{n}.txt") for n in range(count)}
     if absent := [path for pair in tests.values() for path in pair if not package.has(path)]:
         raise InputError(
-            f"{package.where}: there is no {absent[0]}, though there should be {count} tests ({len(absent)} of"
+            f"there is no {absent[0]}, though there should be {count} tests ({len(absent)} of"
             f" {2 * count} files are missing); generate them first"
         )
     known = {given for given, _ in tests.values()}
@@ -145,10 +145,10 @@ def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tup
     """Score type, subtasks, and how many tests there are."""
     stated = {"score_type", "score_type_parameters", "n_input"} & set(meta)
     if len(stated) == 3:
-        score_type = parse_score_type(meta["score_type"], f"{package.where}: {ROOT_FILE}") or ScoreType.GROUP_MIN
-        count = _count(package, meta["n_input"])
+        score_type = parse_score_type(meta["score_type"], ROOT_FILE) or ScoreType.GROUP_MIN
+        count = _count(meta["n_input"])
         names = [f"{n:03}" for n in range(count)]
-        return score_type, subtasks_of(package.where, score_type, meta["score_type_parameters"], names), count
+        return score_type, subtasks_of(score_type, meta["score_type_parameters"], names), count
     if stated - {"n_input"}:
         notes.append(f"{', '.join(sorted(stated))} in {ROOT_FILE} are ignored: CMS too needs all three")
     _check_generators(package)
@@ -164,8 +164,8 @@ def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tup
     parameters = [[points, tests] for points, tests in groups if tests]
     names = [f"{n:03}" for n in range(count)]
     if (total := sum(points or 0 for points, _ in groups)) != 100:
-        raise InputError(f"{package.where}: the subtasks of gen/GEN are worth {total} points together, not 100")
-    return ScoreType.GROUP_MIN, subtasks_of(package.where, ScoreType.GROUP_MIN, parameters, names), count
+        raise InputError(f"the subtasks of gen/GEN are worth {total} points together, not 100")
+    return ScoreType.GROUP_MIN, subtasks_of(ScoreType.GROUP_MIN, parameters, names), count
 
 
 def _check_generators(package: Package) -> None:
@@ -178,20 +178,19 @@ def _check_generators(package: Package) -> None:
         for number, line in enumerate(package.text("gen/GEN").splitlines(), 1):
             if line.partition("#")[2].strip().startswith("STDEP:"):
                 raise UnsupportedError(
-                    f"{package.where}: gen/GEN, line {number} lets a subtask depend on others, which is not supported;"
-                    f" {advice}"
+                    f"gen/GEN, line {number} lets a subtask depend on others, which is not supported; {advice}"
                 )
         return
     for name in ("gen/cases.gen", "gen/gen.toml"):
         if package.has(name):
-            raise UnsupportedError(f"{package.where}: {name} states the subtasks, which is not supported; {advice}")
+            raise UnsupportedError(f"{name} states the subtasks, which is not supported; {advice}")
 
 
-def _count(package: Package, value: object) -> int:
+def _count(value: object) -> int:
     if isinstance(value, str) and value.isdecimal():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MAX_TESTS:
-        raise InputError(f"{package.where}: n_input is {value!r} in {ROOT_FILE}; it must be a whole number from 1 on")
+        raise InputError(f"n_input is {value!r} in {ROOT_FILE}; it must be a whole number from 1 on")
     return value
 
 
@@ -199,17 +198,14 @@ def _generated(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[in
     """For each subtask its points and number of tests; the number of all tests. For a sum the points are `None`."""
     if not package.has("gen/GEN"):
         if meta.get("n_input") is None:
-            raise InputError(
-                f"{package.where}: neither gen/GEN nor n_input in {ROOT_FILE} says how many tests there are;"
-                " state n_input"
-            )
-        count = _count(package, meta["n_input"])
+            raise InputError(f"neither gen/GEN nor n_input in {ROOT_FILE} says how many tests there are; state n_input")
+        count = _count(meta["n_input"])
         return [(None, count)], count
     groups: list[tuple[int | None, int]] = []
     points: int | None = None
     tests = 0
     for number, line in enumerate(package.text("gen/GEN").splitlines(), 1):
-        here = f"{package.where}: gen/GEN, line {number}"
+        here = f"gen/GEN, line {number}"
         command, _, comment = (part.strip() for part in line.partition("#"))
         opens = comment.startswith("ST:")
         if sum((bool(command), comment.startswith("COPY:"), opens)) > 1:
@@ -228,8 +224,8 @@ def _generated(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[in
         points, tests = int(stated), 0
     groups.append((points, tests))
     count = sum(tests for _, tests in groups)
-    if "n_input" in meta and _count(package, meta["n_input"]) != count:
-        raise InputError(f"{package.where}: gen/GEN has {count} tests, n_input in {ROOT_FILE} says {meta['n_input']}")
+    if "n_input" in meta and _count(meta["n_input"]) != count:
+        raise InputError(f"gen/GEN has {count} tests, n_input in {ROOT_FILE} says {meta['n_input']}")
     return groups, count
 
 
@@ -269,8 +265,8 @@ def _task_type(package: Package, meta: Mapping[str, Any]) -> tuple[TaskType, dic
         Parameter.OUTPUT_EVAL: output_eval,
     }
     outputs = {
-        Parameter.OUTPUT_ONLY_TESTS: _output_tests(package, meta, "output_only"),
-        Parameter.OUTPUT_OPTIONAL_TESTS: _output_tests(package, meta, "output_optional"),
+        Parameter.OUTPUT_ONLY_TESTS: _output_tests(meta, "output_only"),
+        Parameter.OUTPUT_OPTIONAL_TESTS: _output_tests(meta, "output_optional"),
     }
     return (TaskType.BATCH_AND_OUTPUT, {**batch, **outputs}) if any(outputs.values()) else (TaskType.BATCH, batch)
 
@@ -289,12 +285,12 @@ def _has_one_process(config: RowValues) -> bool:
     return config.get(parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)) == 1
 
 
-def _output_tests(package: Package, meta: Mapping[str, Any], kind: str) -> list[str]:
+def _output_tests(meta: Mapping[str, Any], kind: str) -> list[str]:
     """The names of the tests whose numbers a setting lists, separated by commas."""
     stated = meta.get(f"{kind}_testcases")
     numbers = [part.strip() for part in str("" if stated is None else stated).split(",") if part.strip()]
     if wrong := next((number for number in numbers if not number.isdecimal()), None):
-        raise InputError(f"{package.where}: {kind}_testcases in {ROOT_FILE} holds {wrong!r}; it must hold numbers only")
+        raise InputError(f"{kind}_testcases in {ROOT_FILE} holds {wrong!r}; it must hold numbers only")
     return [f"{int(number):03}" for number in numbers]
 
 
@@ -318,13 +314,12 @@ def _judge(package: Package, role: str) -> str | None:
                 return base + ending
         if other := next((base + ending for ending in _SOURCES if package.has(base + ending)), None):
             raise UnsupportedError(
-                f"{package.where}: {other} is a {role} in a language that is not supported;"
-                f" {', '.join(_JUDGE_ENDINGS)} are"
+                f"{other} is a {role} in a language that is not supported; {', '.join(_JUDGE_ENDINGS)} are"
             )
         if not package.has(base):
             continue
         if not package.read(base).startswith(b"#!"):
-            raise InputError(f"{package.where}: {base} is a program without its source; add {base}.cpp")
+            raise InputError(f"{base} is a program without its source; add {base}.cpp")
         return base
     return None
 

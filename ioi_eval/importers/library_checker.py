@@ -59,7 +59,6 @@ def import_package(
 
 
 def _import(package: Package, year: int, day: str | None, time_limit_s: float | None) -> ImportedTask:
-    where = package.where
     info = package.toml(ROOT_FILE)
     tests = _tests(package, info)
     notes = _check_hashes(package, tests)
@@ -69,8 +68,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     limit = info.get("timelimit") if time_limit_s is None else time_limit_s
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < _MAX_LIMIT_S:
         raise InputError(
-            f"{where}: timelimit in {ROOT_FILE} is {limit!r}; it must be a number of seconds above 0 and below "
-            f"{_MAX_LIMIT_S:,}"
+            f"timelimit in {ROOT_FILE} is {limit!r}; it must be a number of seconds above 0 and below {_MAX_LIMIT_S:,}"
         )
     shared = {
         "year": year,
@@ -99,35 +97,34 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     )
 
 
-def _tables(package: Package, info: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
+def _tables(info: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
     tables = info.get(name, [])
     if not isinstance(tables, list) or not all(
         isinstance(table, dict) and isinstance(table.get("name"), str) for table in tables
     ):
-        raise InputError(f"{package.where}: [[{name}]] in {ROOT_FILE} is not a list of tables with a name")
+        raise InputError(f"[[{name}]] in {ROOT_FILE} is not a list of tables with a name")
     return tables
 
 
 def _tests(package: Package, info: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """The tests that `info.toml` names, in its order: `random.cpp` × 3 are `random_00`, `random_01`, `random_02`."""
     tests: dict[str, tuple[str, str]] = {}
-    for table in _tables(package, info, "tests"):
+    for table in _tables(info, "tests"):
         number = table.get("number")
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _MAX_TESTS:
             raise InputError(
-                f"{package.where}: number of the tests {table['name']} in {ROOT_FILE} is {number!r}; it must be a "
+                f"number of the tests {table['name']} in {ROOT_FILE} is {number!r}; it must be a "
                 f"whole number from 0 to {_MAX_TESTS}"
             )
         for index in range(number):
             test = f"{PurePosixPath(table['name']).stem}_{index:02}"
             tests[test] = (f"in/{test}.in", f"out/{test}.out")
     if not tests:
-        raise InputError(f"{package.where}: {ROOT_FILE} names no tests")
+        raise InputError(f"{ROOT_FILE} names no tests")
     missing = [path for paths in tests.values() for path in paths if not package.has(path)]
     if missing:
         raise InputError(
-            f"{package.where}: there is no {missing[0]} ({len(missing)} of {2 * len(tests)} test files are missing);"
-            f" {_HOW_TO_GENERATE}"
+            f"there is no {missing[0]} ({len(missing)} of {2 * len(tests)} test files are missing); {_HOW_TO_GENERATE}"
         )
     return tests
 
@@ -140,7 +137,7 @@ def _check_hashes(package: Package, tests: Mapping[str, tuple[str, str]]) -> lis
     for path in (path for paths in tests.values() for path in paths):
         name = PurePosixPath(path).name
         if hashlib.sha256(package.read(path)).hexdigest() != stated.get(name):
-            raise InputError(f"{package.where}: {path} is not what hash.json states; {_HOW_TO_GENERATE} once more")
+            raise InputError(f"{path} is not what hash.json states; {_HOW_TO_GENERATE} once more")
     return []
 
 
@@ -150,7 +147,7 @@ def _files(
     """The checker, the files that it includes, and the headers that the solutions include."""
     path = str(info.get("checker", "checker.cpp"))
     if not package.has(path):
-        raise InputError(f"{package.where}: there is no {path}")
+        raise InputError(f"there is no {path}")
     beside: dict[str, str] = {}
     checker = sources.flat(path, beside)
     files = {f"checker/{name}": text for name, text in beside.items()}
@@ -162,18 +159,18 @@ def _solutions(
     package: Package, info: Mapping[str, Any], sources: _Sources, headers: dict[str, str], notes: list[str]
 ) -> list[PackageSolution]:
     """The solutions. The headers that they include are added to `headers`."""
-    tables = {table["name"]: table for table in _tables(package, info, "solutions")}
+    tables = {table["name"]: table for table in _tables(info, "solutions")}
     names = [*(["correct.cpp"] if "correct.cpp" not in tables else []), *tables]
     solutions: list[PackageSolution] = []
     for name in names:
         path, table = f"sol/{name}", tables.get(name, {})
         if not package.has(path):
-            raise InputError(f"{package.where}: there is no {path}, which {ROOT_FILE} names")
+            raise InputError(f"there is no {path}, which {ROOT_FILE} names")
         if language(path) is None or table.get("function"):
             kind = "a function for a grader" if table.get("function") else "not a source file"
             notes.append(f"{path} is left out: it is {kind}")
             continue
-        verdicts = _expected(package, name, table)
+        verdicts = _expected(name, table)
         solutions.append(
             PackageSolution(
                 path=path,
@@ -186,11 +183,11 @@ def _solutions(
     return solutions
 
 
-def _expected(package: Package, name: str, table: Mapping[str, Any]) -> tuple[str, ...]:
+def _expected(name: str, table: Mapping[str, Any]) -> tuple[str, ...]:
     """The verdicts of which one is expected."""
     expect = table.get("expect", "")
     if expect and expect not in _VERDICTS:
-        raise InputError(f"{package.where}: {name} expects {expect!r} in {ROOT_FILE}; known are {', '.join(_VERDICTS)}")
+        raise InputError(f"{name} expects {expect!r} in {ROOT_FILE}; known are {', '.join(_VERDICTS)}")
     allowed = [status for status in ("WA", "RE", "TLE") if table.get(f"allow_{status.lower()}")]
     statuses = [expect or "AC", *allowed]
     return tuple(dict.fromkeys(verdict for status in statuses for verdict in _VERDICTS[status]))
@@ -235,7 +232,7 @@ class _Sources:
                 flat = self._flat(inner_path, inner, headers, seen)
                 if headers.setdefault(name, flat) != flat:
                     raise UnsupportedError(
-                        f"{self._package.where}: {path} includes {inner_path}, and another header is called {name}; all"
+                        f"{path} includes {inner_path}, and another header is called {name}; all"
                         " must have different names"
                     )
             return f'{include[1]}{name}"'

@@ -10,7 +10,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import orjson
 
@@ -35,11 +34,10 @@ for pattern in patterns:
 """
 
 
-def select_tests(where: Path, patterns: Sequence[tuple[str, str]], names: Sequence[str]) -> list[tuple[str, ...]]:
+def select_tests(patterns: Sequence[tuple[str, str]], names: Sequence[str]) -> list[tuple[str, ...]]:
     """The tests that the regular expression of each subtask matches at their beginning, as CMS's GroupMin does.
 
     Args:
-        where: the package, for messages.
         patterns: names of all subtasks, each with its expression.
         names: the names of all tests.
 
@@ -49,12 +47,12 @@ def select_tests(where: Path, patterns: Sequence[tuple[str, str]], names: Sequen
     """
     for subtask, pattern in patterns:
         if (error := _unprintable(pattern)) is not None:
-            raise InputError(f"{where}: subtask {subtask}: {_shown(pattern)} is not a regular expression: {error}")
+            raise InputError(f"subtask {subtask}: {_shown(pattern)} is not a regular expression: {error}")
     done = _match([pattern for _, pattern in patterns], names) if patterns else None
     lines = done.stdout.splitlines() if done else []
     selected: list[tuple[str, ...]] = []
     for (subtask, pattern), line in zip(patterns, lines, strict=False):
-        here, places = f"{where}: subtask {subtask}: ", orjson.loads(line)
+        here, places = f"subtask {subtask}: ", orjson.loads(line)
         if isinstance(places, str):
             raise InputError(f"{here}{_shown(pattern)} is not a regular expression: {places}")
         if not places:
@@ -64,12 +62,12 @@ def select_tests(where: Path, patterns: Sequence[tuple[str, str]], names: Sequen
         subtask, pattern = patterns[len(selected)]
         if done.returncode < 0:
             raise InputError(
-                f"{where}: to match the regular expressions of {len(patterns)} subtasks with the names of {len(names)}"
+                f"to match the regular expressions of {len(patterns)} subtasks with the names of {len(names)}"
                 f" tests takes more than {_CPU_S} s together; the time was over at subtask {subtask}:"
                 f" {_shown(pattern)}. Write simpler expressions, or list the tests"
             )
         message = done.stderr.decode("utf-8", "replace").strip()[-500:]
-        raise SetupError(f"{where}: subtask {subtask}: {_shown(pattern)} cannot be tried: {message}")
+        raise SetupError(f"subtask {subtask}: {_shown(pattern)} cannot be tried: {message}")
     return selected
 
 

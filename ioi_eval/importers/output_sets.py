@@ -63,14 +63,14 @@ def _output_set(package: Package, name: str, paths: Iterable[str]) -> OutputSet:
             sources.append(path)
         for file, content in _outputs_at(package, path):
             if file in outputs:
-                raise InputError(f"{package.where}: {path}: {file} is there twice; keep one")
+                raise InputError(f"{path}: {file} is there twice; keep one")
             try:
                 outputs[file] = content.decode("utf-8")
             except UnicodeDecodeError as error:
-                raise InputError(f"{package.where}: {path}: {file} is not text: {error}") from error
+                raise InputError(f"{path}: {file} is not text: {error}") from error
             taken.append(path)
     if len(sources) > 1 and outputs:
-        raise InputError(f"{package.where}: {sources[0]} and {sources[1]} are both programs of one solution; keep one")
+        raise InputError(f"{sources[0]} and {sources[1]} are both programs of one solution; keep one")
     source = sources[0] if sources else None
     paths_of_it = frozenset([*taken, *([source] if source else [])])
     return OutputSet(name=name, outputs=tuple(outputs.items()), source=source, paths=paths_of_it)

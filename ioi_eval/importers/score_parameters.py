@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
@@ -22,11 +21,10 @@ SUM_SUBTASK = "all"
 """The name of the only subtask of a task whose score is the sum over its tests."""
 
 
-def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: Sequence[str]) -> list[Subtask]:
+def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str]) -> list[Subtask]:
     """The subtasks that a score type and its parameters define.
 
     Args:
-        where: the package, for messages.
         score_type: the task's score type.
         parameters: for Sum the points of each test, else a list of groups.
         tests: the names of all tests; they are used in lexicographical order.
@@ -36,17 +34,17 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
     """
     names = sorted(tests)
     if score_type is ScoreType.SUM:
-        points = _number(where, "score_type_parameters", parameters)
+        points = _number("score_type_parameters", parameters)
         return [Subtask(name=SUM_SUBTASK, points=points * len(names), tests=tuple(names))]
     if not isinstance(parameters, list) or not parameters:
-        raise InputError(f"{where}: score_type_parameters is {parameters!r}; it must be a list of groups")
-    groups = [_group(where, number, group) for number, group in enumerate(parameters)]
+        raise InputError(f"score_type_parameters is {parameters!r}; it must be a list of groups")
+    groups = [_group(number, group) for number, group in enumerate(parameters)]
     kinds = {type(group["testcases"]) for group in groups}
     if len(kinds) > 1:
-        raise InputError(f"{where}: the groups of score_type_parameters name their tests in different ways; use one")
+        raise InputError("the groups of score_type_parameters name their tests in different ways; use one")
     patterns = {number: group["testcases"] for number, group in enumerate(groups) if kinds == {str}}
     asked = [(f"{number:02}", pattern) for number, pattern in patterns.items()]
-    matched = dict(zip(patterns, select_tests(where, asked, names), strict=True))
+    matched = dict(zip(patterns, select_tests(asked, names), strict=True))
     subtasks: list[Subtask] = []
     used = 0
     for number, group in enumerate(groups):
@@ -55,50 +53,50 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
             chosen = tuple(names[used : used + wanted])
             used += wanted
             if used > len(names):
-                raise InputError(f"{where}: the groups up to {name} take {used} tests, but there are {len(names)}")
+                raise InputError(f"the groups up to {name} take {used} tests, but there are {len(names)}")
         elif isinstance(wanted, str):
             chosen = matched[number]
         else:
-            chosen = _listed(where, name, wanted, names)
+            chosen = _listed(name, wanted, names)
         subtasks.append(
             Subtask(
                 name=name,
-                points=_number(where, f"the score of subtask {name}", group["max_score"]),
+                points=_number(f"the score of subtask {name}", group["max_score"]),
                 tests=chosen,
-                threshold=_threshold(where, name, group) if score_type is ScoreType.GROUP_THRESHOLD else None,
+                threshold=_threshold(name, group) if score_type is ScoreType.GROUP_THRESHOLD else None,
             )
         )
     return subtasks
 
 
-def _group(where: Path, number: int, group: object) -> Mapping[str, Any]:
+def _group(number: int, group: object) -> Mapping[str, Any]:
     """A group as an object, from either form."""
     names = ("max_score", "testcases", "threshold")
     named = dict(zip(names, group, strict=False)) if isinstance(group, list) else group
     if not isinstance(named, Mapping) or not {"max_score", "testcases"} <= set(named):
-        raise InputError(f"{where}: group {number} of score_type_parameters is {group!r}, not [points, tests]")
+        raise InputError(f"group {number} of score_type_parameters is {group!r}, not [points, tests]")
     wanted = named["testcases"]
     if isinstance(wanted, bool) or not isinstance(wanted, int | str | list) or (isinstance(wanted, int) and wanted < 0):
         raise InputError(
-            f"{where}: group {number} of score_type_parameters has the tests {wanted!r}; they must be a number of "
+            f"group {number} of score_type_parameters has the tests {wanted!r}; they must be a number of "
             "tests, a regular expression or a list of names"
         )
     return named
 
 
-def _listed(where: Path, subtask: str, wanted: Sequence[object], names: Sequence[str]) -> tuple[str, ...]:
+def _listed(subtask: str, wanted: Sequence[object], names: Sequence[str]) -> tuple[str, ...]:
     if absent := [test for test in wanted if test not in names]:
-        raise InputError(f"{where}: subtask {subtask} names the test {absent[0]!r}, which is not there")
+        raise InputError(f"subtask {subtask} names the test {absent[0]!r}, which is not there")
     return tuple(str(test) for test in wanted)
 
 
-def _threshold(where: Path, subtask: str, group: Mapping[str, Any]) -> float:
+def _threshold(subtask: str, group: Mapping[str, Any]) -> float:
     if "threshold" not in group:
-        raise InputError(f"{where}: subtask {subtask} has no threshold, which GroupThreshold needs")
-    return _number(where, f"the threshold of subtask {subtask}", group["threshold"])
+        raise InputError(f"subtask {subtask} has no threshold, which GroupThreshold needs")
+    return _number(f"the threshold of subtask {subtask}", group["threshold"])
 
 
-def _number(where: Path, what: str, value: object) -> float:
+def _number(what: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InputError(f"{where}: {what} is {value!r}; it must be a number")
+        raise InputError(f"{what} is {value!r}; it must be a number")
     return value

@@ -174,9 +174,7 @@ def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
         raise InputError(f"{package.where} holds no tests/*.in: the tests are missing; {advice}")
     outputs = [f"{name.removesuffix('.in')}.out" for name in inputs]
     if missing := [name for name in outputs if not package.has(name)]:
-        raise InputError(
-            f"{package.where}: {len(missing)} of {len(inputs)} tests have no output ({missing[0]}, …); {advice}"
-        )
+        raise InputError(f"{len(missing)} of {len(inputs)} tests have no output ({missing[0]}, …); {advice}")
     names = (name.removeprefix("tests/").removesuffix(".in") for name in inputs)
     return dict(zip(names, zip(inputs, outputs, strict=True), strict=True))
 
@@ -243,7 +241,7 @@ def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple
                 if link := next((linked for linked in package.links if PurePosixPath(linked).name == name), None):
                     raise InputError(f"{package.absent(link)} ({path} includes it)")
                 raise InputError(
-                    f"{package.where}: {path} includes {name}, which is not among the files that it may include"
+                    f"{path} includes {name}, which is not among the files that it may include"
                     f" ({', '.join(sorted(there)) or 'nothing'}); add the file, or correct its name"
                 )
 
@@ -315,7 +313,7 @@ def _test_reader(
             for name, (given, answer) in tests.items():
                 output = _test_text(package, answer)
                 if checked:
-                    check_answer(package.where, answer, output)
+                    check_answer(answer, output)
                 yield {
                     **named,
                     "test_name": name,
@@ -332,5 +330,5 @@ def _test_text(package: Package, name: str) -> str:
         return package.read(name).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{package.where}: {name} is not text (byte {error.start + 1} is not UTF-8); such tests cannot be rows"
+            f"{name} is not text (byte {error.start + 1} is not UTF-8); such tests cannot be rows"
         ) from error

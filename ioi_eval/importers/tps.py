@@ -57,14 +57,13 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 
 
 def _import(package: Package, year: int, day: str | None) -> ImportedTask:
-    where = package.where
     meta = package.json(ROOT_FILE)
     if "task_type" in meta and "type" not in meta:
-        raise InputError(f"{where} is a CMS export package; use `ioi-eval import cms`")
-    name = str(_required(package, meta, "name"))
-    task_type = parse_task_type(_required(package, meta, "type"), f"{where}: {ROOT_FILE}")
+        raise InputError(f"{package.where} is a CMS export package; use `ioi-eval import cms`")
+    name = str(_required(meta, "name"))
+    task_type = parse_task_type(_required(meta, "type"), ROOT_FILE)
     if task_type is TaskType.BATCH_AND_OUTPUT:
-        raise UnsupportedError(f"{where}: TPS has no task type {task_type.value!r}; import the CMS export package")
+        raise UnsupportedError(f"TPS has no task type {task_type.value!r}; import the CMS export package")
     notes: list[str] = []
     tests = read_tests(package, _HOW_TO_GENERATE)
     stated = _stated(package)
@@ -95,29 +94,27 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     )
 
 
-def _required(package: Package, meta: Mapping[str, Any], field: str) -> Any:
+def _required(meta: Mapping[str, Any], field: str) -> Any:
     if not meta.get(field):
-        raise InputError(f"{package.where}: {field} is missing in {ROOT_FILE}")
+        raise InputError(f"{field} is missing in {ROOT_FILE}")
     return meta[field]
 
 
 def _limit(package: Package, meta: Mapping[str, Any], field: str) -> float:
-    return package.check_limit(_required(package, meta, field), field, ROOT_FILE)
+    return package.check_limit(_required(meta, field), field, ROOT_FILE)
 
 
-def _flag(package: Package, meta: Mapping[str, Any], field: str, default: bool) -> bool:
+def _flag(meta: Mapping[str, Any], field: str, default: bool) -> bool:
     value = meta.get(field, default)
     if not isinstance(value, bool):
-        raise InputError(f"{package.where}: {field} is {value!r} in {ROOT_FILE}; it must be true or false")
+        raise InputError(f"{field} is {value!r} in {ROOT_FILE}; it must be true or false")
     return value
 
 
 def _config(package: Package, meta: Mapping[str, Any], shared: RowValues) -> RowValues:
     params = meta.get("type_params") or {}
     if not isinstance(params, dict):
-        raise InputError(
-            f"{package.where}: type_params is {params!r} in {ROOT_FILE}; it must be a mapping of names to values"
-        )
+        raise InputError(f"type_params is {params!r} in {ROOT_FILE}; it must be a mapping of names to values")
     config = {
         "task_type": shared["task_type"],
         "code": shared["id"],
@@ -144,11 +141,11 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
     """The judge's files, with their paths in a CMS export. The defaults of the `has_…` fields are TPS's."""
     is_batch = not task_type.has_manager
     files: list[tuple[str, str]] = []
-    if _flag(package, meta, "has_grader", task_type is not TaskType.OUTPUT_ONLY):
+    if _flag(meta, "has_grader", task_type is not TaskType.OUTPUT_ONLY):
         files += _graders(package, meta, "grader" if is_batch else "stub")
-    if _flag(package, meta, "has_manager", not is_batch):
+    if _flag(meta, "has_manager", not is_batch):
         files += [(f"graders/{basename(path)}", package.text(path)) for path in _directly(package, "grader")]
-    if _flag(package, meta, "has_checker", is_batch or _opens_fifos(package, meta)):
+    if _flag(meta, "has_checker", is_batch or _opens_fifos(package, meta)):
         files += [(f"checker/{basename(path)}", package.text(path)) for path in _directly(package, "checker")]
         if not package.has(_CHECKER):
             raise InputError(
@@ -210,12 +207,12 @@ def _stated(package: Package) -> dict[str, dict[str, Any]]:
     """The entry of each subtask in `subtasks.json`, by its name, in the order of their index."""
     stated = package.json("subtasks.json").get("subtasks")
     if not isinstance(stated, dict) or not stated:
-        raise InputError(f"{package.where}: subtasks.json states no subtasks")
+        raise InputError("subtasks.json states no subtasks")
     for name, meta in stated.items():
         for field, kind in (("index", int), ("score", (int, float))):
             value = meta.get(field) if isinstance(meta, dict) else None
             if isinstance(value, bool) or not isinstance(value, kind):
-                raise InputError(f"{package.where}: subtasks.json: {field} of {name} is {value!r}; it must be a number")
+                raise InputError(f"subtasks.json: {field} of {name} is {value!r}; it must be a number")
     return dict(sorted(stated.items(), key=lambda item: int(item[1]["index"])))
 
 
@@ -229,7 +226,7 @@ def _subtasks(
         for name, meta in stated.items()
         if not mapping.get(name) and isinstance(meta.get("regex"), str)
     }
-    matched = dict(zip(patterns, select_tests(package.where, list(patterns.items()), tests), strict=True))
+    matched = dict(zip(patterns, select_tests(list(patterns.items()), tests), strict=True))
     subtasks: dict[str, Subtask] = {}
     for name, meta in stated.items():
         chosen: Sequence[str] = mapping.get(name) or matched.get(name, ())
@@ -237,7 +234,7 @@ def _subtasks(
             notes.append(f"the subtask {name}, worth nothing, has no tests and is left out")
             continue
         if not chosen:
-            raise InputError(f"{package.where}: {_MAPPING} gives the subtask {name} no tests; {_HOW_TO_GENERATE}")
+            raise InputError(f"{_MAPPING} gives the subtask {name} no tests; {_HOW_TO_GENERATE}")
         subtasks[name] = Subtask(name=f"{meta['index']:02}-{name}", points=meta["score"], tests=tuple(chosen))
     return subtasks
 
@@ -249,14 +246,14 @@ def _mapping(
     if not package.has(_MAPPING):
         if all("regex" in meta for meta in stated.values()):
             return {}
-        raise InputError(f"{package.where}: there is no {_MAPPING}; {_HOW_TO_GENERATE}")
+        raise InputError(f"there is no {_MAPPING}; {_HOW_TO_GENERATE}")
     known = frozenset(tests)
     mapping: dict[str, dict[str, None]] = {}
     for number, line in enumerate(package.text(_MAPPING).splitlines(), 1):
         words = line.split()
         if not words:
             continue
-        where = f"{package.where}: {_MAPPING}, line {number}"
+        where = f"{_MAPPING}, line {number}"
         if len(words) != 2:
             raise InputError(f"{where} is {line!r}; it must be a subtask and a test")
         subtask, test = words
@@ -314,7 +311,7 @@ def _output_solutions(
 def _solution(
     package: Package, name: str, meta: Any, stated: Collection[str], subtasks: Mapping[str, Subtask]
 ) -> PackageSolution:
-    where = f"{package.where}: solutions.json: {name}"
+    where = f"solutions.json: {name}"
     verdict = meta.get("verdict") if isinstance(meta, dict) else None
     exceptions = meta.get("except", {}) if isinstance(meta, dict) else {}
     if not isinstance(verdict, str) or not isinstance(exceptions, dict):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ioi_eval.errors import InputError
 from ioi_eval.importers.name_patterns import select_tests
 
-WHERE = Path("package.zip")
 NAMES = ("0-01", "1-01", "1-02", "11-01")
 
 
@@ -25,7 +22,7 @@ NAMES = ("0-01", "1-01", "1-02", "11-01")
 )
 def test_names_match_at_their_beginning(pattern: str, chosen: tuple[str, ...]) -> None:
     """As in CMS, in the order of the tests."""
-    assert select_tests(WHERE, [("all", ""), ("small", pattern)], NAMES) == [NAMES, chosen]
+    assert select_tests([("all", ""), ("small", pattern)], NAMES) == [NAMES, chosen]
 
 
 @pytest.mark.parametrize(
@@ -39,9 +36,9 @@ def test_names_match_at_their_beginning(pattern: str, chosen: tuple[str, ...]) -
     ],
 )
 def test_expressions_without_a_match(pattern: str, words: str) -> None:
-    """The message has the package, the subtask and the expression."""
-    with pytest.raises(InputError, match=rf"^package\.zip: .*{words}"):
-        select_tests(WHERE, [("all", ""), ("small", pattern)], NAMES)
+    """The message has the subtask and the expression."""
+    with pytest.raises(InputError, match=words):
+        select_tests([("all", ""), ("small", pattern)], NAMES)
 
 
 @pytest.mark.parametrize("pattern", ["(a*)*b", "(a|a)*b", "(a|aa)+$", "(.*)*(.*)*(.*)*x", r"((a?){40}a{40})*c"])
@@ -49,16 +46,14 @@ def test_an_expression_with_exponential_time_is_refused(pattern: str) -> None:
     """Python's matcher tries every way to split a name. A CPU limit ends it."""
     words = r"takes more than 2 s together; the time was over at subtask small: .*\. Write simpler expressions, or list"
     with pytest.raises(InputError, match=words):
-        select_tests(WHERE, [("all", ""), ("small", pattern), ("large", "a")], ["a" * 60 + "!"])
+        select_tests([("all", ""), ("small", pattern), ("large", "a")], ["a" * 60 + "!"])
 
 
 def test_all_expressions_of_a_package_share_one_limit() -> None:
     """Otherwise thousands of expressions, each a part of a second, would keep the import busy for hours."""
     slow = ("slow", "(a*)*b|a")  # matches after 0.2 s with 22 letters
-    words = (
-        r"^package\.zip: to match the regular expressions of 5001 subtasks with the names of 1 tests takes more than"
-    )
+    words = r"^to match the regular expressions of 5001 subtasks with the names of 1 tests takes more than"
     with pytest.raises(InputError, match=words):
-        select_tests(WHERE, [("all", ""), *[slow] * 5_000], ["a" * 22])
+        select_tests([("all", ""), *[slow] * 5_000], ["a" * 22])
     many = [(f"{number:04}", f"(1-|x{number})") for number in range(3_000)]
-    assert select_tests(WHERE, many, NAMES) == [NAMES[1:3]] * 3_000
+    assert select_tests(many, NAMES) == [NAMES[1:3]] * 3_000
