@@ -60,14 +60,13 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     code = _required(meta, "code", str)
     task_type = parse_task_type(_required(meta, "task_type", str), ROOT_FILE)
     score_type = parse_score_type(meta.get("score_type"), ROOT_FILE)
-    notes: list[str] = []
-    tests = _tests(package, notes)
-    subtasks = _subtasks(package, tuple(tests), notes)
+    tests = _tests(package)
+    subtasks = _subtasks(package, tuple(tests))
     if not subtasks:
         score_type, subtasks = ScoreType.SUM, [Subtask(name=SUM_SUBTASK, points=100, tests=tuple(tests))]
     files = _code_files(package)
     if task_type is TaskType.COMMUNICATION and any(path.startswith("checker/") for path, _ in files):
-        notes.append(
+        package.notes.append(
             "the checker judges what the manager prints; for CMS that is the score, and it uses no checker here"
         )
     shared = {
@@ -90,8 +89,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         files=files,
         config=_config(meta, task_type) | _output_tests(package, task_type),
         tests=tests,
-        solutions=_solutions(package, task_type, notes),
-        notes=notes,
+        solutions=_solutions(package, task_type),
     )
 
 
@@ -165,20 +163,22 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
     return files + [(name, package.text(name)) for name in programs if package.read(name).startswith(b"#!")]
 
 
-def _tests(package: Package, notes: list[str]) -> dict[str, tuple[str, str]]:
+def _tests(package: Package) -> dict[str, tuple[str, str]]:
     """The paths of input and output for each test name. As in CMS, a missing output ends the import."""
     tests = read_tests(package, "get the complete package")
     known = {path for paths in tests.values() for path in paths}
     if others := [name for name in package.names("tests") if name not in known]:
-        notes.append(f"left out, because they belong to no test: {', '.join(others[:5])}")
+        package.notes.append(f"left out, because they belong to no test: {', '.join(others[:5])}")
     return tests
 
 
-def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> list[Subtask]:
+def _subtasks(package: Package, tests: tuple[str, ...]) -> list[Subtask]:
     """The subtasks; none if the package has none, so that the score is a sum over the tests."""
     files = [name for name in package.names("subtasks") if name.endswith(".json")]
     if not files:
-        notes.append("there are no subtasks/*.json: as in CMS, each test is then worth an equal part of 100 points")
+        package.notes.append(
+            "there are no subtasks/*.json: as in CMS, each test is then worth an equal part of 100 points"
+        )
         return []
     stated = {file: package.json(file) for file in files}
     listed = {file: meta.get("testcases", meta.get("regex")) for file, meta in stated.items()}
@@ -189,7 +189,7 @@ def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> lis
         _subtask(file, PurePosixPath(file).stem, meta.get("score"), listed[file], tests)
         for file, meta in stated.items()
     ]
-    notes += [note for subtask in subtasks for note in _read_otherwise(subtask, tests)]
+    package.notes += [note for subtask in subtasks for note in _read_otherwise(subtask, tests)]
     return subtasks
 
 
@@ -221,7 +221,7 @@ def _subtask(where: str, name: str, points: object, listed: object, tests: tuple
     return Subtask(name=name, points=points, tests=tuple(listed))
 
 
-def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[PackageSolution]:
+def _solutions(package: Package, task_type: TaskType) -> list[PackageSolution]:
     solutions: list[PackageSolution] = []
     taken: set[str] = set()
     if task_type.takes_outputs:
@@ -243,10 +243,10 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
             continue
         label, _, file = path.removeprefix("solutions/").partition("/")
         if language(path) is None or not file:
-            notes.append(f"{path} is left out: it is not a source of a solution")
+            package.notes.append(f"{path} is left out: it is not a source of a solution")
             continue
         if task_type is TaskType.OUTPUT_ONLY:
-            notes.append(f"{path} is left out: the task takes outputs only")
+            package.notes.append(f"{path} is left out: the task takes outputs only")
             continue
         expected = _expected(label, path)
         solutions.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected))

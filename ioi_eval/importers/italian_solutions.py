@@ -40,15 +40,12 @@ _RESULTS = {"accepted": "AC", "partial-score": "PA", **dict.fromkeys((*_FAILURES
 _SHOWN = 5  # names in a note
 
 
-def read_solutions(
-    package: Package, subtasks: Sequence[Subtask], notes: list[str], *, output_only: bool
-) -> list[PackageSolution]:
+def read_solutions(package: Package, subtasks: Sequence[Subtask], *, output_only: bool) -> list[PackageSolution]:
     """The sources in `sol/`, or the outputs there if the task takes outputs only.
 
     Args:
         package: the package.
         subtasks: the imported subtasks.
-        notes: gets notes about statements that are not compared, and about programs that are left out.
         output_only: whether the task takes outputs only.
     """
     programs = [
@@ -58,7 +55,7 @@ def read_solutions(
     ]
     if output_only:
         if programs:
-            notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:_SHOWN])}")
+            package.notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:_SHOWN])}")
         return [
             PackageSolution(
                 path=None,
@@ -74,7 +71,7 @@ def read_solutions(
             path=path,
             label=path.removeprefix(f"{_FOLDER}/"),
             expected=MODEL_SOLUTION if path.count("/") == 1 and PurePosixPath(path).stem in _MODELS else None,
-            expected_subtasks=_stated(path, package.text(path), names, notes),
+            expected_subtasks=_stated(package, path, names),
         )
         for path in programs
     ]
@@ -98,11 +95,11 @@ def _subtask_names(package: Package, subtasks: Sequence[Subtask]) -> Mapping[str
     return {subtask.name: name for subtask, name in zip(subtasks, names, strict=True) if name}
 
 
-def _stated(path: str, text: str, names: Mapping[str, str], notes: list[str]) -> dict[str, str]:
+def _stated(package: Package, path: str, names: Mapping[str, str]) -> dict[str, str]:
     """The stated verdicts of each subtask, by its name in the rows."""
     stated: dict[str, str] = {}
     not_compared: list[str] = []
-    for match in _CHECK.finditer(text):
+    for match in _CHECK.finditer(package.text(path)):
         result, patterns = match[1], match[2].replace("*/", " ").split()
         for pattern in patterns:
             glob = pattern.replace("[", "[[]")
@@ -113,7 +110,7 @@ def _stated(path: str, text: str, names: Mapping[str, str], notes: list[str]) ->
                 not_compared.append(f"{result} of {pattern}")
     if not_compared:
         more = ", …" if len(not_compared) > _SHOWN else ""
-        notes.append(
+        package.notes.append(
             f"{path}: what it states is not compared, as no such subtask or result is known:"
             f" {', '.join(not_compared[:_SHOWN])}{more}"
         )

@@ -76,11 +76,10 @@ def _check_format(package: Package) -> None:
 
 
 def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None) -> ImportedTask:
-    notes: list[str] = []
     code = str(_first(meta, "name", "nome_breve"))
-    score_type, subtasks, count = _scoring(package, meta, notes)
+    score_type, subtasks, count = _scoring(package, meta)
     config = _config(package, meta, code)
-    files = _files(package, str(config["task_type"]), notes)
+    files = _files(package, str(config["task_type"]))
     shared = {
         "year": year,
         "name": str(meta.get("title", meta.get("nome", code))),
@@ -99,11 +98,10 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
         package,
         shared,
         subtasks=subtasks,
-        files=with_our_order(files, notes) if _has_one_process(config) else files,
+        files=with_our_order(files, package.notes) if _has_one_process(config) else files,
         config=config,
-        tests=_tests(package, count, notes),
-        solutions=read_solutions(package, subtasks, notes, output_only=config["task_type"] == TaskType.OUTPUT_ONLY),
-        notes=notes,
+        tests=_tests(package, count),
+        solutions=read_solutions(package, subtasks, output_only=config["task_type"] == TaskType.OUTPUT_ONLY),
     )
 
 
@@ -128,7 +126,7 @@ def _limit(package: Package, meta: Mapping[str, Any], *names: str) -> float:
 # --------------------------------------------------------------------------- tests and points
 
 
-def _tests(package: Package, count: int, notes: list[str]) -> dict[str, tuple[str, str]]:
+def _tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
     tests = {f"{n:03}": (f"input/input{n}.txt", f"output/output{n}.txt") for n in range(count)}
     if absent := [path for pair in tests.values() for path in pair if not package.has(path)]:
         raise InputError(
@@ -137,11 +135,11 @@ def _tests(package: Package, count: int, notes: list[str]) -> dict[str, tuple[st
         )
     known = {given for given, _ in tests.values()}
     if others := [name for name in package.names("input") if name not in known]:
-        notes.append(f"left out, because they belong to no test: {', '.join(others[:5])}")
+        package.notes.append(f"left out, because they belong to no test: {', '.join(others[:5])}")
     return tests
 
 
-def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tuple[ScoreType, list[Subtask], int]:
+def _scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, list[Subtask], int]:
     """Score type, subtasks, and how many tests there are."""
     stated = {"score_type", "score_type_parameters", "n_input"} & set(meta)
     if len(stated) == 3:
@@ -150,7 +148,7 @@ def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tup
         names = [f"{n:03}" for n in range(count)]
         return score_type, subtasks_of(score_type, meta["score_type_parameters"], names), count
     if stated - {"n_input"}:
-        notes.append(f"{', '.join(sorted(stated))} in {ROOT_FILE} are ignored: CMS too needs all three")
+        package.notes.append(f"{', '.join(sorted(stated))} in {ROOT_FILE} are ignored: CMS too needs all three")
     _check_generators(package)
     groups, count = _generated(package, meta)
     if len(groups) == 1 and groups[0][0] is None:
@@ -160,7 +158,7 @@ def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tup
         tests = tuple(f"{n:03}" for n in range(count))
         return ScoreType.SUM, [Subtask(name=SUM_SUBTASK, points=total, tests=tests)], count
     if any(not tests for _, tests in groups):
-        notes.append("subtasks without tests in gen/GEN are left out")
+        package.notes.append("subtasks without tests in gen/GEN are left out")
     parameters = [[points, tests] for points, tests in groups if tests]
     names = [f"{n:03}" for n in range(count)]
     if (total := sum(points or 0 for points, _ in groups)) != 100:
@@ -324,7 +322,7 @@ def _judge(package: Package, role: str) -> str | None:
     return None
 
 
-def _files(package: Package, task_type: str, notes: list[str]) -> list[tuple[str, str]]:
+def _files(package: Package, task_type: str) -> list[tuple[str, str]]:
     """The judge's files, with their paths in rows. As in CMS, a manager gives the score itself, without a checker."""
     files = [
         (f"graders/{path.name}", package.text(str(path)))
@@ -349,5 +347,5 @@ def _files(package: Package, task_type: str, notes: list[str]) -> list[tuple[str
     ]
     if unused:
         what = f"the {role} is {source}" if source else f"outputs are compared without a {role}"
-        notes.append(f"left out, because CMS does not use them either: {', '.join(unused)} ({what})")
+        package.notes.append(f"left out, because CMS does not use them either: {', '.join(unused)} ({what})")
     return files

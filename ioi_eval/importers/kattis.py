@@ -99,8 +99,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     meta = package.yaml(ROOT_FILE) if package.has(ROOT_FILE) else {}
     version = str(meta.get("problem_format_version", "legacy"))
     package.format = f"{_FORMAT}, version {version}"
-    notes: list[str] = []
-    kind = read_kind(package, meta, notes)
+    kind = read_kind(package, meta)
     if not kind.legacy:
         package.edit = constants(meta)
     ini = read_ini(package)
@@ -110,18 +109,18 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     if timing is not None:
         time_limit_s = MAX_MEASURED_S
     shared = _columns(package, meta, ini, kind, time_limit_s, year=year, day=day)
-    data = _read_data(package, meta, kind, notes)
+    data = _read_data(package, meta, kind)
     kind = data.kind
     graded = try_grader(package, [group for group in data.groups if _is_graded(group)]) if kind.custom_score else {}
     subtasks = _subtasks(data, graded)
-    _check_points(data, subtasks, notes)
+    _check_points(package, data, subtasks)
     one_group_suffices = data.by_points and _accepts_in_part(data.root)
     validator = validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []
     task = build_task(
         package,
         shared,
         subtasks=subtasks,
-        files=[*validator, *included_files(package, notes)],
+        files=[*validator, *included_files(package)],
         config={"code": shared["id"], "task_type": shared["task_type"]},
         tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in data.groups for test in group.tests},
         solutions=read_submissions(
@@ -129,10 +128,8 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             subtasks,
             data.root.secret[0].groups if data.root.secret else (),
             kind,
-            notes,
             one_group_suffices=one_group_suffices,
         ),
-        notes=notes,
         test_columns=test_columns(
             data.root,
             custom=kind.custom_score if kind.scoring else bool(kind.validation),
@@ -147,15 +144,17 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     return replace(task, timing=timing_by_statements(timing, task.solution_rows))
 
 
-def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind, notes: list[str]) -> _Data:
+def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind) -> _Data:
     root = read_groups(package, _for_all_groups(meta))
     if not kind.legacy:
         _check_test_files(package)
-    _check_secret_tests(root, kind, notes)
+    _check_secret_tests(package, root, kind)
     by_points = kind.scoring and (kind.legacy or (not kind.validation and has_old_scores(root)))
     for_domjudge = by_points and is_scored_once(root, stated_totals(package))
     if for_domjudge:
-        notes.append("each group gets its points once, as DOMjudge scores, because submissions state @EXPECTED_SCORE@")
+        package.notes.append(
+            "each group gets its points once, as DOMjudge scores, because submissions state @EXPECTED_SCORE@"
+        )
     if for_domjudge and kind.validation and not kind.custom_score and states_only_ranges(root):
         kind, root = replace(kind, validation=kind.validation | {"score"}), scored_by_validator(root)
     elif kind.custom_score:
@@ -163,17 +162,19 @@ def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind, note
     elif for_domjudge:
         root = scored_once(root)
     if unknown := sorted({str(name) for group in root.walk() for name in group.config if name not in SETTINGS}):
-        notes.append(f"settings of test groups that the format does not have are not read: {', '.join(unknown[:5])}")
+        package.notes.append(
+            f"settings of test groups that the format does not have are not read: {', '.join(unknown[:5])}"
+        )
     return _Data(kind=kind, root=root, by_points=by_points, for_domjudge=for_domjudge)
 
 
-def _check_points(data: _Data, subtasks: Sequence[Subtask], notes: list[str]) -> None:
+def _check_points(package: Package, data: _Data, subtasks: Sequence[Subtask]) -> None:
     """Refuse a package without points, and note where Kattis would give a submission fewer points."""
     worth = sum(subtask.points > 0 for subtask in subtasks)
     if not worth:
         raise InputError("no group of tests is worth points; state accept_score in its testdata.yaml")
     if data.by_points and not data.for_domjudge and _is_scored_if_all_accepted(data.root) and worth > 1:
-        notes.append(
+        package.notes.append(
             "Kattis gives no points to a submission that fails a test, as neither data/ nor data/secret/ has"
             " accept_if_any_accepted or always_accept; here each group counts, as in problemtools and DOMjudge"
         )
@@ -224,7 +225,7 @@ def _columns(
     }
 
 
-def _check_secret_tests(root: TestGroup, kind: KattisKind, notes: list[str]) -> None:
+def _check_secret_tests(package: Package, root: TestGroup, kind: KattisKind) -> None:
     """Note that there are only samples. Packages without generated tests have no others.
 
     Raises:
@@ -235,7 +236,7 @@ def _check_secret_tests(root: TestGroup, kind: KattisKind, notes: list[str]) -> 
     missing = "there is no test in data/secret/"
     if kind.scoring:
         raise InputError(f"{missing}: the tests are missing; generate them, or get the complete package")
-    notes.append(f"{missing}: only the samples are judged. If the tests are generated, generate them first")
+    package.notes.append(f"{missing}: only the samples are judged. If the tests are generated, generate them first")
 
 
 def _check_test_files(package: Package) -> None:

@@ -145,12 +145,11 @@ def has_cpp_grader(package: Package) -> bool:
     return bool(folder) and any(name.endswith(_SOURCE_ENDINGS) for name in package.names(folder))
 
 
-def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
+def included_files(package: Package) -> list[tuple[str, str]]:
     """The files that are compiled with every C++ submission: `include/cpp/`, or `include/default/`.
 
     Args:
         package: its `include/` is read.
-        notes: gets notes for the user.
 
     Raises:
         UnsupportedError: there are several sources, or they start processes.
@@ -166,7 +165,7 @@ def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
     texts = {path: package.text(path) for path in (*headers, *sources)}
     others = [name for name in names if name not in texts and (folder == "include/cpp" or language(name) is None)]
     if others:
-        notes.append(
+        package.notes.append(
             f"left out of {folder}: {', '.join(map(basename, others[:5]))}; submissions in C++ get its headers and"
             " source"
         )
@@ -179,22 +178,21 @@ def included_files(package: Package, notes: list[str]) -> list[tuple[str, str]]:
     ]
 
 
-def included_python(package: Package, notes: list[str]) -> tuple[str, ...]:
+def included_python(package: Package) -> tuple[str, ...]:
     """The paths of the files that are put beside every Python submission: `include/python3/`, or `include/default/`.
 
     Args:
         package: its `include/` is read.
-        notes: gets notes for the user.
     """
     folder = included_folder(package, "python")
     names = tuple(name for name in (package.names(folder) if folder else ()) if name.endswith(".py"))
     if names:
-        notes.append(
+        package.notes.append(
             f"the package's own submissions in Python have {', '.join(map(basename, names))} in source_files; others"
             " need it there too"
         )
     if package.names("include/c"):
-        notes.append("include/c is left out: submissions in C that need it do not compile")
+        package.notes.append("include/c is left out: submissions in C that need it do not compile")
     return names
 
 

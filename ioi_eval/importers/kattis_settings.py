@@ -57,24 +57,23 @@ def is_legacy(meta: Mapping[str, Any]) -> bool:
     return str(meta.get("problem_format_version", "legacy")) in ("legacy", "legacy-icpc")
 
 
-def read_kind(package: Package, meta: Mapping[str, Any], notes: list[str]) -> KattisKind:
+def read_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     """The kind that `problem.yaml` states.
 
     Args:
         package: whether it has a validator counts too.
         meta: the values of its `problem.yaml`; none if it has only DOMjudge's settings.
-        notes: gets notes for the user.
 
     Raises:
         UnsupportedError: problems of this kind cannot be judged here.
     """
-    kind = _legacy_kind(package, meta, notes) if is_legacy(meta) else _kind_by_type(package, meta)
+    kind = _legacy_kind(package, meta) if is_legacy(meta) else _kind_by_type(package, meta)
     if kind.multi_pass and (kind.interactive or kind.scoring):
         raise UnsupportedError("multi-pass problems that are interactive or scoring are not supported")
     return kind
 
 
-def _legacy_kind(package: Package, meta: Mapping[str, Any], notes: list[str]) -> KattisKind:
+def _legacy_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     """The kind of a package of a version before 2023."""
     kind = meta.get("type", "pass-fail")
     if kind not in ("pass-fail", "scoring"):
@@ -84,7 +83,7 @@ def _legacy_kind(package: Package, meta: Mapping[str, Any], notes: list[str]) ->
         if not package.has(ROOT_FILE):  # Source: DOMjudge
             validation = frozenset({"custom"})
         else:
-            notes.append(
+            package.notes.append(
                 f"the package's output validator is not used, because validation in {ROOT_FILE} is not custom, as on"
                 " Kattis; DOMjudge would use it"
             )

@@ -59,7 +59,6 @@ def read_submissions(
     subtasks: Sequence[Subtask],
     groups: Sequence[TestGroup],
     kind: KattisKind,
-    notes: list[str],
     *,
     one_group_suffices: bool,
 ) -> list[PackageSolution]:
@@ -71,7 +70,6 @@ def read_submissions(
         groups: the test groups below `secret/`, in order.
         kind: how submissions are judged. In a scoring problem the verdict of the whole is not that of each group, and
             if the validator gives scores, an accepted output may still get less than full marks.
-        notes: gets notes about submissions that were left out.
         one_group_suffices: whether a submission is accepted if one group is.
 
     Raises:
@@ -84,13 +82,12 @@ def read_submissions(
         subtasks=subtasks,
         groups=paths,
         kind=kind,
-        notes=notes,
-        beside_python=() if has_grader else included_python(package, notes),
+        beside_python=() if has_grader else included_python(package),
         has_grader=has_grader,
         expectations=None if kind.legacy else Expectations(package, [*paths]),
         accepted_in_part=one_group_suffices and not package.names(f"{_FOLDER}/partially_accepted"),
     )
-    solutions = (read.solution(path, files) for path, files in _programs(package, notes))
+    solutions = (read.solution(path, files) for path, files in _programs(package))
     return [solution for solution in solutions if solution is not None]
 
 
@@ -110,7 +107,6 @@ class _Submissions:
     subtasks: Sequence[Subtask]
     groups: Mapping[str, TestGroup]
     kind: KattisKind
-    notes: list[str]
     beside_python: tuple[str, ...]
     has_grader: bool
     expectations: Expectations | None
@@ -122,14 +118,16 @@ class _Submissions:
         folder, _, file = program.partition("/")
         text = "\n".join(map(self.package.text, files or (path,)))
         if language(path) == "python" and is_python_2(text):
-            self.notes.append(f"{path} is left out: it is Python 2")
+            self.package.notes.append(f"{path} is left out: it is Python 2")
             return None
         if language(path) == "python" and self.has_grader:
-            self.notes.append(f"{path} is left out: the package has a grader in C++, and we start none in Python")
+            self.package.notes.append(
+                f"{path} is left out: the package has a grader in C++, and we start none in Python"
+            )
             return None
         stated = self._statement(path, program, text)
         if stated.is_python_2:
-            self.notes.append(f"{path} is left out: submissions.yaml says that it is Python 2")
+            self.package.notes.append(f"{path} is left out: submissions.yaml says that it is Python 2")
             return None
         if files and stated.entry_point is not None:
             path, files = self._entered(files, program, stated.entry_point)
@@ -206,13 +204,15 @@ class _Submissions:
             elif verdicts:
                 not_compared.append(group)
         if not_compared:
-            self.notes.append(f"{path}: what submissions.yaml states of {', '.join(not_compared[:5])} is not compared")
+            self.package.notes.append(
+                f"{path}: what submissions.yaml states of {', '.join(not_compared[:5])} is not compared"
+            )
         return expected
 
     def _by_grades(self, path: str, grades: Sequence[str]) -> Mapping[str, str]:
         """The verdict of each test group that is a subtask; empty if their number is not that of the groups."""
         if len(grades) != len(self.groups):
-            self.notes.append(
+            self.package.notes.append(
                 f"{path} states {len(grades)} grades for {len(self.groups)} test groups: they are not compared"
             )
             return {}
@@ -254,7 +254,7 @@ def _accepted(custom_score: bool) -> str:
     return "AC,PA,WA" if custom_score else "AC"
 
 
-def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[str, ...]]]:
+def _programs(package: Package) -> Iterable[tuple[str, tuple[str, ...]]]:
     """The main source of each submission, and all its files if it is a folder of several files."""
     programs: dict[str, list[str]] = {}
     for name in package.names(_FOLDER):
@@ -272,12 +272,12 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
             main = next(filter(_is_main, sources), sources[0])
             yield main, (main, *(name for name in sources if name != main))
         elif sources:
-            notes.append(f"{program} is left out: it is {'several files' if languages else 'a header alone'}")
+            package.notes.append(f"{program} is left out: it is {'several files' if languages else 'a header alone'}")
         else:
             unknown.append(program.removeprefix(f"{_FOLDER}/"))
     if unknown:
         more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
-        notes.append(f"left out, as they are in other languages: {', '.join(unknown[:_NAMED])}{more}")
+        package.notes.append(f"left out, as they are in other languages: {', '.join(unknown[:_NAMED])}{more}")
 
 
 def _is_replaced(package: Package, path: str) -> bool:

@@ -61,10 +61,10 @@ def import_package(
 def _import(package: Package, year: int, day: str | None, time_limit_s: float | None) -> ImportedTask:
     info = package.toml(ROOT_FILE)
     tests = _tests(package, info)
-    notes = _check_hashes(package, tests)
+    _check_hashes(package, tests)
     sources = _Sources(package, info.get("params", {}))
     headers: dict[str, str] = {}
-    solutions = _solutions(package, info, sources, headers, notes)
+    solutions = _solutions(package, info, sources, headers)
     limit = info.get("timelimit") if time_limit_s is None else time_limit_s
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < _MAX_LIMIT_S:
         raise InputError(
@@ -93,7 +93,6 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         config={"code": package.name, "task_type": "Batch"},
         tests=tests,
         solutions=solutions,
-        notes=notes,
     )
 
 
@@ -129,16 +128,16 @@ def _tests(package: Package, info: Mapping[str, Any]) -> dict[str, tuple[str, st
     return tests
 
 
-def _check_hashes(package: Package, tests: Mapping[str, tuple[str, str]]) -> list[str]:
+def _check_hashes(package: Package, tests: Mapping[str, tuple[str, str]]) -> None:
     """Compare inputs and outputs with `hash.json`."""
     if not package.has("hash.json"):
-        return ["there is no hash.json, so it is not checked whether the tests were generated correctly"]
+        package.notes.append("there is no hash.json, so it is not checked whether the tests were generated correctly")
+        return
     stated = package.json("hash.json")
     for path in (path for paths in tests.values() for path in paths):
         name = PurePosixPath(path).name
         if hashlib.sha256(package.read(path)).hexdigest() != stated.get(name):
             raise InputError(f"{path} is not what hash.json states; {_HOW_TO_GENERATE} once more")
-    return []
 
 
 def _files(
@@ -156,7 +155,7 @@ def _files(
 
 
 def _solutions(
-    package: Package, info: Mapping[str, Any], sources: _Sources, headers: dict[str, str], notes: list[str]
+    package: Package, info: Mapping[str, Any], sources: _Sources, headers: dict[str, str]
 ) -> list[PackageSolution]:
     """The solutions. The headers that they include are added to `headers`."""
     tables = {table["name"]: table for table in _tables(info, "solutions")}
@@ -168,7 +167,7 @@ def _solutions(
             raise InputError(f"there is no {path}, which {ROOT_FILE} names")
         if language(path) is None or table.get("function"):
             kind = "a function for a grader" if table.get("function") else "not a source file"
-            notes.append(f"{path} is left out: it is {kind}")
+            package.notes.append(f"{path} is left out: it is {kind}")
             continue
         verdicts = _expected(name, table)
         solutions.append(

@@ -53,13 +53,15 @@ class Package:
         root_file: the file in its outermost folder.
         or_file: another file that may be there instead.
 
-    The importer sets `format` once it knows the format; errors then name it. It may set `edit`, a function that changes
+    The importer sets `format` once it knows the format; errors then name it. It adds `notes` for the user about what is
+    missing, was left out or was repaired. It may set `edit`, a function that changes
     every text after reading, by its path.
     """
 
     def __init__(self, files: PackageFiles, root_file: str, or_file: str | None = None) -> None:
         self.where = files.where
         self.format = ""
+        self.notes: list[str] = []
         self.edit: Callable[[str, str], str] | None = None
         self._files = files
         self._room_for_zips = _LARGEST_OF_ZIPS

@@ -112,20 +112,18 @@ def build_task(
     config: RowValues,
     tests: Mapping[str, tuple[str, str]],
     solutions: Sequence[PackageSolution],
-    notes: Sequence[str],
     test_columns: Mapping[str, RowValues] | None = None,
 ) -> ImportedTask:
     """The task as rows, after checking that it can be judged.
 
     Args:
-        package: the package.
+        package: the package, with the notes so far.
         shared: the columns that all problem rows share.
         subtasks: in the contest's order.
         files: the judge's files: paths as in `open-r1/ioi`, with their contents.
         config: the content of `graders/grader_config.json`, with flat keys, where the reference's scripts read it.
         tests: for each test's name the paths of input and output.
         solutions: the solutions of the package.
-        notes: the notes so far.
         test_columns: for each test's name further columns of its row.
 
     Raises:
@@ -147,7 +145,7 @@ def build_task(
         key=key,
         problem_rows=rows,
         solution_rows=_solution_rows(package, key, solutions),
-        notes=(*notes, *_lacks(unused=sorted(set(tests) - used), has_model=bool(models))),
+        notes=(*package.notes, *_lacks(unused=sorted(set(tests) - used), has_model=bool(models))),
         tests=_test_reader(
             package,
             {"year": key.year, "day": shared["day"], "problem_name": shared["name"], "problem_id": key.id},

@@ -64,10 +64,9 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     task_type = parse_task_type(_required(meta, "type"), ROOT_FILE)
     if task_type is TaskType.BATCH_AND_OUTPUT:
         raise UnsupportedError(f"TPS has no task type {task_type.value!r}; import the CMS export package")
-    notes: list[str] = []
     tests = read_tests(package, _HOW_TO_GENERATE)
     stated = _stated(package)
-    subtasks = _subtasks(package, stated, tuple(tests), notes)
+    subtasks = _subtasks(package, stated, tuple(tests))
     statement = package.text("statement/index.md") if package.has("statement/index.md") else ""
     shared = {
         "year": year,
@@ -89,8 +88,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         files=_code_files(package, meta, task_type),
         config=_config(package, meta, shared),
         tests=tests,
-        solutions=_solutions(package, stated, subtasks, notes, output_only=task_type is TaskType.OUTPUT_ONLY),
-        notes=notes,
+        solutions=_solutions(package, stated, subtasks, output_only=task_type is TaskType.OUTPUT_ONLY),
     )
 
 
@@ -216,9 +214,7 @@ def _stated(package: Package) -> dict[str, dict[str, Any]]:
     return dict(sorted(stated.items(), key=lambda item: int(item[1]["index"])))
 
 
-def _subtasks(
-    package: Package, stated: Mapping[str, dict[str, Any]], tests: Sequence[str], notes: list[str]
-) -> dict[str, Subtask]:
+def _subtasks(package: Package, stated: Mapping[str, dict[str, Any]], tests: Sequence[str]) -> dict[str, Subtask]:
     """The subtasks by TPS's name for them."""
     mapping = _mapping(package, stated, tests)
     patterns = {
@@ -231,7 +227,7 @@ def _subtasks(
     for name, meta in stated.items():
         chosen: Sequence[str] = mapping.get(name) or matched.get(name, ())
         if not chosen and meta["score"] == 0:
-            notes.append(f"the subtask {name}, worth nothing, has no tests and is left out")
+            package.notes.append(f"the subtask {name}, worth nothing, has no tests and is left out")
             continue
         if not chosen:
             raise InputError(f"{_MAPPING} gives the subtask {name} no tests; {_HOW_TO_GENERATE}")
@@ -269,16 +265,17 @@ def _solutions(
     package: Package,
     stated: Collection[str],
     subtasks: Mapping[str, Subtask],
-    notes: list[str],
     *,
     output_only: bool,
 ) -> list[PackageSolution]:
     if not package.has("solutions.json"):
-        notes.append("there is no solutions.json, which states the solutions' verdicts: no solution is imported")
+        package.notes.append(
+            "there is no solutions.json, which states the solutions' verdicts: no solution is imported"
+        )
         return []
     verdicts = package.json("solutions.json")
     if output_only:
-        return _output_solutions(package, verdicts, stated, subtasks, notes)
+        return _output_solutions(package, verdicts, stated, subtasks)
     solutions = [
         _solution(package, name, meta, stated, subtasks)
         for name, meta in verdicts.items()
@@ -286,7 +283,7 @@ def _solutions(
     ]
     paths = {solution.path for solution in solutions}
     if others := [path for path in package.names("solution") if language(path) is not None and path not in paths]:
-        notes.append(f"left out, because solutions.json states no verdicts for them: {', '.join(others[:5])}")
+        package.notes.append(f"left out, because solutions.json states no verdicts for them: {', '.join(others[:5])}")
     return solutions
 
 
@@ -295,13 +292,12 @@ def _output_solutions(
     verdicts: Mapping[str, Any],
     stated: Collection[str],
     subtasks: Mapping[str, Subtask],
-    notes: list[str],
 ) -> list[PackageSolution]:
     """The solutions that are outputs. (TPS itself makes them by programs, with larger limits than contestants have.)"""
     sets = {output_set.name: output_set for output_set in output_sets(package, "solution")}
     chosen = {name: sets[name.removesuffix(".zip")] for name in verdicts if name.removesuffix(".zip") in sets}
     if programs := [name for name in verdicts if name not in chosen]:
-        notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:5])}")
+        package.notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:5])}")
     return [
         replace(_solution(package, name, verdicts[name], stated, subtasks), path=None, outputs=output_set.outputs)
         for name, output_set in chosen.items()
