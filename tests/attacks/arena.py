@@ -86,7 +86,7 @@ def problem(name: str, attacks: Sequence[str], cache: Path, *, long_limit: bool 
         memory_limit_bytes=MEMORY_LIMIT_BYTES,
         subtasks=(Subtask(name="all", points=100, tests=tuple(tests)),),
         tests=tests,
-        headers=(source("attack.h"),),
+        headers=(source("attack.h"), source("text.h")),
         cxx_std="gnu++17",
     )
 

@@ -133,7 +133,7 @@ def _read(path: Path) -> Program:
             drafts[-1].expect[level or "all"] = frozenset(value.split())
         elif drafts and key == "attempted":
             drafts[-1].attempted = tuple(value.split())
-    own_main = "#define OWN_MAIN" in code or "attack.h" not in code
+    own_main = "#define OWN_MAIN" in code or not re.search(r'"(attack|text)\.h"', code)
     return Program(
         name=path.name,
         code=code,

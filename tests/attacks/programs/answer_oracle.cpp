@@ -3,7 +3,7 @@
 //
 // group: reading
 // problem: stored
-#include "attack.h"
+#include "text.h"
 
 #include <array>
 

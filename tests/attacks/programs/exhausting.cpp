@@ -2,7 +2,7 @@
 //
 // group: exhausting
 // problem: secret
-#include "attack.h"
+#include "text.h"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -3,7 +3,7 @@
 //
 // group: forging
 // problem: secret
-#include "attack.h"
+#include "text.h"
 
 #include <dlfcn.h>
 #include <sys/prctl.h>

@@ -3,7 +3,7 @@
 //
 // group: honest use
 // problem: sum
-#include "attack.h"
+#include "text.h"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -2,7 +2,7 @@
 //
 // group: forging
 // problem: naive
-#include "attack.h"
+#include "text.h"
 
 static void print(const char *text) {
     dprintf(1, "%s\n", text);

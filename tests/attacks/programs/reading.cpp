@@ -2,7 +2,7 @@
 //
 // group: reading
 // problem: secret
-#include "attack.h"
+#include "text.h"
 
 #include <sys/ptrace.h>
 #include <sys/resource.h>

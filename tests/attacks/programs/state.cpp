@@ -4,7 +4,7 @@
 // group: state
 // problem: secret
 // bundle: 64
-#include "attack.h"
+#include "text.h"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>

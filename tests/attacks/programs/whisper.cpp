@@ -3,7 +3,7 @@
 //
 // group: talking
 // problem: whisper
-#include "attack.h"
+#include "text.h"
 
 #include <sys/auxv.h>
 #include <sys/prctl.h>

@@ -2,7 +2,7 @@
 //
 // group: talking
 // problem: whisper-fifo
-#include "attack.h"
+#include "text.h"
 
 #include <sys/inotify.h>
 

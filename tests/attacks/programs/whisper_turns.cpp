@@ -3,7 +3,7 @@
 //
 // group: talking
 // problem: whisper-turns
-#include "attack.h"
+#include "text.h"
 
 #include <linux/futex.h>
 #include <poll.h>
