@@ -28,7 +28,7 @@ from ioi_eval.scorer import Scorer
 from ioi_eval.validate import StatedSolutions, Validating, Validation, read_solutions
 from tests.busy_processes import COMPUTES, WALKS, busy_processes
 
-BUSY = 4
+BUSY = 2
 FEW = (
     ("berths", "model_solution/heap.cpp"),
     ("berths", "memory_limit/timetable.cpp"),
@@ -127,7 +127,7 @@ def few_solutions(cache: Path) -> StatedSolutions:
 
 @pytest.fixture(scope="module")
 def busy(few_solutions: StatedSolutions) -> Iterator[None]:
-    """Four processes that compute and read memory, on the one processor that the tests use too."""
+    """Two processes, one that computes and one that reads memory, on the one processor that the tests use too."""
     before = os.sched_getaffinity(0)
     try:
         use_processors({max(before)})

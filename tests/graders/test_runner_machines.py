@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -169,8 +170,9 @@ def test_cpu_time_is_measured_where_processes_are_hidden(hiding: Box, program: C
 @pytest.mark.root
 def test_memory_is_measured_where_processes_are_hidden(hiding: Box, program: Callable[..., Path]) -> None:
     """Before it starts, a program passes the runner a descriptor of its memory file, so the limit is enforced."""
-    words = ("loop-after-pages 1", "loop 1")
-    both, time = run_batch(hiding, program("contestant"), *words, cpu_ms=5000, memory_bytes=100 << 20).lines
+    memory: dict[str, Any] = {"memory_bytes": 100 << 20}
+    both = run_batch(hiding, program("contestant"), "loop-after-pages 1", cpu_ms=5000, **memory).only
+    time = run_batch(hiding, program("contestant"), "loop 1", cpu_ms=400, **memory).only
     assert (both["verdict"], both["limit"], time["verdict"], time["limit"]) == ("MLE", "memory", "TLE", "cpu")
     assert both["cpu_us"] < 3_000_000, "it was stopped for its memory, not at the end of its time"
     assert both["signal"] == 9
@@ -181,9 +183,13 @@ def test_waiting_for_a_processor_is_not_idle_where_processes_are_hidden(
     hiding: Box, program: Callable[..., Path]
 ) -> None:
     """There the waiting time of a process is unknown, so on a busy machine it is not idle. A sleeping one still is."""
-    count = 8 * len(os.sched_getaffinity(0))
-    with busy_processes(count, sessions=True):
-        waiting, asleep = run_batch(hiding, program("contestant"), "burn 250", "sleep 60000", cpu_ms=300).lines
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(processors)})
+    try:
+        with busy_processes(8, sessions=True):
+            waiting, asleep = run_batch(hiding, program("contestant"), "burn 250", "sleep 60000", cpu_ms=300).lines
+    finally:
+        os.sched_setaffinity(0, processors)
     assert waiting["wall_us"] > 3 * waiting["cpu_us"], "the machine was not busy"
     assert (waiting["limit"], waiting["idle_us"] < 300_000) == (None, True), waiting
     assert (asleep["verdict"], asleep["limit"], asleep["wall_us"] < 9_000_000) == ("TLE", "idle", True), asleep
