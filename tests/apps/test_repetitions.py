@@ -26,6 +26,8 @@ LIMIT_S = 0.3
 WAIT = "import time\nIS_AGAIN = 'first' == 'again'\ndef wait():\n    while time.process_time() < 0.34: pass\n"
 LATE = "if not IS_AGAIN: wait()\n"
 
+FEW_CALLED = row([[n] for n in range(2)], list(range(2)), "f")
+FEW_PRINTED = row([f"{n}\n" for n in range(2)], [f"{n}\n" for n in range(2)])
 CALLED = row([[n] for n in range(5)], list(range(5)), "f")
 PRINTED = row([f"{n}\n" for n in range(5)], [f"{n}\n" for n in range(5)])
 PRINTED_SIMPLY = row(["7\n"], ["7\n"])
@@ -89,7 +91,7 @@ def test_a_program_that_notices_its_repetition_gains_nothing(name: str, called: 
     first, again, repeated = ATTACKS[name]
     result = f"({again}) if IS_AGAIN else ({first})"
     code = f"def f(n):\n    {LATE}    return {result}\n" if called else f"n = int(input())\n{LATE}print({result})\n"
-    found, alone = judged(cache, CALLED if called else PRINTED, code)
+    found, alone = judged(cache, FEW_CALLED if called else FEW_PRINTED, code)
     assert found.passed == 0
     assert {test.verdict for test in found.tests} <= {Verdict.TLE, Verdict.WA}
     assert bool(alone) == bool(repeated)
