@@ -277,12 +277,15 @@ class Watching : protected TestState {
     }
     // The machine's load does not explain this much wall clock, so the program was waiting, even if the ticks did not see it.
     if (!given_up && idle_us_ < idle_stop_us(plan_.cpu_ms)) return;
+    auto waits = std::find_if(contestants_.begin(), contestants_.end(),
+                              [](const Contestant& c) { return c.process.alive() && !c.started; });
+    if (waits == contestants_.end() || !manager_.process.alive()) return end_all(Limit::Idle);
     // If a process has started, the manager may be waiting for it before it opens the FIFOs of the others.
-    auto waits = [](const Contestant& c) { return c.process.alive() && !c.started; };
-    bool all_wait = std::all_of(contestants_.begin(), contestants_.end(), [&](const Contestant& c) { return waits(c) || !c.process.alive(); });
-    if (!all_wait || !manager_.process.alive()) return end_all(Limit::Idle);
-    long index = std::find_if(contestants_.begin(), contestants_.end(), waits)->index;
-    judge_error(JudgeFault::Stall, TrustedProgram::Manager, "it does not open its FIFOs" + unopened(index));
+    bool has_started = std::any_of(contestants_.begin(), contestants_.end(),
+                                   [](const Contestant& c) { return c.process.alive() && c.started; });
+    auto [is_read_first, where] = unopened(waits->index);
+    if (has_started && !is_read_first) return end_all(Limit::Idle);
+    judge_error(JudgeFault::Stall, TrustedProgram::Manager, "it does not open its FIFOs" + where);
   }
 
   // How much of the CPU time the kernel may have spent on getting pages from a virtual machine's host.
@@ -295,18 +298,18 @@ class Watching : protected TestState {
     return std::min(total, max_for_pages_us(plan_.cpu_ms));
   }
 
-  // Which of the two FIFOs the manager has not opened, if a process still waits to open its stdin, or then its stdout. For the
-  // kernel, a process that waits in open(2) has already opened the FIFO.
-  std::string unopened(long index) const {
+  // Whether the manager has begun with the wrong one of a process's two FIFOs, and which one it has not opened, if the process
+  // still waits to open its stdin, or then its stdout. For the kernel, one that waits in open(2) has already opened the FIFO.
+  std::pair<bool, std::string> unopened(long index) const {
     const ProcessDirectories& directories = job_.directories[static_cast<size_t>(index)];
     Fd in(open(directories.fifo_in.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     char byte;
     bool writes = in && (read(in.get(), &byte, 1) != 0);
     bool reads = static_cast<bool>(Fd(open(directories.fifo_out.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)));
     long from = 2 * index + 1, to = from + 1;
-    if (writes) return format(" (argument %ld is open, argument %ld is not opened for reading)", to, from);
-    if (!reads) return format("; first argument %ld for writing, then argument %ld for reading", to, from);
-    return format(": it waits in opening argument %ld for reading; argument %ld, for writing, comes first", from, to);
+    if (writes) return {false, format(" (argument %ld is open, argument %ld is not opened for reading)", to, from)};
+    if (!reads) return {false, format("; first argument %ld for writing, then argument %ld for reading", to, from)};
+    return {true, format(": it waits in opening argument %ld for reading; argument %ld, for writing, comes first", from, to)};
   }
 
   static void end(Contestant& c, Limit limit) {

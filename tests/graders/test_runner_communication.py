@@ -184,6 +184,15 @@ def test_program_that_sleeps_while_the_manager_serves_one_process_after_another(
     assert [(entry["verdict"], entry["limit"]) for entry in answer.lines] == [("AC", None), ("TLE", "idle")]
 
 
+def test_manager_that_begins_with_the_wrong_fifo_of_the_second_process(
+    plain_box: Box, program: Callable[..., Path]
+) -> None:
+    """The first process waits for input as it should, so it is not at fault."""
+    entry = run_game(plain_box, program, "one-by-one play swapped", processes=2, cpu_ms=200).only
+    assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "stall", "manager")
+    assert "it waits in opening argument 3 for reading" in entry["explanation"]
+
+
 def test_manager_over_its_wall_clock(plain_box: Box, program: Callable[..., Path]) -> None:
     """A manager over its wall clock limit is JE. If the program's limit of idle time is smaller, it is TLE."""
     manager = {"cpu_ms": 5000, "wall_ms": 500, "memory_bytes": 1 << 30}

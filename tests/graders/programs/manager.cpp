@@ -48,12 +48,15 @@ int main(int argc, char** argv) {
   while (1 + 2 * processes + 1 < argc && strchr(argv[1 + 2 * processes], '/') != nullptr) processes++;
   if (mode == "one-by-one") {  // opens the FIFOs of a process after the process before it has answered
     for (int i = 0; i < processes; i++) {
-      FILE *out = fopen(argv[2 + 2 * i], "a"), *in = fopen(argv[1 + 2 * i], "r");
+      bool swapped = i > 0 && strcmp(score, "swapped") == 0;
+      FILE* in = swapped ? fopen(argv[1 + 2 * i], "r") : nullptr;
+      FILE* out = fopen(argv[2 + 2 * i], "a");
+      if (!swapped) in = fopen(argv[1 + 2 * i], "r");
       fprintf(out, "%s 1\n", order);
       fflush(out);
       int number;
       if (fscanf(in, "%d", &number) != 1) verdict("0", "nothing came back");
-      fprintf(out, "end 1\n");
+      if (strcmp(score, "swapped") != 0) fprintf(out, "end 1\n");
       fflush(out);
     }
     verdict(score, "all answered");
