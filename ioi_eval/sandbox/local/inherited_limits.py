@@ -328,8 +328,8 @@ _MOUNT_DEV = "mount the devices into this root directory (mount --rbind /dev ROO
 
 
 def _ignored_signal() -> Iterator[MachineLimit]:
-    """The kernel reports no end of a child to a process that ignores SIGCHLD, which it may have inherited. `ioi-eval`
-    itself ends that."""
+    """The kernel reports no end of a child to a process that ignores SIGCHLD, which a process inherits. The command
+    `ioi-eval` stops ignoring it when it starts."""
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
         yield refusal(
             "SIGCHLD",
