@@ -7,8 +7,6 @@ speed of the machine.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +25,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from ioi_eval.validate import StatedSolutions, Validating, Validation, read_solutions
 from tests.busy_processes import COMPUTES, WALKS, busy_processes
+from tests.one_processor import one_processor
 
 BUSY = 2
 FEW = (
@@ -128,20 +127,8 @@ def few_solutions(cache: Path) -> StatedSolutions:
 @pytest.fixture(scope="module")
 def busy(few_solutions: StatedSolutions) -> Iterator[None]:
     """Two processes, one that computes and one that reads memory, on the one processor that the tests use too."""
-    before = os.sched_getaffinity(0)
-    try:
-        use_processors({max(before)})
-        with busy_processes(BUSY, COMPUTES, WALKS):
-            yield
-    finally:
-        use_processors(before)
-
-
-def use_processors(processors: set[int]) -> None:
-    """Restrict this process, and all processes that it starts later, to these processors."""
-    for thread in os.listdir("/proc/self/task"):
-        with contextlib.suppress(ProcessLookupError):
-            os.sched_setaffinity(int(thread), processors)
+    with one_processor(), busy_processes(BUSY, COMPUTES, WALKS):
+        yield
 
 
 def verdicts(result: SubmissionResult) -> dict[str, Verdict]:

@@ -9,7 +9,6 @@ must find the known counters, which shows that the test works.
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import subprocess
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from ioi_eval.sandbox.local.compiler import detect
 from tests.graders.runner_box import JUDGE, ROOT, Box, Files, communication_plan, line
+from tests.one_processor import one_processor
 
 TURNS = 12
 TIMEOUT_MS = 900_000
@@ -66,7 +66,6 @@ def random_turns() -> str:
 def moved_numbers(box: Box, program: Callable[..., Path], *, static: bool = True) -> set[str]:
     """Numbers that depend on the first process in each of two runs. (Chance may cause it in one run.)"""
     games = []
-    processors = os.sched_getaffinity(0)
     for turns in (random_turns(), random_turns()):
         test = ["test id=0 input=in answer=ans"]
         plan = communication_plan(test, manager={**JUDGE, "wall_ms": TIMEOUT_MS}, processes=2, cpu_ms=60_000)
@@ -75,11 +74,8 @@ def moved_numbers(box: Box, program: Callable[..., Path], *, static: bool = True
         plan = plan.replace(b"program file=program", own.encode())
         counters = program("counters", *NO_FORTIFY, static=static)
         files: Files = {"program": counters, "manager": program("counters_manager"), "in": turns.encode(), "ans": b""}
-        try:
-            os.sched_setaffinity(0, {min(processors)})  # some numbers are counted for each processor
+        with one_processor():  # some numbers are counted for each processor
             entry = box.run(plan, files, timeout=TIMEOUT_MS / 1000).only
-        finally:
-            os.sched_setaffinity(0, processors)
         assert entry["verdict"] == "AC", entry
         games.append({name for name in entry["message"].split(",") if name and not PROCESSOR.match(name)})
     return games[0] & games[1]

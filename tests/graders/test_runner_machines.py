@@ -16,6 +16,7 @@ import pytest
 from tests.busy_processes import busy_processes
 from tests.graders.runner_box import RUNNER_SOURCE, Box, batch_plan, run_batch, run_game
 from tests.graders.test_runner_attacks import ATTACKS, DEADLY
+from tests.one_processor import one_processor
 
 GRADERS = RUNNER_SOURCE.parent
 
@@ -183,13 +184,8 @@ def test_waiting_for_a_processor_is_not_idle_where_processes_are_hidden(
     hiding: Box, program: Callable[..., Path]
 ) -> None:
     """There the waiting time of a process is unknown, so on a busy machine it is not idle. A sleeping one still is."""
-    processors = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(processors)})
-    try:
-        with busy_processes(8, sessions=True):
-            waiting, asleep = run_batch(hiding, program("contestant"), "burn 250", "sleep 60000", cpu_ms=300).lines
-    finally:
-        os.sched_setaffinity(0, processors)
+    with one_processor(), busy_processes(8, sessions=True):
+        waiting, asleep = run_batch(hiding, program("contestant"), "burn 250", "sleep 60000", cpu_ms=300).lines
     assert waiting["wall_us"] > 3 * waiting["cpu_us"], "the machine was not busy"
     assert (waiting["limit"], waiting["idle_us"] < 300_000) == (None, True), waiting
     assert (asleep["verdict"], asleep["limit"], asleep["wall_us"] < 9_000_000) == ("TLE", "idle", True), asleep
