@@ -12,7 +12,8 @@ from ioi_eval.config import MIB, RunPolicy
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_digest
 from ioi_eval.model import Batch, JudgedByClient, JudgeProgram, OutputCheck, RunRules, SourceFile
-from ioi_eval.model.apps import AppsProblem, CallTest, Comparator, StdinTest
+from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
+from ioi_eval.model.checks import Comparator
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import longest_equal
 from ioi_eval.sandbox import Target

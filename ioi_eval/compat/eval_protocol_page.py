@@ -24,7 +24,8 @@ from ioi_eval.compat.terms import (
     judges,
     truncated,
 )
-from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Comparator, RowFault, StdinTest, joined
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault, StdinTest, joined
+from ioi_eval.model.checks import Comparator
 from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right, shown_texts
 
 NO_RESULTS = "Execution utility returned no results."

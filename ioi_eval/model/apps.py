@@ -6,12 +6,9 @@ as 0 nor as passed.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, TypeAlias
-
-from ioi_eval.errors import InputError
+from typing import TypeAlias
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 Lines: TypeAlias = "str | tuple[str, ...]"
@@ -105,68 +102,6 @@ class AppsProblem:
     def instance_id(self) -> str:
         """The id in mcpbr's spelling (`apps_42`)."""
         return f"apps_{self.id}"
-
-
-class ComparatorKind(StrEnum):
-    """The rules that decide whether an output is right. `docs/apps.md` defines each to the byte."""
-
-    EXACT = "exact"
-    LINES = "lines"
-    TOKENS = "tokens"
-    FLOAT = "float"
-    CASE_INSENSITIVE = "case-insensitive"
-    UNORDERED_LINES = "unordered-lines"
-    CHECKER = "checker"
-
-
-_TOLERANCE = re.compile(r"(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][+-]?\d{1,3})?", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparator:
-    """A rule with its parameters. The runner compares by it, unless it names a checker.
-
-    Args:
-        kind: the rule.
-        absolute, relative: the tolerances of `float`, as decimal text: they are never rounded.
-        program: the source file of `checker`.
-    """
-
-    protocol: ClassVar[str] = "compare"
-    args: ClassVar[tuple[str, ...]] = ()
-    kind: ComparatorKind = ComparatorKind.LINES
-    absolute: str = ""
-    relative: str = ""
-    program: str = ""
-
-    def __str__(self) -> str:
-        """The text that `parse` reads and that results show."""
-        return ":".join(part for part in (self.kind.value, self.absolute, self.relative, self.program) if part)
-
-    @classmethod
-    def parse(cls, text: str) -> Comparator:
-        """Read `lines`, `float:1e-6`, `float:1e-6:1e-9`, `checker:path/to/checker.cpp`, …
-
-        Raises:
-            InputError: there is no such rule, or its parameters are not right.
-        """
-        name, *parameters = text.split(":")
-        if name not in set(ComparatorKind):
-            raise InputError(f"there is no comparator {name!r}; there are: {', '.join(ComparatorKind)}")
-        kind = ComparatorKind(name)
-        if kind is ComparatorKind.CHECKER:
-            program = text.partition(":")[2]
-            if not program:
-                raise InputError("the comparator checker needs a program: checker:path/to/checker.cpp")
-            return cls(kind=kind, program=program)
-        if kind is ComparatorKind.FLOAT:
-            wanted = "float:ABS or float:ABS:REL with decimal numbers, as in float:1e-6"
-            if not 1 <= len(parameters) <= 2 or not all(map(_TOLERANCE.fullmatch, parameters)):
-                raise InputError(f"the comparator {text!r} is not of the form {wanted}")
-            return cls(kind=kind, absolute=parameters[0], relative="".join(parameters[1:]))
-        if parameters:
-            raise InputError(f"the comparator {name} takes no parameters, but {text!r} has some")
-        return cls(kind=kind)
 
 
 def joined(lines: Lines) -> str:

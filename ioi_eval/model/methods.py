@@ -1,4 +1,4 @@
-"""How a submission is run on a test, and how its output is judged: a class for each task type, with its parameters.
+"""How a submission is run on a test: a class for each task type, with its parameters.
 
     Batch, TwoSteps, OutputOnly, BatchAndOutput    `check` judges the output
     Communication, Interactive                     `manager` talks to the program and judges it, unless `check` judges
@@ -13,66 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from ioi_eval.model.apps import Comparator
-from ioi_eval.model.terms import CheckerProtocol, ProcessIO, TaskType
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFile:
-    """A source file by its path: of a problem, as the row gives it (`graders/nile.h`), or of a submission."""
-
-    path: str
-    content: bytes
-
-    @property
-    def name(self) -> str:
-        """The last part of the path."""
-        return self.path.rsplit("/", 1)[-1]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeProgram:
-    """A checker, manager or interactor.
-
-    Args:
-        source: the program.
-        files: what it may include.
-        protocol: how it is called and reports its score.
-        args: further arguments: of a checker or interactor after its files (Kattis: `validator_flags`), of a manager
-            after the FIFOs.
-    """
-
-    source: SourceFile
-    files: tuple[SourceFile, ...] = ()
-    protocol: CheckerProtocol = CheckerProtocol.CMS
-    args: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhiteDiff:
-    """The runner compares the output with the official one: runs of blanks are equal, trailing blank lines ignored."""
-
-    protocol: ClassVar[CheckerProtocol] = CheckerProtocol.WHITE_DIFF
-    args: ClassVar[tuple[str, ...]] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tokens:
-    """The runner compares words, as the default validator of Kattis and DOMjudge does; `args` are its flags."""
-
-    protocol: ClassVar[CheckerProtocol] = CheckerProtocol.TOKENS
-    args: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedByClient:
-    """The box returns the output, and our side judges it: a function's value, or by the rules of another grader."""
-
-    protocol: ClassVar[str] = "none"
-    args: ClassVar[tuple[str, ...]] = ()
-
-
-OutputCheck: TypeAlias = WhiteDiff | Tokens | Comparator | JudgedByClient | JudgeProgram
+from ioi_eval.model.checks import WHITE_DIFF, JudgeProgram, OutputCheck
+from ioi_eval.model.terms import ProcessIO, TaskType
 
 
 class _Method:
@@ -117,7 +59,7 @@ class _Method:
 class _WithoutManager(_Method):
     """The program runs, then `check` judges its output."""
 
-    check: OutputCheck = WhiteDiff()
+    check: OutputCheck = WHITE_DIFF
 
     @property
     def manager(self) -> None:

@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ioi_eval.model.apps import AppsTest, CallTest, Comparator, ComparatorKind, JsonValue, joined
+from ioi_eval.model.apps import AppsTest, CallTest, JsonValue, joined
+from ioi_eval.model.checks import Comparator, ComparatorKind
 from ioi_eval.problems import big_json
 
 Value: TypeAlias = "Any"

@@ -15,7 +15,8 @@ from ioi_eval.compat import grader_named
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.jobs.harness import Interpreter, preloaded
 from ioi_eval.model import Isolation, Verdict
-from ioi_eval.model.apps import AppsProblem, Comparator, RowFault
+from ioi_eval.model.apps import AppsProblem, RowFault
+from ioi_eval.model.checks import Comparator
 from tests import unprivileged
 from tests.full_isolation import reached
 from tests.python_box import row, score_all

@@ -18,8 +18,8 @@ from ioi_eval.errors import SandboxError, SetupError
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.control import presences
 from ioi_eval.sandbox.piston.discovery import Prober
-from ioi_eval.sandbox.piston.endpoint_state import JobEnd
-from ioi_eval.sandbox.piston.http_client import AnswerLostError, HttpClient, Sending
+from ioi_eval.sandbox.piston.http_client import HttpClient, Sending
+from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.wire import Body
 from tests.faults.stub_jobs import echo
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval.model.apps import CallTest, Comparator
+from ioi_eval.model.apps import CallTest
+from ioi_eval.model.checks import Comparator
 from ioi_eval.problems.apps_values import (
     Foreign,
     ValueFormatError,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd, SlotRequest
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint, SlotRequest
+from ioi_eval.sandbox.piston.job_end import JobEnd
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 
 PATIENCE_S = 60.0

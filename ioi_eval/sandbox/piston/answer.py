@@ -29,7 +29,6 @@ from ioi_eval.errors import (
     UnservedError,
 )
 from ioi_eval.model import Execution, Job, JobKind, Stage
-from ioi_eval.sandbox.piston.endpoint_state import JobEnd
 from ioi_eval.sandbox.piston.endpoints import without_login
 from ioi_eval.sandbox.piston.wire import Runtime
 
@@ -51,10 +50,7 @@ _SHOWN = 300
 _FAULT_LINE = 1 << 16  # longer than the line in which the runner reports a fault
 _FAULT_CODE = 3  # the runner's exit code after such a line
 _ABSENT = ("No such file or directory", "Permission denied")
-_LIMITS = frozenset({"TO", "OL", "EL"})  # the server's word that a stage reached a limit of its job
 _END_LINE = 400  # longer than the line with which it ends
-_END = {UnservedError: JobEnd.NOT_SERVED, OverloadError: JobEnd.OVERLOADED, RejectedError: JobEnd.ANSWERED}
-"""What each kind of error means for the endpoint; any other error means `BROKEN`."""
 
 
 def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> Execution:
@@ -122,25 +118,6 @@ def check_runner(execution: Execution, job: Job) -> None:
     reason = str(fault.get("explanation", ""))
     if fault["fault"] == "system" and not reason.endswith(_ABSENT):
         raise TransientError(f"the box lacked something: {reason}")
-
-
-def end_of(result: Execution | SandboxError, job: Job) -> JobEnd:
-    """What a job's result means for the endpoint.
-
-    An endpoint that kills a job may break all of its jobs, although it answers them: the next job should go
-    elsewhere. Whether the job was too large is for its caller to find out.
-    """
-    from ioi_eval.sandbox.piston.http_client import AnswerLostError
-
-    if isinstance(result, Execution):
-        return JobEnd.BROKEN if _was_killed(result, job) else JobEnd.ANSWERED
-    return result.end if isinstance(result, AnswerLostError) else _END.get(type(result), JobEnd.BROKEN)
-
-
-def _was_killed(execution: Execution, job: Job) -> bool:
-    """Whether a runner was killed, and the server does not say that one of the job's limits was reached."""
-    run = execution.run
-    return job.kind is JobKind.RUNNER and run.code is None and run.status not in _LIMITS
 
 
 def isolation_fault(execution: Execution, kind: JobKind) -> str | None:

@@ -44,8 +44,9 @@ from ioi_eval.model import Execution, Job, JobKind, Retries, Stage
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston import answer, two_stages
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
-from ioi_eval.sandbox.piston.endpoint_state import JobEnd, SlotRequest
+from ioi_eval.sandbox.piston.endpoint_state import SlotRequest
 from ioi_eval.sandbox.piston.endpoints import Source, endpoint_source
+from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd, end_of
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import backoff_s, exhausted
 from ioi_eval.sandbox.piston.spool import RequestSpool
@@ -215,7 +216,7 @@ class PistonCluster:
                 is_first = not retries.tried
                 retries.tried.append(name)
                 result = await self._attempt(name, request, job, group, is_first=is_first)
-                end = answer.end_of(result, job)
+                end = end_of(result, job)
             finally:
                 self._pool.release(request, end, self._loop.time())
             if isinstance(result, Execution):
@@ -280,7 +281,7 @@ class PistonCluster:
 
     async def _send(self, name: str, request: SlotRequest, job: Job, body: Body) -> Execution | SandboxError:
         """Send the job once."""
-        from ioi_eval.sandbox.piston.http_client import AnswerLostError, AnswerTooLongError, Sending
+        from ioi_eval.sandbox.piston.http_client import AnswerTooLongError, Sending
 
         most = job.run_limits.output_bytes
         within_s = body.max_wait_s + body.max_run_s + _SLACK_S + body.size / _BYTES_PER_S

@@ -20,7 +20,7 @@ from ioi_eval.model import Execution
 from ioi_eval.sandbox.findings import Finding
 from ioi_eval.sandbox.piston import answer, probing, wire
 from ioi_eval.sandbox.piston.conditions import conditions, fatal
-from ioi_eval.sandbox.piston.endpoint_state import JobEnd
+from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.literals import Inline, literal
 from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import Body, InstalledStarter, Runtime, Starter, without_problems
@@ -306,7 +306,7 @@ class Prober:
         return probing.STOCK_BODY_BYTES
 
     async def _post(self, url: URL, body: Body, *, gzipped: bool = False) -> Reply:
-        from ioi_eval.sandbox.piston.http_client import AnswerLostError, AnswerTooLongError, Sending
+        from ioi_eval.sandbox.piston.http_client import AnswerTooLongError, Sending
 
         sending = Sending(body, _PROBE_S, self._client)
         try:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from ioi_eval.errors import SandboxError
+from ioi_eval.sandbox.piston.job_end import JobEnd
 
 BROKEN_IN_A_ROW = 3
 """After this many broken answers in a row an endpoint rests. If one answer in twenty is broken by chance, three in a
@@ -43,23 +44,6 @@ up to the longest."""
 ABANDON_AFTER_S = 20.0
 """The jobs of an endpoint that has failed all checks for this long are abandoned. It is twenty times what a check takes
 on a server that unpacks a large request."""
-
-
-class JobEnd(Enum):
-    """How a job ended, as far as its endpoint is concerned."""
-
-    ANSWERED = auto()  # an answer of Piston, also a refusal that every server would give
-    BROKEN = auto()  # reset, cut off, a failure of the server, or an answer that is not Piston's
-    NOT_SERVED = auto()  # no connection, or this server cannot serve such jobs
-    OVERLOADED = auto()  # the server says that it is too busy
-    TIMED_OUT = auto()  # no answer within the job's deadline
-    CLIENT_LAGGED = auto()  # no connection in time, but because this process was late: nothing is known
-    CANCELLED = auto()  # the caller gave up: nothing is known
-
-    @property
-    def may_have_started(self) -> bool:
-        """Whether a server may have worked on the job."""
-        return self not in {JobEnd.NOT_SERVED, JobEnd.CLIENT_LAGGED}
 
 
 class Availability(Enum):

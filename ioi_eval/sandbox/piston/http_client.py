@@ -25,9 +25,9 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 from yarl import URL
 
-from ioi_eval.errors import SetupError, TransportError
+from ioi_eval.errors import SetupError
 from ioi_eval.sandbox.piston import answer
-from ioi_eval.sandbox.piston.endpoint_state import JobEnd
+from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.spool import StoredLiteral
 from ioi_eval.sandbox.piston.wire import Body
 
@@ -59,21 +59,6 @@ class Reply:
 
     status: int
     body: bytes
-
-
-class AnswerLostError(TransportError):
-    """No complete answer arrived.
-
-    Args:
-        message: what happened, with the endpoint.
-        end: what it means for the endpoint.
-        before_answer: whether the answer's headers had not arrived.
-    """
-
-    def __init__(self, message: str, end: JobEnd, *, before_answer: bool = False) -> None:
-        super().__init__(message)
-        self.end = end
-        self.before_answer = before_answer
 
 
 class AnswerTooLongError(Exception):

@@ -42,7 +42,8 @@ from collections.abc import Callable
 from itertools import count
 
 from ioi_eval.errors import ExhaustedError, SandboxError, TargetLostError, UnavailableError
-from ioi_eval.sandbox.piston.endpoint_state import Endpoint, EndpointState, Group, JobEnd, Machine, SlotRequest
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint, EndpointState, Group, Machine, SlotRequest
+from ioi_eval.sandbox.piston.job_end import JobEnd
 from ioi_eval.sandbox.piston.retries import RetryBudget
 
 TICK_S = 0.25

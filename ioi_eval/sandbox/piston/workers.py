@@ -20,8 +20,9 @@ from ioi_eval.errors import InputError, SandboxError, SetupError, TransientError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
-from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint
 from ioi_eval.sandbox.piston.endpoints import Source, endpoints_now
+from ioi_eval.sandbox.piston.job_end import JobEnd
 from ioi_eval.sandbox.piston.pool import Pool
 from ioi_eval.sandbox.piston.wire import InstalledStarter, Runtime, Starter, without_problems
 

@@ -13,8 +13,8 @@ from yarl import URL
 from ioi_eval.errors import InputError
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.discovery import Prober
-from ioi_eval.sandbox.piston.endpoint_state import JobEnd
-from ioi_eval.sandbox.piston.http_client import AnswerLostError, HttpClient
+from ioi_eval.sandbox.piston.http_client import HttpClient
+from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.wire import Body
 
 BODY = Body(segments=(b"{}",), size=2, max_run_s=0.0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ioi_eval.errors import ExhaustedError
-from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint
+from ioi_eval.sandbox.piston.job_end import JobEnd
 from tests.sandbox.pool_world import PATIENCE_S, World, names
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.model import Retries
-from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd, SlotRequest
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint, SlotRequest
+from ioi_eval.sandbox.piston.job_end import JobEnd
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import backoff_s
 

@@ -16,9 +16,9 @@ from ioi_eval.sandbox.piston.endpoint_state import (
     Endpoint,
     EndpointState,
     Group,
-    JobEnd,
     Machine,
 )
+from ioi_eval.sandbox.piston.job_end import JobEnd
 from ioi_eval.sandbox.piston.pool import CHECKS_PER_S, TICK_S, Pool
 from tests.sandbox.pool_world import PATIENCE_S, World, names
 

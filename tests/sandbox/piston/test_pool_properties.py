@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from ioi_eval.sandbox.piston.endpoint_state import Endpoint, JobEnd, SlotRequest
+from ioi_eval.sandbox.piston.endpoint_state import Endpoint, SlotRequest
+from ioi_eval.sandbox.piston.job_end import JobEnd
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import FLOOR, SHARE, WINDOW_S
 

@@ -1,0 +1,63 @@
+"""How a job ended, as far as its endpoint is concerned. Pure."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from ioi_eval.errors import OverloadError, RejectedError, SandboxError, TransportError, UnservedError
+from ioi_eval.model import Execution, Job, JobKind
+
+_LIMITS = frozenset({"TO", "OL", "EL"})  # the server's word that a stage reached a limit of its job
+
+
+class JobEnd(Enum):
+    """How a job ended, as far as its endpoint is concerned."""
+
+    ANSWERED = auto()  # an answer of Piston, also a refusal that every server would give
+    BROKEN = auto()  # reset, cut off, a failure of the server, or an answer that is not Piston's
+    NOT_SERVED = auto()  # no connection, or this server cannot serve such jobs
+    OVERLOADED = auto()  # the server says that it is too busy
+    TIMED_OUT = auto()  # no answer within the job's deadline
+    CLIENT_LAGGED = auto()  # no connection in time, but because this process was late: nothing is known
+    CANCELLED = auto()  # the caller gave up: nothing is known
+
+    @property
+    def may_have_started(self) -> bool:
+        """Whether a server may have worked on the job."""
+        return self not in {JobEnd.NOT_SERVED, JobEnd.CLIENT_LAGGED}
+
+
+class AnswerLostError(TransportError):
+    """No complete answer arrived.
+
+    Args:
+        message: what happened, with the endpoint.
+        end: what it means for the endpoint.
+        before_answer: whether the answer's headers had not arrived.
+    """
+
+    def __init__(self, message: str, end: JobEnd, *, before_answer: bool = False) -> None:
+        super().__init__(message)
+        self.end = end
+        self.before_answer = before_answer
+
+
+_END = {UnservedError: JobEnd.NOT_SERVED, OverloadError: JobEnd.OVERLOADED, RejectedError: JobEnd.ANSWERED}
+"""What each kind of error means for the endpoint; any other error means `BROKEN`."""
+
+
+def end_of(result: Execution | SandboxError, job: Job) -> JobEnd:
+    """What a job's result means for the endpoint.
+
+    An endpoint that kills a job may break all of its jobs, although it answers them: the next job should go
+    elsewhere. Whether the job was too large is for its caller to find out.
+    """
+    if isinstance(result, Execution):
+        return JobEnd.BROKEN if _was_killed(result, job) else JobEnd.ANSWERED
+    return result.end if isinstance(result, AnswerLostError) else _END.get(type(result), JobEnd.BROKEN)
+
+
+def _was_killed(execution: Execution, job: Job) -> bool:
+    """Whether a runner was killed, and the server does not say that one of the job's limits was reached."""
+    run = execution.run
+    return job.kind is JobKind.RUNNER and run.code is None and run.status not in _LIMITS
