@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 DRAWS = 1000
 SEED = 20210520  # the day APPS was published
-INTERVALS = f"95 % intervals, from drawing problems {DRAWS:,} times"
+INTERVALS = f"95 % bootstrap intervals from {DRAWS:,} draws of problems"
 """The note in reports about their intervals."""
 
 

@@ -22,8 +22,8 @@ _TOGETHER = "sum of best subtasks"
 _PROBLEM_HEAD = ("problem", "submissions", "best submission", f"{_TOGETHER}, all", f"{_TOGETHER}, 50", "verdicts")
 _GROUPS_LEGEND = (
     "mean score: share of full marks that a submission gets; pass@k: unbiased estimator, solved = full marks. Both are "
-    f"means over a group's own problems, with {INTERVALS}; groups with different problems, or few, do not compare. "
-    f"all, 50: {_TOGETHER} over all submissions of a contest, or over 50 to each problem. "
+    f"means over a group's own problems, with {INTERVALS}; groups with different problems, or with few, cannot be "
+    f"compared. all, 50: {_TOGETHER} over all submissions of a contest, or over 50 to each problem. "
     "`ioi-eval compare --by-problem` shows whether two groups differ."
 )
 

@@ -36,7 +36,10 @@ def part_heading(summary: Mapping[str, Any]) -> str:
 
 _SUMS = ("all_submissions_score", "limit_50_score")
 PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
-_LEGEND = "(best: best submission; all: sum of best subtasks over all submissions; 50: over 50, not chosen by score)"
+_LEGEND = (
+    "(best: best submission; all: sum of best subtasks over all submissions; "
+    "50: over 50, chosen without knowing scores)"
+)
 _BOUNDED = "(?: at least so many points, as a judge error (JE) has no score)"
 
 

@@ -38,11 +38,17 @@ def comparison_text(comparison: Comparison, *, most: int, names: tuple[str, str]
     facts = [f"{counts[0]}{counted(comparison.problems, 'problem')}"]
     if paired:
         others = len(comparison.changes) - len(flips)
-        facts.append(f"verdict flips: {len(flips)}; another score with the same verdict: {others}")
+        facts.append(f"changed verdicts: {len(flips)}; only the score changed: {others}")
     for number, text in (
-        (comparison.only_before, f"only {old}: in no pair" if paired else f"problems only {old}: in no mean"),
-        (comparison.only_after, f"only {new}: in no pair" if paired else f"problems only {new}: in no mean"),
-        (comparison.unscored, "not scored in one of the two: in no mean"),
+        (
+            comparison.only_before,
+            f"only in {old}, so in no pair" if paired else f"problems only in {old}, so in no mean",
+        ),
+        (
+            comparison.only_after,
+            f"only in {new}, so in no pair" if paired else f"problems only in {new}, so in no mean",
+        ),
+        (comparison.unscored, "without a score in one of the two, so in no mean"),
     ):
         if number:
             facts.append(f"{number} {text}")
@@ -101,7 +107,7 @@ def _means(comparison: Comparison, names: tuple[str, str]) -> str:
         before, after, difference = (comparison.means[f"{what} {when}"] for when in (*NAMES, "difference"))
         cells = (percent(mean.value, mean.low, mean.high) for mean in (before, after))
         rows.append((label, *cells, percent(difference.value, difference.low, difference.high, sign="+")))
-    legend = f"(means over problems; in brackets {INTERVALS}, both runs' together)"
+    legend = f"(means over problems; in brackets {INTERVALS}, the same draws for both)"
     if any(comparison.pending):
         legend = "(means over problems; no intervals, as a run is not complete)"
     elif comparison.problems == 1:
