@@ -55,5 +55,6 @@ def language_called(name: str) -> Language | None:
 
 
 def all_names() -> str:
-    """The names of the supported languages, for messages."""
-    return ", ".join(rules_of(language).name for language in Language)
+    """The names of the supported languages, for messages: `C++, C, Python 3 and Rust`."""
+    *names, last = (rules_of(language).name for language in Language)
+    return f"{', '.join(names)} and {last}"

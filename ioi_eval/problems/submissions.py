@@ -208,7 +208,7 @@ def _language(row: Row) -> Language:
     stated = (row.optional_text("language") or "").strip()
     language = language_called(stated) if stated else Language.CPP
     if language is None:
-        raise row.error(f"its language is {stated}, which is not supported; {all_names()} are")
+        raise row.error(f"its language is {stated}; only {all_names()} are supported")
     return language
 
 
