@@ -90,7 +90,7 @@ def replaced(
     if not before.command:
         return ()
     if earlier_dump != dump:
-        return (f"{out} has the results of {earlier_dump}, which those of {dump} will replace",)
+        return (f"the results of {earlier_dump} in {out} will be replaced by those of {dump}",)
     changed = {
         option: name
         for option, name in narrowing.items()
@@ -99,7 +99,7 @@ def replaced(
     lacking = any(_lacks(options[name], before.options.get(name)) for name in changed.values())
     if rows >= before.rows and not lacking:
         return ()
-    note = f"{out} has results of {counted(before.rows, 'row')}, which those of {rows} will replace"
+    note = f"the results of {counted(before.rows, 'row')} in {out} will be replaced by those of {rows}"
     if resume and changed:
         note += f"; the journal keeps all, and the command without {' and '.join(changed)} restores them"
     return (note,)

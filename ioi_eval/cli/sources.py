@@ -20,7 +20,7 @@ def tell_hub_names(specs: Iterable[str]) -> None:
     """
     names = [spec for spec in dict.fromkeys(specs) if is_hub_name(spec)]
     if names:
-        tell(f"there is no file or folder {' or '.join(names)}; the Hub is asked")
+        tell(f"there is no file or folder {' or '.join(names)}; asking the Hugging Face Hub")
 
 
 def opened_results(*directories: Path, id_column: str | None = None) -> list[ResultSet]:

@@ -101,10 +101,10 @@ def test_replacing_results_of_another_dump_is_announced(score: Start, write: Wri
     """For the same dump there is no message."""
     first = write("first.jsonl", submission_row("a", NARROW))
     assert score(first).returncode == 0
-    assert "will replace" not in score(first).stderr
+    assert "will be replaced" not in score(first).stderr
     ended = score(write("second.jsonl", submission_row("b", NARROW)))
-    assert f"has the results of {first}, which those of" in ended.stderr
-    assert "second.jsonl will replace" in ended.stderr
+    assert f"the results of {first} in out will be replaced by those of" in ended.stderr
+    assert "second.jsonl\n" in ended.stderr
 
 
 def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, results: Results) -> None:
@@ -112,18 +112,18 @@ def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, res
     judging.
     """
     dump = write("dump.jsonl", submission_row("a", NARROW), submission_row("b", NARROW))
-    assert "will replace" not in score(dump).stderr
+    assert "will be replaced" not in score(dump).stderr
     whole = results()
     assert (
-        "ioi-eval: out has results of 2 rows, which those of 1 will replace; the journal keeps all, and the "
+        "ioi-eval: the results of 2 rows in out will be replaced by those of 1; the journal keeps all, and the "
         "command without --limit restores them\n"
     ) in score(dump, "--limit", "1").stderr
     assert len(results()) == 1
     ended = score(dump, "--problem", "add")
-    assert "will replace" not in ended.stderr
+    assert "will be replaced" not in ended.stderr
     assert results() == whole
     write("dump.jsonl", submission_row("a", NARROW))
-    assert "out has results of 2 rows, which those of 1 will replace\n" in score(dump, "--problem", "add").stderr
+    assert "the results of 2 rows in out will be replaced by those of 1\n" in score(dump, "--problem", "add").stderr
 
 
 def test_two_runs_into_one_directory_are_refused(score: Start, write: Write, tmp_path: Path) -> None:
