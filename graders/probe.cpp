@@ -1,6 +1,6 @@
 // The program that `ioi-eval doctor` runs as a contestant: it tries what contestants are forbidden to do.
 //
-// stdin has the name of one attempt; stdout reports its result: `denied <errno text>`, or `ALLOWED <what it got>`.
+// stdin has the name of one attempt; stdout reports its result: `denied: <errno text>`, or `ALLOWED <what it got>`.
 // If the runner kills the program for an attempt, nothing is printed, and the doctor counts it as denied too. It runs in
 // the same box as submissions, so its results are those that hold for them on this machine. Do not start it by hand as
 // root: outside of a box the attempts succeed (`mount` covers `/`).
@@ -192,7 +192,7 @@ int main() {
         if (attempt.succeeds()) {
             std::printf("ALLOWED %s\n", got.c_str());
         } else {
-            std::printf("denied %s\n", std::strerror(errno));
+            std::printf("denied: %s\n", std::strerror(errno));
         }
         return 0;
     }

@@ -47,7 +47,7 @@ def test_the_probe_finds_nothing_without_landlock(boxes: Callable[[str], Box], b
     """The doctor's program sees nothing in the root directory but what the runner puts there."""
     subprocess.run(["g++", "-static", "-o", str(built / "probe"), str(GRADERS / "probe.cpp")], check=True)
     box = replace(boxes("dir-full"), more=("--without", "landlock"))
-    answer = run_batch(box, built / "probe", "list-root", answer=b"denied No such file or directory\n")
+    answer = run_batch(box, built / "probe", "list-root", answer=b"denied: No such file or directory\n")
     assert answer.verdicts == ["AC"], answer.only["message"]
 
 
