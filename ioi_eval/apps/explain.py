@@ -1,4 +1,4 @@
-"""Shows where graders differ about a program, test by test, and why.
+"""Shows where graders differ on a program, test by test, and why.
 
 A program is run and judged by our rules and by those of each other grader. These differ in how a program is found in an
 answer, how it is run, what is compared, and when the grader stops. Each grader's results are shown in its own terms.
@@ -82,7 +82,7 @@ async def opinions(
 
 
 def differ(given: Sequence[Opinion]) -> bool:
-    """Whether graders differ about the program, or about one of its tests."""
+    """Whether graders differ on the program, or on one of its tests."""
     if len({opinion.right for opinion in given}) > 1:
         return True
     tests = zip(*(opinion.passes for opinion in given), strict=True)
@@ -90,7 +90,7 @@ def differ(given: Sequence[Opinion]) -> bool:
 
 
 def differing_tests(given: Sequence[Opinion]) -> list[int]:
-    """The tests about which graders differ."""
+    """The tests on which graders differ."""
     tests = zip(*(opinion.passes for opinion in given), strict=True)
     return [
         number for number, test in enumerate(tests) if len({opinion for opinion in test if opinion is not None}) > 1

@@ -148,7 +148,7 @@ class ExplainCall:
         list[str] | None,
         typer.Option("--compat", metavar="P", help="Compare with this grader; may be repeated. By default with all."),
     ] = None
-    everything: Annotated[bool, typer.Option("--all", help="Show also programs about which all graders agree.")] = False
+    everything: Annotated[bool, typer.Option("--all", help="Show also programs on which all graders agree.")] = False
     id_column: options.IdColumn = "uuid"
     sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)
     bar: options.Bar = None

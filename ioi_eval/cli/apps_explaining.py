@@ -66,7 +66,7 @@ class _Explained:
         self.different += differ(given)
         for opinion in given:
             if ours is not None and opinion.right is not None and opinion.right != ours:
-                self.tally[opinion.grader, "accepts" if opinion.right else "refuses"] += 1
+                self.tally[opinion.grader, "accepts" if opinion.right else "rejects"] += 1
         if everything or differ(given):
             self.texts[index] = _text(entry, given)
 
@@ -170,7 +170,10 @@ def _report(explained: _Explained) -> None:
         such = f"{printable(entry['reason'])}, such as {printable(entry['examples'][0])}"
         print(f"{counted(entry['rows'], 'program')} not judged: {such}")
     asked = [name for name in explained.graders if name not in explained.unusable]
-    who = f"{', '.join(asked[:-1])} and {asked[-1]} differ" if asked[1:] else "no other grader was asked; they differ"
-    print(f"{who} about {explained.different} of {counted(explained.programs, 'program')}")
+    if not asked[1:]:
+        print("no other grader could be asked")
+        return
+    who = f"{', '.join(asked[:-1])} and {asked[-1]}"
+    print(f"{who} differ on {explained.different} of {counted(explained.programs, 'program')}")
     for (grader, how), count in sorted(explained.tally.items()):
-        print(f"  {grader} {how} {count} that we {'refuse' if how == 'accepts' else 'accept'}")
+        print(f"  {grader} {how} {count} that we {'reject' if how == 'accepts' else 'accept'}")

@@ -27,14 +27,14 @@ def test_differences_are_listed_by_test_with_reasons(start: Start, write: Write)
     )
     ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr")
     assert ended.returncode == 0, ended.stderr
-    assert "ours and mcpbr differ about 1 of 4 programs" in ended.stdout
+    assert "ours and mcpbr differ on 1 of 4 programs" in ended.stdout
     assert "apps_1, spaces (column:code)" in ended.stdout
     assert "mcpbr: equal text" in ended.stdout
-    assert "mcpbr accepts 1 that we refuse" in ended.stdout
+    assert "mcpbr accepts 1 that we reject" in ended.stdout
     assert "zero" not in ended.stdout
     every = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr", "--all", "-t", "0")
     assert "apps_0, same (column:code)" in every.stdout
-    assert "ours and mcpbr differ about 0 of 2 programs" in every.stdout
+    assert "ours and mcpbr differ on 0 of 2 programs" in every.stdout
 
 
 def test_programs_that_differ_only_in_a_final_newline_are_the_same(start: Start, write: Write) -> None:
@@ -81,8 +81,8 @@ def test_a_missing_program_is_nc_and_no_error(start: Start, write: Write) -> Non
     ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "livecodebench")
     assert ended.returncode == 0, ended.stderr
     assert "ours: no code found" in ended.stdout
-    assert "ours and livecodebench differ about 1 of 2 programs\n" in ended.stdout
-    assert "livecodebench accepts 1 that we refuse" in ended.stdout
+    assert "ours and livecodebench differ on 1 of 2 programs\n" in ended.stdout
+    assert "livecodebench accepts 1 that we reject" in ended.stdout
     assert "our rules compare outputs by lines" in ended.stderr
 
 

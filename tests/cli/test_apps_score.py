@@ -120,7 +120,7 @@ def test_padded_ids_are_those_of_the_data_set(score: Start, start: Start, write:
     assert ended.returncode == 0, ended.stderr
     assert [(row["problem_id"], row["verdict"]) for row in rows("results.jsonl")] == [("0", "AC")]
     explained = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr")
-    assert "differ about 0 of 1 program\n" in explained.stdout
+    assert "differ on 0 of 1 program\n" in explained.stdout
 
 
 def test_results_of_the_other_family_are_not_replaced(score: Start, start: Start, write: Write, tmp_path: Path) -> None:
@@ -147,8 +147,8 @@ def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, row
     replaced.
     """
     dump = write("dump.jsonl", *({"problem_id": n, "uuid": "a", "code": DOUBLE} for n in (0, 1)))
-    assert "will replace" not in score(dump, "-t", "0").stderr
-    warning = "out has results of 1 row, which those of 1 will replace; the journal keeps all, and the command "
+    assert "will be replaced" not in score(dump, "-t", "0").stderr
+    warning = "the results of 1 row in out will be replaced by those of 1; the journal keeps all, and the command "
     assert f"{warning}without --task restores them\n" in score(dump, "-t", "apps_1").stderr
     write("apps.jsonl", doubling(7))
     ended = score(dump)
