@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.apps.result_rows import error_of, judged_columns
@@ -41,10 +41,10 @@ from ioi_eval.report.totals import distinct_outcomes
 from ioi_eval.rows import open_source
 from ioi_eval.scorer import Scorer
 
+T = TypeVar("T")
+
 _READ_BYTES = 1 << 16
 """How many bytes of an input, an output and the official output are read."""
-
-_ONLY_RESULTS = "so only what the results have of its tests is shown"
 
 
 def show(call: ShowCall) -> int:
@@ -118,6 +118,23 @@ def _output(content: bytes | None, most: int) -> Seen | None:
     return None if content is None else Seen(content=content, size=len(content) if len(content) < most else None)
 
 
+def _if_readable(call: ShowCall, family: Family, read: Callable[[], T]) -> T | None:
+    """The problem that `read` returns. If it cannot be read, a line is printed and `None` is returned.
+
+    Raises:
+        InputError: it cannot be read, and `--rerun` needs it.
+    """
+    try:
+        return read()
+    except InputError as error:
+        options = "its source with --problems" if family is Family.APPS else "its sources with --problems and --tests"
+        why = f"{error}; name {options}"
+        if call.rerun:
+            raise InputError(f"--rerun needs the problem, which cannot be read: {why}") from error
+        tell(f"the problem cannot be read, so only what the results have of its tests is shown: {why}")
+        return None
+
+
 def _tell_change(row: Mapping[str, Any], verdict: str, worth: object, *, before: str) -> None:
     """Print a line if judging again gave another verdict or score; `before` is the column of `row` with the score."""
     was = row.get("verdict")
@@ -129,11 +146,10 @@ def _tell_change(row: Mapping[str, Any], verdict: str, worth: object, *, before:
 
 
 def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
-    problem = _problem(call, results, name, float(row.get("time_scale") or 1.0))
+    scale = float(row.get("time_scale") or 1.0)
+    problem = _if_readable(call, results.family, lambda: _problem(call, results, name, scale))
     outputs: Mapping[str, bytes] = {}
-    if call.rerun:
-        if problem is None:
-            raise InputError("--rerun needs the problem: name its sources with --problems and --tests")
+    if call.rerun and problem is not None:
         row, outputs = asyncio.run(_rerun(call, results, row, problem))
     test = _chosen_test(call, row)
     case = None if problem is None or test is None else problem.tests.get(test)
@@ -156,28 +172,25 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
     return submission_text(row, name, limits, test=test, texts=texts)
 
 
-def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Problem | None:
-    """The problem as it was judged. If it cannot be read, a line is printed and `None` is returned."""
+def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Problem:
+    """The problem as it was judged.
+
+    Raises:
+        InputError: it cannot be read.
+    """
     options = results.options
     problems, tests = call.problems or options.get("problems"), call.tests or options.get("tests")
     if not problems or not tests:
-        tell("the results do not name the sources of the problems: name them with --problems and --tests")
-        return None
+        raise InputError("the results do not name its sources")
     year, _, problem_id = name[0].partition("/")
     if not (year.isascii() and year.isdigit()):
-        tell(f"{year} is not a year, so the problem cannot be found")
-        return None
-    try:
-        loaded = load_problems(
-            open_source(problems, all_splits=True), open_source(tests), BlobStore(), years={int(year)}, ids={problem_id}
-        )
-    except InputError as error:
-        tell(f"the problem cannot be read, {_ONLY_RESULTS}: {error}; name its sources with --problems and --tests")
-        return None
+        raise InputError(f"{year} is not a year")
+    loaded = load_problems(
+        open_source(problems, all_splits=True), open_source(tests), BlobStore(), years={int(year)}, ids={problem_id}
+    )
     problem = next(iter(loaded.problems.values()), None)
     if problem is None:
-        tell(f"problem {name[0]} is not in {problems} any more, {_ONLY_RESULTS}")
-        return None
+        raise InputError(f"{problems} does not have it any more")
     return scaled(problem, scale)
 
 
@@ -206,11 +219,9 @@ async def _rerun(
 
 
 def _apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
-    problem = _apps_problem(call, results, name[0])
+    problem = _if_readable(call, results.family, lambda: _apps_problem(call, results, name[0]))
     most = AppsSettings().shown_bytes
-    if call.rerun:
-        if problem is None:
-            raise InputError("--rerun needs the problem: name its source with --problems")
+    if call.rerun and problem is not None:
         row, most = asyncio.run(_rerun_apps(call, results, row, problem)), _READ_BYTES
     test = _chosen_test(call, row)
     texts = TestTexts()
@@ -224,20 +235,20 @@ def _apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name:
     return submission_text(row, name, limits, test=test, texts=texts)
 
 
-def _apps_problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProblem | None:
-    """The problem from the data set. If it cannot be read, a line is printed and `None` is returned."""
+def _apps_problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProblem:
+    """The problem from the data set.
+
+    Raises:
+        InputError: it cannot be read.
+    """
     dataset = call.problems or results.options.get("dataset")
-    try:
-        if not dataset:
-            raise InputError("the results do not say which data set the problem is from")
-        source = open_source(dataset, split=results.options.get("split"), obvious=SPLITS)
-        with closing(load_catalog(source, needed={problem})) as catalog:
-            if problem not in catalog.listed:
-                raise InputError(f"{dataset} does not have it any more")
-            return catalog.problem(problem)
-    except InputError as error:
-        tell(f"problem {problem} cannot be read, {_ONLY_RESULTS}: {error}; name its source with --problems")
-        return None
+    if not dataset:
+        raise InputError("the results do not name its data set")
+    source = open_source(dataset, split=results.options.get("split"), obvious=SPLITS)
+    with closing(load_catalog(source, needed={problem})) as catalog:
+        if problem not in catalog.listed:
+            raise InputError(f"{dataset} does not have it any more")
+        return catalog.problem(problem)
 
 
 def _apps_texts(problem: AppsProblem | None, test: int) -> TestTexts:

@@ -49,7 +49,7 @@ def submission_text(
     """
     parts = [_head(row, name), _code(row)]
     if (message := row.get("compile_message")) and message != row.get("error"):
-        parts.append("Compiler:\n" + _indented(excerpt(str(message), lines=60)))
+        parts.append(f"{'Compiler' if row.get('code') else 'Why'}:\n" + _indented(excerpt(str(message), lines=60)))
     parts += [_subtasks(row), _tests(row, limits) if has_run(row) or test is not None else ""]
     if test is not None:
         parts.append(_one_test(tests_of(row)[test], test, limits, texts))

@@ -69,7 +69,7 @@ def test_a_submission_is_shown_with_its_first_difference(judged: Start, tmp_path
     typo = judged("typo", "--rerun")
     assert "Compiler:\n" in typo.stdout
     assert "error: expected" in typo.stdout
-    assert "No program." in judged("prose").stdout
+    assert "No program.\n\nWhy:\n  | no code found" in judged("prose").stdout
     odd = judged("shouts", "--rerun")
     assert "\x1b" not in odd.stdout
     assert "\\x1b]0;mine\\x07" in odd.stdout
@@ -97,6 +97,9 @@ def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, t
     assert "cannot be read, so only what the results have of its tests is shown" in ended.stderr
     assert "Input (13 bytes):\n  | 3000000000 4\n" in ended.stdout
     assert "Expected" not in ended.stdout
+    ended = judged("narrow", "--rerun")
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+    assert "--rerun needs the problem, which cannot be read: there is no file" in ended.stderr
     (tmp_path / "out" / "inputs.jsonl").unlink()
     assert "Input" not in judged("narrow").stdout, "of an earlier version"
     assert "Input (13 bytes)" in judged("narrow", "--problems", "moved.jsonl").stdout
