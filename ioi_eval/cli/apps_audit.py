@@ -149,7 +149,7 @@ def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolut
         for finding in findings
     ]
     if rows:
-        head = ("problem", "broken", "why", "passes by", "first failure")
+        head = ("problem", "broken", "why", "passes with", "first failure")
         print(table(head, rows, left=frozenset(range(len(head)))))
         print()
     counts = Counter(finding.kind for finding in findings)

@@ -48,10 +48,10 @@ def rules_line(settings: AppsSettings) -> str:
     """One line that names the rules by which programs are judged."""
     limit = f"{settings.cpu_s:g} s of CPU a test"
     if settings.compat is not None:
-        return f"judged by the rules of {settings.compat.name}: everything that it scores, in its own way; {limit}"
+        return f"judged by the rules of {settings.compat.name}, also where they differ from ours; {limit}"
     tests = "tests up to the first failure" if settings.fail_fast else "all tests"
     return (
-        f"judged by ioi_eval's own rules: outputs by {settings.comparator}, functions called, {tests}, {limit}"
+        f"judged by ioi_eval's own rules: outputs are compared by {settings.comparator}; {tests}; {limit}"
         " (--compat NAME for another grader's)"
     )
 

@@ -72,7 +72,7 @@ def test_a_dump_is_scored(score: Start, write: Write, rows: Rows, tmp_path: Path
     assert rows("mcpbr.jsonl")[3] == {
         "instance_id": "apps_1", "resolved": False, "passed": 1, "total": 4, "pass_rate": 0.25, "judged_by": "lines",
     }  # fmt: skip
-    assert "judged by ioi_eval's own rules: outputs by lines, functions called, all tests, 10 s of CPU" in ended.stderr
+    assert "judged by ioi_eval's own rules: outputs are compared by lines; all tests; 10 s of CPU" in ended.stderr
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     lines = {line["difficulty"]: line for line in summary["difficulties"]}
     assert lines["introductory"]["strict_accuracy"]["value"] == 0.5
