@@ -89,6 +89,8 @@ def summary_from_rows(
     values = values_of_rows(summary, rows, add, summaries=summaries, directories=directories, id_column=id_column)
     for problem in values["problems"]:
         problem |= {name: problem[name] or None for name in _LIMITS}
+    known = _cpu_of(summaries).as_dict()
+    values["cpu_s"] |= {"compile": known["compile"], "check": known["check"]}  # rows have only `run`
     copy_from_run(values, summaries, RUN_ENTRIES, regrouped=grouping is not None)
     return values
 
@@ -171,8 +173,14 @@ def _facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: s
         judged=sum(run.get("judged", 0) for run in runs),
         copies=sum(run.get("copies", 0) for run in runs),
         resumed=sum(run.get("resumed", 0) for run in runs),
-        cpu=CpuSplit(),
+        cpu=_cpu_of(runs),
     )
+
+
+def _cpu_of(summaries: Iterable[Row]) -> CpuSplit:
+    """The sum of the `cpu_s` of summaries, or of their runs. That of APPS is one number."""
+    parts = (each.get("cpu_s") or {} for each in summaries)
+    return sum((CpuSplit(**part) if isinstance(part, Mapping) else CpuSplit(run=part) for part in parts), CpuSplit())
 
 
 def _problem(key: ProblemKey, known: Row, subtasks: Sequence[Row]) -> Problem:

@@ -117,6 +117,22 @@ def test_several_directories(start: Start, tmp_path: Path) -> None:
     assert sorted(path.name for path in one.iterdir()) == ["results.jsonl", "tests.jsonl"]
 
 
+def test_cpu_times_of_several_directories_are_summed(tmp_path: Path) -> None:
+    """Rows have only the time of the programs; compile times and those of checkers are in the summaries."""
+    directories = []
+    for name, compiled in (("one", 2.0), ("two", 0.5)):
+        out = write_results(tmp_path / name, [contest_row("a", 1.0)])
+        assert remake([out], None, "uuid") == 0
+        path = out / "summary.json"
+        summary, cpu = orjson.loads(path.read_bytes()), {"compile": compiled, "run": 0.25, "check": 0.125}
+        path.write_bytes(orjson.dumps({**summary, "cpu_s": cpu, "this_run": {**summary["this_run"], "cpu_s": cpu}}))
+        directories.append(out)
+    assert remake(directories, tmp_path / "all", "uuid") == 0
+    made = orjson.loads((tmp_path / "all" / "summary.json").read_bytes())
+    assert made["this_run"]["cpu_s"] == {"compile": 2.5, "run": 0.5, "check": 0.25}
+    assert (made["cpu_s"]["compile"], made["cpu_s"]["check"]) == (2.5, 0.25)
+
+
 def test_groups_of_several_directories_are_the_same_in_summary_and_page(start: Start, tmp_path: Path) -> None:
     """Rows without a model are grouped by directory, and not pooled."""
     one = write_results(tmp_path / "one", [contest_row("a", 1.0)])
