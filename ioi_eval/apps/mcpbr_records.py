@@ -32,22 +32,24 @@ def sample_record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
         record = error_record(problem, row_message(problem.fault, ""))
     else:
         record = counted_record(problem, result.passed, result.total)
-    return _under(record, result.judged_by)
+    return _with_rules(record, result.judged_by)
 
 
 def refused_record(entry: Refused, judged_by: str) -> dict[str, Any]:
     """The record of a row that was not judged."""
     if isinstance(entry, Invalid):
         fault, refusal = entry.listed.fault, entry.listed.refusal
-        return _under(error_record(entry.listed, refusal if fault is None else row_message(fault, refusal)), judged_by)
+        return _with_rules(
+            error_record(entry.listed, refusal if fault is None else row_message(fault, refusal)), judged_by
+        )
     try:
         problem = problem_of(entry.row)
     except RowError:
         problem = "unknown"
-    return _under(error_record(AppsProblem(id=problem, index=0), entry.message), judged_by)
+    return _with_rules(error_record(AppsProblem(id=problem, index=0), entry.message), judged_by)
 
 
-def _under(record: dict[str, Any], judged_by: str) -> dict[str, Any]:
+def _with_rules(record: dict[str, Any], judged_by: str) -> dict[str, Any]:
     """A record with the name of its rules; for mcpbr's own rules the record stays as in mcpbr."""
     return record if judged_by in ("", GRADER.name) else {**record, "judged_by": judged_by}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.markdown import cell, groups_section, markdown_table, near_limit_line, state_of, verdict_table
-from ioi_eval.report.terminal import done_in, near_limit, part_heading, refusal_lists, share
+from ioi_eval.report.terminal import counts_of_run, incomplete_heading, near_limit, refusal_lists, share
 from ioi_eval.report.texts import counted, printable, table
 
 _SHOWN = 20
@@ -29,7 +29,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items())
     lines = [
         f"{scored}: {verdicts}" if verdicts else scored,
-        f"this run: {done_in(summary['this_run'])}",
+        f"this run: {counts_of_run(summary['this_run'])}",
     ]
     if counts["undecided"]:
         lines.append(f"{counts['undecided']} without a score, because of a judge error (JE); see below")
@@ -39,7 +39,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     lines += [f"note: {note}" for note in summary["notes"]]
     failures = refusal_lists(summary["failures"], "without a score, because of a judge error (JE)")
     groups = [table(*_groups(summary))] if summary["groups"] else []
-    heading = filter(None, [part_heading(summary)])
+    heading = filter(None, [incomplete_heading(summary)])
     return "\n\n".join(
         [*heading, *groups, table(head, rows), "\n".join(lines), *failures, *refusal_lists(summary["refused"])]
     )

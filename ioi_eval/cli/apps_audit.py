@@ -97,7 +97,7 @@ async def _audit(
     options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.sandbox.as_dict()}
     summary = AuditSummary()
     async with opened(call.sandbox) as entered:
-        executor = await apps_calls.ready(entered, settings, call.sandbox)
+        executor = await apps_calls.ready_executor(entered, settings, call.sandbox)
         workers = apps_calls.jobs_at_once(call.sandbox, executor)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)

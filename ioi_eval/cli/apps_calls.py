@@ -28,7 +28,7 @@ def executor(
     return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, max_jobs=options.workers, events=events)
 
 
-async def ready(
+async def ready_executor(
     entered: OpenSandbox, settings: AppsSettings, options: SandboxOptions, events: Events | None = None
 ) -> AppsExecutor:
     """The executor, after checking that the interpreter can be started.

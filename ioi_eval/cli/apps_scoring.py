@@ -78,7 +78,7 @@ async def _score(
 ) -> DumpOutcome:
     settings = call.settings
     async with opened(call.sandbox, events=events) as entered:
-        executor = await apps_calls.ready(entered, settings, call.sandbox, events)
+        executor = await apps_calls.ready_executor(entered, settings, call.sandbox, events)
         compat = settings.compat
         dump_reader = AppsDumpReader(
             dump,

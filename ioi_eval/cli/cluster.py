@@ -49,7 +49,7 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
     from ioi_eval.sandbox.piston.control import presences
 
     cluster = needed_cluster(endpoints, max_requests_per_endpoint)
-    there_now = asyncio.run(presences(cluster.urls))
+    workers = asyncio.run(presences(cluster.urls))
     slots = cluster.max_requests_per_endpoint
     rows = [
         [
@@ -59,13 +59,13 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
             each.server,
             each.why_not or _runtimes([(runtime.language, runtime.version) for runtime in each.runtimes]),
         ]
-        for each in there_now
+        for each in workers
     ]
     _show(("endpoint", "ms", "slots", "server", "runtimes"), rows, left=frozenset({0, 3, 4}))
-    there = sum(not each.why_not for each in there_now)
-    verb = "answers" if len(there_now) == 1 else "answer"
-    print(f"\n{there} of {counted(len(there_now), 'worker')} {verb}: {counted(there * slots, 'slot')}.")
-    return exit_code_of_workers(there, len(there_now))
+    answering = sum(not each.why_not for each in workers)
+    verb = "answers" if len(workers) == 1 else "answer"
+    print(f"\n{answering} of {counted(len(workers), 'worker')} {verb}: {counted(answering * slots, 'slot')}.")
+    return exit_code_of_workers(answering, len(workers))
 
 
 def probe(*, endpoints: Endpoints = None) -> int:
@@ -86,7 +86,7 @@ def probe(*, endpoints: Endpoints = None) -> int:
         rows.append([worker_name(each.url), *starters, *_offer(each.bundled.worker or each.classic.worker)])
     head = ("endpoint", "bundled", "classic", "compiler", "request", "longest", "cpus")
     _show(head, rows, left=frozenset({0, 1, 2, 3}))
-    return _usable(known)
+    return _show_usable(known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,10 +228,10 @@ def _change(which: WhichPackages, *, is_wanted: bool) -> int:
     if not is_wanted or language not in {starter.value for starter in Starter} or not done:
         return code
     print()
-    return max(code, _usable(asyncio.run(abilities(done))))
+    return max(code, _show_usable(asyncio.run(abilities(done))))
 
 
-def _usable(known: Sequence[Abilities]) -> int:
+def _show_usable(known: Sequence[Abilities]) -> int:
     """Print which workers can be used, and why others cannot. Returns the exit code."""
     reasons = [
         f"{worker_name(each.url)}: {ability.why_not}"

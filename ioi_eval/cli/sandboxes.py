@@ -186,9 +186,9 @@ async def opened(options: SandboxOptions, *, events: Events | None = None) -> As
     """
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
-    async with _entered(options, events) as sandbox:
+    async with _chosen_sandbox(options, events) as sandbox:
         targets = sandbox.targets()
-        isolation = _accepted(options, targets)
+        isolation = _accepted_isolation(options, targets)
         slots = sum(target.slots for target in usable_targets(targets, isolation)) or 1
         yield OpenSandbox(
             sandbox=sandbox,
@@ -199,7 +199,7 @@ async def opened(options: SandboxOptions, *, events: Events | None = None) -> As
         )
 
 
-def _entered(options: SandboxOptions, events: Events | None) -> AbstractAsyncContextManager[Sandbox]:
+def _chosen_sandbox(options: SandboxOptions, events: Events | None) -> AbstractAsyncContextManager[Sandbox]:
     if options.extension is not None:
         return _extension(options.extension)
     return _embedded(options) if options.cluster is None else _piston(options, options.cluster, events)
@@ -279,7 +279,7 @@ def describe(target: Target) -> str:
     return f"{target.name}, {linking}: {target.profile}, {jobs} at once, isolation {least}"
 
 
-def _accepted(options: SandboxOptions, targets: Sequence[Target]) -> Isolation:
+def _accepted_isolation(options: SandboxOptions, targets: Sequence[Target]) -> Isolation:
     """The weakest isolation that is accepted.
 
     If the user asks for the classic profile on workers that have only their own scripts, the level is `none`, because

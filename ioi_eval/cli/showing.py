@@ -272,7 +272,7 @@ async def _rerun_apps(
     rules = replace(_rules(results, row), isolation=call.sandbox.isolation)
     settings = replace(rules.settings(), shown_bytes=_READ_BYTES)
     async with opened(call.sandbox) as entered:
-        executor = await apps_calls.ready(entered, settings, call.sandbox)
+        executor = await apps_calls.ready_executor(entered, settings, call.sandbox)
         result = await executor.score(problem, code)
     _tell_change(row, result.verdict, result.passed if result.score is not None else None, before="passed")
     return {**row, **judged_columns(result), "error": error_of(result)}

@@ -103,7 +103,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             values.emit(events, names, seconds)
 
         try:
-            with _kept(call) as earlier, interrupts.installed():
+            with _earlier_results(call) as earlier, interrupts.installed():
                 validating = Validating(reading, scorer, earlier)
                 running = validating.run(workers=sandbox.jobs_at_once + 1, done=done)
                 interrupted = await interrupts.run(beating(progress, running))
@@ -113,7 +113,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
 
 
 @contextlib.contextmanager
-def _kept(call: ValidateCall) -> Iterator[StoredResults | None]:
+def _earlier_results(call: ValidateCall) -> Iterator[StoredResults | None]:
     """The stored results of earlier runs with this `--out`, to which this run adds its own."""
     if call.out is None:
         yield None

@@ -130,11 +130,11 @@ class _Submissions:
             self.package.notes.append(f"{path} is left out: submissions.yaml says that it is Python 2")
             return None
         if files and stated.entry_point is not None:
-            path, files = self._entered(files, program, stated.entry_point)
+            path, files = self._entry_point_first(files, program, stated.entry_point)
         total = stated.score
         if self.kind.scoring and folder == "partially_accepted" and total is None:
             total = (_LEAST_POINTS, sum(subtask.points for subtask in self.subtasks) - _LEAST_POINTS)
-        expected, by_subtask = self._compared(path, text, stated, is_accepted=folder == "accepted")
+        expected, by_subtask = self._expected_verdicts(path, text, stated, is_accepted=folder == "accepted")
         if self.accepted_in_part and expected == MODEL_SOLUTION and not _GRADES.search(text) and total is None:
             expected, by_subtask = None, {}
             total = (_LEAST_POINTS, sum(subtask.points for subtask in self.subtasks))
@@ -159,7 +159,7 @@ class _Submissions:
         is_total = self.kind.scoring and own.score is not None
         return replace(own, verdicts=_in_our_words(own.verdicts), score=own.score if is_total else total)
 
-    def _entered(self, files: tuple[str, ...], program: str, entry_point: str) -> tuple[str, tuple[str, ...]]:
+    def _entry_point_first(self, files: tuple[str, ...], program: str, entry_point: str) -> tuple[str, tuple[str, ...]]:
         """The file that is started, and all files with that one first. In C and C++ the function `main` is started.
 
         Raises:
@@ -176,7 +176,7 @@ class _Submissions:
             raise UnsupportedError(f"{where}, which is not supported beside a main.rs; rename the files")
         return main, (main, *(file for file in files if file != main))
 
-    def _compared(
+    def _expected_verdicts(
         self, path: str, text: str, stated: Stated, *, is_accepted: bool
     ) -> tuple[str | None, Mapping[str, str]]:
         """The expected verdict of the whole submission, and of each subtask."""

@@ -58,9 +58,9 @@ def write_rows(tasks: Sequence[ImportedTask], out: str | Path) -> WrittenRows:
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         for path, (id_column, of_tasks) in rows.items():
-            _write(path, chain(_others(path, id_column, keys), of_tasks))
+            _write(path, chain(_rows_of_other_problems(path, id_column, keys), of_tasks))
         for path in rows:
-            with _named(path):
+            with _naming_file(path):
                 _unfinished(path).replace(path)
     except BaseException:
         _clear(rows, made)
@@ -69,7 +69,7 @@ def write_rows(tasks: Sequence[ImportedTask], out: str | Path) -> WrittenRows:
 
 
 def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    with _named(path):
+    with _naming_file(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with _unfinished(path).open("wb") as file:
             for row in rows:
@@ -90,7 +90,7 @@ def _unfinished(path: Path) -> Path:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _naming_file(path: Path) -> Iterator[None]:
     """Turn system errors into an error that names the file that could not be written."""
     try:
         yield
@@ -109,7 +109,7 @@ def _clear(paths: Iterable[Path], made: Iterable[Path]) -> None:
             folder.rmdir()
 
 
-def _others(path: Path, id_column: str, replaced: Sequence[ProblemKey]) -> Iterator[dict[str, Any]]:
+def _rows_of_other_problems(path: Path, id_column: str, replaced: Sequence[ProblemKey]) -> Iterator[dict[str, Any]]:
     """The existing rows that belong to other problems."""
     if not path.is_file() or path.stat().st_size == 0:
         return

@@ -268,7 +268,7 @@ class Bar(Progress):
         room = columns - len(f"100%|| {tally.total}/{tally.total}, ") - _LEAST_BAR
         self._bar.n = tally.counts.total()
         with contextlib.suppress(OSError):  # the terminal was closed: the run goes on
-            self._bar.set_postfix_str(fitted(parts, room), refresh=True)
+            self._bar.set_postfix_str(fitting_parts(parts, room), refresh=True)
 
     def _end(self) -> None:
         self._show(time.monotonic())
@@ -340,7 +340,7 @@ async def beating(progress: Progress, work: Awaitable[None], *, check: Callable[
         beats.cancel()
 
 
-def fitted(parts: Sequence[str], room: int) -> str:
+def fitting_parts(parts: Sequence[str], room: int) -> str:
     """As many parts as fit, from the first on; if even the first does not fit, its beginning.
 
     Args:

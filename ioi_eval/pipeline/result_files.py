@@ -83,7 +83,7 @@ class ResultFiles(Generic[CandidateT, ResultT]):
             SetupError: the files cannot be written.
         """
         if len(self._store.journal):
-            yield from self._settled()
+            yield from self._judged_before()
         for entry in self._family.dump_reader.entries(self._reading.continued()):
             yield entry if isinstance(entry, Refused) else entry.candidate
 
@@ -104,7 +104,7 @@ class ResultFiles(Generic[CandidateT, ResultT]):
                 if not self._write(entry) and not isinstance(entry, Refused):
                     self._family.summary.postpone(entry.row.values, str(entry.candidate.problem_key))
 
-    def _settled(self) -> Iterator[Refused | None]:
+    def _judged_before(self) -> Iterator[Refused | None]:
         """The entries before the first one that must be judged, each after its line was written."""
         retry_failed = self._settings.retry_failed
         for entry in self._family.dump_reader.entries(self._reading, whole_rows=True):

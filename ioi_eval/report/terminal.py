@@ -14,11 +14,17 @@ _ALL_IN = ("report.md", "results.jsonl")  # the files with the items that a shor
 
 def terminal_report(summary: Mapping[str, Any]) -> str:
     """The overview of `Summary.as_dict` for the terminal: problems, scores per subtask, verdicts, and failures."""
-    scores = [part_heading(summary), *_groups(summary), *_problems(summary), *_contests(summary), _verdicts(summary)]
+    scores = [
+        incomplete_heading(summary),
+        *_groups(summary),
+        *_problems(summary),
+        *_contests(summary),
+        _verdicts(summary),
+    ]
     return "\n\n".join(filter(None, [*scores, *_cost(summary), near_limit(summary), *_failures(summary)]))
 
 
-def part_heading(summary: Mapping[str, Any]) -> str:
+def incomplete_heading(summary: Mapping[str, Any]) -> str:
     """The first line about a stopped run of either family: of which submissions its numbers are; else empty."""
     counts = summary["submissions"]
     if not counts["pending"]:
@@ -147,12 +153,12 @@ def _cost(summary: Mapping[str, Any]) -> Iterable[str]:
     run = summary["this_run"]
     if run["judged"]:
         cpu = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in run["cpu_s"].items())
-        yield f"{done_in(run)} in {run['wall_s']:.1f} s, {counted(run['workers'], 'job')} at once; CPU: {cpu}"
+        yield f"{counts_of_run(run)} in {run['wall_s']:.1f} s, {counted(run['workers'], 'job')} at once; CPU: {cpu}"
     else:
-        yield done_in(run)
+        yield counts_of_run(run)
 
 
-def done_in(run: Mapping[str, Any]) -> str:
+def counts_of_run(run: Mapping[str, Any]) -> str:
     """A summary's `this_run`, as the numbers of results: `12 judged, 3 copies, 40 from earlier runs`."""
     copies = f"{run['copies']} {'copy' if run['copies'] == 1 else 'copies'}"
     there = ((run["copies"], copies), (run["resumed"], f"{run['resumed']} from earlier runs"))

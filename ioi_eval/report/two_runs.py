@@ -1,4 +1,4 @@
-"""Two sets of results side by side: which verdicts changed and why, and whether the rest is noise.
+"""Two sets of results side by side: which verdicts changed and why, and whether a difference is more than chance.
 
 The two results of a submission are a pair. Two models have no common submissions, so their problems are compared.
 Submissions that one of the runs failed to judge are in no mean, and are counted separately.

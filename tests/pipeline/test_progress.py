@@ -195,7 +195,7 @@ def test_a_narrow_terminal_shows_the_first_parts(columns: int) -> None:
 )
 def test_parts_are_shown_completely(room: int, text: str) -> None:
     """Except the first part, which may be cut."""
-    assert progress.fitted(["one", "two", "3 4"], room) == text
+    assert progress.fitting_parts(["one", "two", "3 4"], room) == text
 
 
 def test_the_compilation_at_the_start_is_shown() -> None:
