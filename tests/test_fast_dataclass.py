@@ -34,6 +34,6 @@ def test_only_named_fields_are_accepted() -> None:
 
 def test_copies_and_pickles() -> None:
     """`replace` and `pickle` work for rows."""
-    row = Row(source="dump.jsonl", number=3, values={"uuid": "a"}, there=("uuid", "code"))
+    row = Row(source="dump.jsonl", number=3, values={"uuid": "a"}, all_names=("uuid", "code"))
     assert replace(row, number=4).number == 4
     assert pickle.loads(pickle.dumps(row)) == row

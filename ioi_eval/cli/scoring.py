@@ -180,21 +180,21 @@ def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToSc
     """The sources of problems and tests, and each dump, read once."""
     common = calls[0]
     check_std(common.rules.std)
-    there, *_ = [check_out(call.out, read=call.sources, command=SCORE) for call in calls]
+    folder, *_ = [check_out(call.out, read=call.sources, command=SCORE) for call in calls]
     sources = [_dump(call) for call in calls]
     tell_hub_names((*(name for call in calls for name in call.dumps), common.problems, common.tests))
     problems, tests = open_source(common.problems, all_splits=True), open_source(common.tests)
-    return problems, tests, [_read_once(call, source, there) for call, source in zip(calls, sources, strict=True)]
+    return problems, tests, [_read_once(call, source, folder) for call, source in zip(calls, sources, strict=True)]
 
 
-def _read_once(call: ScoreCall, dump: Source, there: Path) -> DumpToScore:
+def _read_once(call: ScoreCall, dump: Source, folder: Path) -> DumpToScore:
     """A dump, read once. Official solutions have a label instead of an id; they are named by the label."""
     if call.id_column == _ID_COLUMN:
         named = {name for row in islice(dump.iterate((_ID_COLUMN, _LABEL_COLUMN)), FIRST) for name in row.names}
         if _LABEL_COLUMN in named and _ID_COLUMN not in named:
             tell(f"{call.dump} has no column {_ID_COLUMN}; its rows are named by {_LABEL_COLUMN}")
             call = replace(call, id_column=_LABEL_COLUMN)
-    dump = KeptColumns(dump, submission_columns(call.id_column), there)
+    dump = KeptColumns(dump, submission_columns(call.id_column), folder)
     seen = survey(dump, call.selection, id_column=call.id_column)
     grouping = grouping_of([open_source(name) for name in call.dumps], call.by)
     return DumpToScore(call=call, dump=dump, seen=seen, grouping=grouping)
@@ -246,8 +246,8 @@ def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) ->
         assumed = f" (rows without `year` are for {DEFAULT_YEAR})" if to_score.seen.without_year else ""
         asked = f"any problem of {call.dump}, which asks for {listed(map(str, to_score.seen.problems))}{assumed}"
     rows = source.iterate(("year", "id"))
-    there = dict.fromkeys(f"{row.integer('year')}/{row.identifier('id')}" for row in rows)
-    raise InputError(f"{source.describe()} does not have {asked}; it has {listed(there)}")
+    existing = dict.fromkeys(f"{row.integer('year')}/{row.identifier('id')}" for row in rows)
+    raise InputError(f"{source.describe()} does not have {asked}; it has {listed(existing)}")
 
 
 def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[tuple[OpenSandbox, Scorer]]:

@@ -108,8 +108,8 @@ def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
     if call.test is None:
         return first_failed(tests) if has_run(row) else None
     if call.test not in tests:
-        there = ", ".join(map(printable, list(tests)[:20]))
-        raise InputError(f"this submission has no test {call.test}; it has {there or 'none, as nothing was run'}")
+        existing = ", ".join(map(printable, list(tests)[:20]))
+        raise InputError(f"this submission has no test {call.test}; it has {existing or 'none, as nothing was run'}")
     return call.test
 
 

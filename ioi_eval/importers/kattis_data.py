@@ -120,10 +120,10 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any], for_all: Ma
     below = [name.removeprefix(f"{path}/") for name in names]
     inputs = {name.removesuffix(".in") for name in below if "/" not in name and name.endswith(".in")}
     answers = {name.removesuffix(".ans") for name in below if "/" not in name and name.endswith(".ans")}
-    for missing, there, ending in ((inputs - answers, "in", "ans"), (answers - inputs, "ans", "in")):
+    for missing, existing, ending in ((inputs - answers, "in", "ans"), (answers - inputs, "ans", "in")):
         if missing:
             name = f"{path}/{min(missing)}"
-            raise InputError(f"{name}.{there} has no {name}.{ending}; get the complete package")
+            raise InputError(f"{name}.{existing} has no {name}.{ending}; get the complete package")
     own = next((f"{path}/{name}" for name in _CONFIGURATIONS if package.has(f"{path}/{name}")), None)
     if own and own.endswith(f"/{_CONFIGURATIONS[1]}"):
         inherited = {name: value for name, value in inherited.items() if name in _DEFAULTS}

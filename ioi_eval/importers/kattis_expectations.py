@@ -171,8 +171,8 @@ def _fits_any(pattern: str, path: str) -> bool:
 
 def _matches(pattern: str, path: str) -> bool:
     """Whether a pattern matches a path or a folder above it; `*` matches any characters of a name."""
-    wanted, there = pattern.strip("/").split("/"), path.split("/")
-    return len(wanted) <= len(there) and all(_fits(part, name) for part, name in zip(wanted, there, strict=False))
+    wanted, parts = pattern.strip("/").split("/"), path.split("/")
+    return len(wanted) <= len(parts) and all(_fits(part, name) for part, name in zip(wanted, parts, strict=False))
 
 
 def _fits(pattern: str, name: str) -> bool:

@@ -247,9 +247,9 @@ def _regular_file(path: Path, root: Path, most: int) -> bytes:
     """The content of a regular file, which must be inside the folder after following all links."""
     real = _real(path)
     if path.is_symlink() and not real.is_relative_to(root):
-        there = "" if real.exists() else ", which is not there"
+        missing = "" if real.exists() else ", which is not there"
         raise OSError(
-            f"it is a link to {os.readlink(path)}{there}, outside of the package; if it belongs there, get the files"
+            f"it is a link to {os.readlink(path)}{missing}, outside of the package; if it belongs there, get the files"
             " that it leads to, and import a copy without links (cp -rL)"
         )
     if not real.is_relative_to(root):

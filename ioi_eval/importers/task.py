@@ -233,14 +233,14 @@ def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple
             text = program.source.content.decode("utf-8", "replace")
             compiled.append((program.source.path, text, program.files))
     for path, text, files in compiled:
-        there = {file.name for file in files}
+        names = {file.name for file in files}
         for name in _top_includes(text):  # names such as "vector" and "bits/stdc++.h" belong to the compiler
-            if name not in there and name.endswith(".h") and "/" not in name and name not in _SYSTEM_HEADERS:
+            if name not in names and name.endswith(".h") and "/" not in name and name not in _SYSTEM_HEADERS:
                 if link := next((linked for linked in package.links if PurePosixPath(linked).name == name), None):
                     raise InputError(f"{package.absent(link)} ({path} includes it)")
                 raise InputError(
                     f"{path} includes {name}, which is not among the files that it may include"
-                    f" ({', '.join(sorted(there)) or 'nothing'}); add the file, or correct its name"
+                    f" ({', '.join(sorted(names)) or 'nothing'}); add the file, or correct its name"
                 )
 
 

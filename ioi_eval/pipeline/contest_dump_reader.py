@@ -126,8 +126,8 @@ def survey(source: Source, selection: RowSelection, *, id_column: str = "uuid") 
         wanted = [f"--year {year}" for year in sorted(selection.years)]
         wanted += [f"--problem {problem}" for problem in sorted(selection.problems)]
         everything = Counter(key for _, key in RowSelection().rows(source, ("year", "problem_id")))
-        there = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
-        raise InputError(f"{source.describe()} has no row for {' '.join(wanted)}; it has {there}")
+        existing = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
+        raise InputError(f"{source.describe()} has no row for {' '.join(wanted)}; it has {existing}")
     return Survey(counts=counts, languages=frozenset(languages), without_year=without_year)
 
 

@@ -103,10 +103,10 @@ def _shares(sizes: dict[str, int], limit: int) -> dict[str, int]:
     return shares
 
 
-def _check(wanted: set[str], there: set[str], what: str, source: str) -> None:
-    absent = sorted(wanted - there)
+def _check(wanted: set[str], existing: set[str], what: str, source: str) -> None:
+    absent = sorted(wanted - existing)
     if not absent:
         return
-    few = sorted(there - {""})
+    few = sorted(existing - {""})
     known = f"; there are: {', '.join(few)}" if len(few) <= 20 else ""
     raise InputError(f"{source} has no problem of {what} {', '.join(absent)}{known}")

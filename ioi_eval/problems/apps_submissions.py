@@ -95,13 +95,13 @@ def samples_of(row: Row) -> tuple[Sample, ...]:
         raise row.error(f"its language is {language}; programs for APPS are in Python")
     column = next((name for name in PROGRAM_COLUMNS if not _is_blank(row, name)), None)
     if column is None:
-        there = next((name for name in PROGRAM_COLUMNS if name in row.values), None)
-        if there is None:
+        column = next((name for name in PROGRAM_COLUMNS if name in row.values), None)
+        if column is None:
             raise row.error(
                 f"the row has no program: it needs one of the columns {', '.join(PROGRAM_COLUMNS)}; its "
                 f"columns are: {row.columns}"
             )
-        return (Sample(column=there, value=None, number=None),)
+        return (Sample(column=column, value=None, number=None),)
     value = as_lists(row.values[column])
     several = _conversations(row, value) if column == "messages" else _texts(row, column, value)
     if several is None:

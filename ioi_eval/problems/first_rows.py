@@ -52,11 +52,11 @@ def check_first_rows(rows: Iterable[Row], source: str, needs: Iterable[Need]) ->
     for need in needs:
         if first and not any(_has(row, column) for row in first for column in need.columns):
             of = f"none of the first {len(first)} rows" if len(first) > 1 else "no row"
-            there = dict.fromkeys(name for row in first for name in row.names)
-            null = [column for column in need.columns if column in there]
+            names = dict.fromkeys(name for row in first for name in row.names)
+            null = [column for column in need.columns if column in names]
             why = f" ({' and '.join(null)} {'is' if len(null) == 1 else 'are'} null there)" if null else ""
             raise InputError(
-                f"{source}: {of} has {' or '.join(need.columns)}{why}; the columns are: {', '.join(there) or 'none'}. "
+                f"{source}: {of} has {' or '.join(need.columns)}{why}; the columns are: {', '.join(names) or 'none'}. "
                 f"{need.advice}"
             )
 

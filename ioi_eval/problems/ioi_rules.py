@@ -279,7 +279,7 @@ def _output_check(sheet: Sheet, config: GraderConfig, files: GraderFiles) -> Out
     wanted = True if stated not in (None, CheckerProtocol.CMS) else config.comparator
     if wanted and checker is None:
         raise InputError(
-            "grader_files holds no checker/checker.cpp, though its outputs are to be compared by one; add it"
+            "grader_files holds no checker/checker.cpp, though a checker is to compare the outputs; add it"
         )
     return WhiteDiff() if checker is None or wanted is False else checker
 

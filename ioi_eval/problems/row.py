@@ -36,20 +36,20 @@ class Row:
         source: the file or data set, for messages.
         number: counted from 1, as an editor counts lines.
         values: by column.
-        there: all columns of the row, if `values` contains only the requested ones.
+        all_names: all columns of the row, if `values` contains only the requested ones.
         broken: why the row cannot be represented; then it has no columns. Empty if it can.
     """
 
     source: str
     number: int
     values: Mapping[str, Any]
-    there: Sequence[str] | None = None
+    all_names: Sequence[str] | None = None
     broken: str = ""
 
     @property
     def names(self) -> Sequence[str]:
         """All columns of the row, read or not."""
-        return tuple(self.values) if self.there is None else self.there
+        return tuple(self.values) if self.all_names is None else self.all_names
 
     @property
     def columns(self) -> str:

@@ -142,10 +142,10 @@ def check_fits(submission: Submission, problem: Problem) -> None:
         programs = [file for file in submission.source_files() if file.name.endswith(language.endings)]
         _check_files_of_two_steps(len(programs), problem)
     if problem.linked and not problem.linked_with(language):
-        there = ", ".join(file.path for file in problem.linked)
+        linked = ", ".join(file.path for file in problem.linked)
         raise UnsupportedError(
             f"a submission in {rules_of(language).name} is not supported for {problem.key}: a grader or stub in that "
-            f"language is needed, and it has only {there}"
+            f"language is needed, and it has only {linked}"
         )
 
 

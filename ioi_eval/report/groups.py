@@ -70,10 +70,10 @@ def grouping_of(sources: Iterable[Source], by: Sequence[str] | None) -> Grouping
     first = [row for source in sources for row in islice(source.rows(wanted), FIRST)]
     for column in asked:
         if not any(label_of(_value(row.values, column)) != NONE for row in first):
-            there = dict.fromkeys(name for row in first for name in row.names)
+            columns = dict.fromkeys(name for row in first for name in row.names)
             raise InputError(
                 f"--by {column}: none of the first rows has anything in that column; the columns are: "
-                f"{', '.join(map(printable, there)) or 'none'}"
+                f"{', '.join(map(printable, columns)) or 'none'}"
             )
     return Grouping(columns=asked) if asked else grouping_by_model(row.values for row in first)
 

@@ -192,7 +192,7 @@ class RunSummary(ABC):
 
         Args:
             intervals: whether means have intervals. They have none as long as a submission of the run, of whichever
-                group, is pending: the judged ones are no random part.
+                group, is pending: the judged ones are not a random sample.
         """
         refused = self.refused.counts.total()
         counts = {

@@ -58,10 +58,10 @@ class Rank:
         """Sentences that explain rank and percentile; empty without contestants."""
         if self.rank is None or self.percentile is None:
             return ""
-        there = counted(self.contestants, "contestant")
+        contestants = counted(self.contestants, "contestant")
         percentile = half_up(self.percentile, 0)
         return (
-            f"Rank {self.rank} of {self.contestants}: {self.rank - 1} of {there} have more points. Percentile "
+            f"Rank {self.rank} of {self.contestants}: {self.rank - 1} of {contestants} have more points. Percentile "
             f"{percentile}: {percentile} % of the contestants have fewer points."
         )
 
@@ -167,8 +167,8 @@ def _from_table(path: Path) -> list[Standings]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} cannot be read as a CSV table of contestants: {error}") from error
     if not rows or "points" not in rows[0]:
-        there = ", ".join(rows[0]) if rows else "none"
-        raise InputError(f"{path}: a table of contestants needs a column points; its columns are: {there}")
+        columns = ", ".join(rows[0]) if rows else "none"
+        raise InputError(f"{path}: a table of contestants needs a column points; its columns are: {columns}")
     years: dict[str, list[tuple[float, str]]] = {}
     for number, row in enumerate(rows, 2):
         medal = row.get("medal", "").lower()

@@ -161,8 +161,8 @@ def _cost(summary: Mapping[str, Any]) -> Iterable[str]:
 def counts_of_run(run: Mapping[str, Any]) -> str:
     """A summary's `this_run`, as the numbers of results: `12 judged, 3 copies, 40 from earlier runs`."""
     copies = f"{run['copies']} {'copy' if run['copies'] == 1 else 'copies'}"
-    there = ((run["copies"], copies), (run["resumed"], f"{run['resumed']} from earlier runs"))
-    return ", ".join([f"{run['judged']} judged", *(text for count, text in there if count)])
+    others = ((run["copies"], copies), (run["resumed"], f"{run['resumed']} from earlier runs"))
+    return ", ".join([f"{run['judged']} judged", *(text for count, text in others if count)])
 
 
 def near_limit(summary: Mapping[str, Any]) -> str:

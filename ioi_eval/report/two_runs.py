@@ -114,7 +114,7 @@ class Comparison:
         changes: changed verdicts first, and of these the worse ones first.
         lost, won: how many pairs were solved only before, and only after.
         pending: how many submissions of each run are not judged yet. If there are any, there are no intervals and no p,
-            as the judged submissions are no random part.
+            as the judged submissions are not a random sample.
         p: p of McNemar's test; `None` if only problems are compared.
         means: means by name: `score before`, `score difference`, `solved before`, …
         notes: notes for the user.

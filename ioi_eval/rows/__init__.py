@@ -135,10 +135,10 @@ def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tu
     if (path / _SPLITS).is_file():
         from ioi_eval.rows.tables import SavedDataset
 
-        there = [str(name) for name in read_state(path / _SPLITS).get("splits", [])]
+        existing = [str(name) for name in read_state(path / _SPLITS).get("splits", [])]
         remedy = f"one of its folders ({path}/<split>)"
         what = f"the saved data set {path}"
-        taken = choose_splits(there, all_splits, what, remedy, split=split, obvious=obvious)
+        taken = choose_splits(existing, all_splits, what, remedy, split=split, obvious=obvious)
         return Chain([SavedDataset(path / split) for split in taken], f"{path} (split {', '.join(taken)})")
     if (path / _STATE).is_file():
         from ioi_eval.rows.tables import SavedDataset
@@ -181,8 +181,8 @@ def _by_split(path: Path, files: Sequence[Path], split: str | None, obvious: tup
         named.setdefault(split_match[1] if split_match else "", []).append(file)
     if "" in named and split is None:
         return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
-    there = sorted(named.keys() - {""})
-    (taken,) = choose_splits(there, False, f"the folder {path}", "one of its files", split=split, obvious=obvious)
+    existing = sorted(named.keys() - {""})
+    (taken,) = choose_splits(existing, False, f"the folder {path}", "one of its files", split=split, obvious=obvious)
     parts = [_open_file(file) for file in named[taken]]
     return Chain(parts, f"{path} (split {taken}, {len(parts)} files)")
 

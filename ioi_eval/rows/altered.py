@@ -58,8 +58,10 @@ class Altered(Source):
             values = {name: value for name, value in row.values.items() if name not in self._without}
             if columns is None and self._with_messages:
                 values |= _messages(row)
-            there = None if row.there is None else tuple(name for name in row.there if name not in self._without)
-            yield replace(row, values=values, there=there)
+            all_names = (
+                None if row.all_names is None else tuple(name for name in row.all_names if name not in self._without)
+            )
+            yield replace(row, values=values, all_names=all_names)
 
 
 def _messages(row: Row) -> dict[str, Any]:
@@ -127,9 +129,9 @@ class KeptColumns(Source):
             step = min(start // _STEP, len(self._places) - 1)
             self._file.seek(self._places[step])
             for index in range(step * _STEP, self._rows):
-                source, number, values, there, broken = pickle.load(self._file)  # our own file, which has no name
+                source, number, values, all_names, broken = pickle.load(self._file)  # our own file, which has no name
                 if index >= start:
-                    yield Row(source=source, number=number, values=values, there=there, broken=broken)
+                    yield Row(source=source, number=number, values=values, all_names=all_names, broken=broken)
         else:
             yield from islice(self._store_and_yield(self._file), start, None)
 
@@ -142,7 +144,7 @@ class KeptColumns(Source):
             if self._file is not None:
                 try:
                     # pickling the fields takes half the time of pickling the row
-                    fields = row.source, row.number, row.values, row.there, row.broken
+                    fields = row.source, row.number, row.values, row.all_names, row.broken
                     pickle.dump(fields, file, protocol=pickle.HIGHEST_PROTOCOL)
                     self._rows += 1
                     if self._rows % _STEP == 0:

@@ -107,10 +107,12 @@ class HubSource(Source):
             return self
         import datasets
 
-        there = self._asked(datasets.get_dataset_config_names)
-        taken = [name for name in names if name in there]
-        if not taken and len(there) > 1 and "default" not in there:
-            raise InputError(f"{self.describe()} has the configurations {', '.join(there)}, none of {', '.join(names)}")
+        existing = self._asked(datasets.get_dataset_config_names)
+        taken = [name for name in names if name in existing]
+        if not taken and len(existing) > 1 and "default" not in existing:
+            raise InputError(
+                f"{self.describe()} has the configurations {', '.join(existing)}, none of {', '.join(names)}"
+            )
         return HubSource(
             self._name, configs=taken, all_splits=self._all_splits, split=self._split, obvious=self._obvious
         )

@@ -82,7 +82,7 @@ def _row(source: str, number: int, line: bytes, wanted: Collection[str] | None) 
     if wanted is None:
         return Row(source=source, number=number, values=values)
     columns = {column: value for column, value in values.items() if column in wanted}
-    return Row(source=source, number=number, values=columns, there=tuple(values))
+    return Row(source=source, number=number, values=columns, all_names=tuple(values))
 
 
 def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:

@@ -84,7 +84,7 @@ SPLIT_NAME = re.compile(r"(train|test|validation|valid|dev)(?=[-_.]|$)")
 
 
 def choose_splits(
-    there: Sequence[str],
+    existing: Sequence[str],
     all_splits: bool,
     what: str,
     remedy: str,
@@ -95,7 +95,7 @@ def choose_splits(
     """Which splits are read: the one that was asked for, or all, or the obvious one.
 
     Args:
-        there: the existing splits.
+        existing: the existing splits.
         all_splits: whether all are wanted.
         what: the data set, for the message.
         remedy: what the user can name instead.
@@ -106,17 +106,19 @@ def choose_splits(
         InputError: there is no split, or not the wanted one, or there are several and none is obvious.
     """
     if split is not None:
-        if split in there:
+        if split in existing:
             return (split,)
-        raise InputError(f"{what} has no split {split!r}; there are: {', '.join(there) or 'none'}")
-    if all_splits and there:
-        return tuple(there)
+        raise InputError(f"{what} has no split {split!r}; there are: {', '.join(existing) or 'none'}")
+    if all_splits and existing:
+        return tuple(existing)
     for name in obvious:
-        if name in there:
+        if name in existing:
             return (name,)
-    if len(there) == 1:
-        return (there[0],)
-    offered = f"the splits {', '.join(there)}, neither {' nor '.join(obvious)} among them" if there else "no splits"
+    if len(existing) == 1:
+        return (existing[0],)
+    offered = (
+        f"the splits {', '.join(existing)}, neither {' nor '.join(obvious)} among them" if existing else "no splits"
+    )
     raise InputError(f"{what} has {offered}; give {remedy}")
 
 

@@ -64,14 +64,14 @@ def rows_of_dataset(source: str, dataset: datasets.Dataset, columns: Sequence[st
 
 
 def rows_of_tables(
-    source: str, tables: Iterator[pa.RecordBatch | pa.Table], there: tuple[str, ...] | None = None
+    source: str, tables: Iterator[pa.RecordBatch | pa.Table], all_names: tuple[str, ...] | None = None
 ) -> Iterator[Row]:
     """The rows of batches; a batch that is too large is decoded row by row.
 
     Args:
         source: for messages.
         tables: batches with the wanted columns.
-        there: all existing columns, for messages.
+        all_names: all existing columns, for messages.
     """
     done = 0
     for table in tables:
@@ -85,7 +85,7 @@ def rows_of_tables(
                     f"{source}, rows {first} to {done + start + step}: a text is not valid UTF-8"
                 ) from error
             for number, values in enumerate(decoded, first):
-                yield Row(source=source, number=number, values=values, there=there)
+                yield Row(source=source, number=number, values=values, all_names=all_names)
         done += table.num_rows
 
 

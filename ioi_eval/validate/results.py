@@ -131,8 +131,8 @@ def stated_result(row: Row, problem: Problem) -> StatedResult:
         values = Row(source=row.source, number=row.number, values=item)
         name = values.identifier("subtask")
         if name not in names:
-            there = ", ".join(sorted(names))
-            raise row.error(f"all_subtasks_results names {name}, but problem {problem.key} has the subtasks {there}")
+            existing = ", ".join(sorted(names))
+            raise row.error(f"all_subtasks_results names {name}, but problem {problem.key} has the subtasks {existing}")
         subtasks[name] = _stated_subtask(values, problem.score_precision, is_ours=is_ours)
     half = _half_digit(problem.score_precision)
     return StatedResult(

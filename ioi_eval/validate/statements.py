@@ -189,8 +189,8 @@ def _subtasks(row: Row, problem: Problem) -> dict[str, Expectation]:
     unknown = sorted(set(stated) - set(names))
     unknown = [name for name in unknown if stated[name] is not None]  # tables fill missing values with null
     if unknown:
-        there = f"problem {problem.key} has the subtasks {', '.join(names)}"
-        raise row.error(f"expected_subtasks names {', '.join(unknown)}, but {there}")
+        has = f"problem {problem.key} has the subtasks {', '.join(names)}"
+        raise row.error(f"expected_subtasks names {', '.join(unknown)}, but {has}")
     return {name: _expectation(row, stated[name]) for name in names if stated.get(name) is not None}
 
 

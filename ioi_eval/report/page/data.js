@@ -86,7 +86,7 @@ function drawsOf(count) {
   return drawn.get(count);
 }
 
-// Whether means have intervals. As long as submissions are still to be judged they have none: the others are no random part.
+// Whether means have intervals. As long as submissions are still to be judged they have none: the others are not a random sample.
 let hasIntervals = true;
 
 // A mean over problems with its 95 % interval (bootstrap over problems); no interval for fewer than two problems.

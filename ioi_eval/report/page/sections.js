@@ -89,7 +89,7 @@ function intervalNotes(view) {
     `${capital(names.solved)}: the same for the share of submissions with ${isApps(view) ? "all tests passed" : "full marks"}.`,
     `${capital(isApps(view) ? names.best : names.all)}: of ${together}. Mean over problems.`,
   ];
-  if (!view.hasIntervals) return [...said, "There are no intervals: submissions are still to be judged, and the judged ones are no random part.", SCORED];
+  if (!view.hasIntervals) return [...said, "There are no intervals: submissions are still to be judged, and the judged ones are not a random sample.", SCORED];
   if (count > 1) said.push(`In brackets: 95 % intervals (bootstrap over problems, ${drawCount(count).toLocaleString("en")} resamples).`);
   if (count > 1 && view.groups.length > 1) said.push(`Differences are paired by problem. With fewer than ${LEAST_PROBLEMS} problems they have no interval. A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups.`);
   if (count > 1) said.push(`Intervals say how much depends on which problems were chosen, not on which submissions a model happened to write.${count < FEW_PROBLEMS ? ` With ${count} problems they are rough, and rather too narrow: take "significant" as a hint.` : ""}`);

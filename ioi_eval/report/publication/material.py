@@ -172,8 +172,8 @@ def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: 
     """Refuse a setting of the user that is not among the `known` ones of the format `name`, by an `InputError`."""
     for key in settings:
         if key not in known:
-            there = "; ".join(f"{known_name}: {about}" for known_name, about in known.items()) or "none"
-            raise InputError(f"--set {key}: {name} has no such setting; it has {there}")
+            possible = "; ".join(f"{known_name}: {about}" for known_name, about in known.items()) or "none"
+            raise InputError(f"--set {key}: {name} has no such setting; it has {possible}")
 
 
 def metric_named(name: str, groups: Sequence[ModelGroup]) -> str:
@@ -182,10 +182,10 @@ def metric_named(name: str, groups: Sequence[ModelGroup]) -> str:
     Raises:
         InputError: no group has it.
     """
-    there = dict.fromkeys(metric for group in groups for metric in group.metrics)
-    if name not in there:
+    metrics = dict.fromkeys(metric for group in groups for metric in group.metrics)
+    if name not in metrics:
         raise InputError(
-            f"no group has the metric {name}; there are {', '.join(there) or 'none, because nothing has a score'}. A "
+            f"no group has the metric {name}; there are {', '.join(metrics) or 'none, because nothing has a score'}. A "
             "metric needs enough scored submissions to every problem"
         )
     return name
