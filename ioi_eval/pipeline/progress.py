@@ -117,7 +117,7 @@ class Tally:
         if self.tests:
             parts.append(f"{self.tests} tests")
         if others := [f"{self.counts[name]} {text}" for name, text in _UNJUDGED.items() if self.counts[name]]:
-            parts.append(f"without {', '.join(others)}")
+            parts.append(f"not judged: {', '.join(others)}")
         return parts
 
     def as_dict(self, now: float) -> dict[str, Any]:
