@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from ioi_eval.apps.catalog import Catalog, Listed
+from ioi_eval.apps.catalog import Catalog, CatalogEntry
 from ioi_eval.apps.family import Executor
 from ioi_eval.apps.summary import AppsSummary, ResultRow
 from ioi_eval.model import Verdict
@@ -50,7 +50,7 @@ class RowFinding:
         passes_by: other comparators that accept a solution that failed.
     """
 
-    listed: Listed
+    listed: CatalogEntry
     kind: RowFindingKind
     reason: str
     solutions: int = 0
@@ -143,7 +143,7 @@ class AuditSummary(AppsSummary):
         if verdict == Verdict.WA and tally.wrong is None:
             tally.wrong = row["code"]
 
-    def findings(self, listed: Mapping[str, Listed], broken: Mapping[str, str]) -> list[RowFinding]:
+    def findings(self, listed: Mapping[str, CatalogEntry], broken: Mapping[str, str]) -> list[RowFinding]:
         """The rows with faults, in the data set's order."""
         result = []
         for problem, listed_row in listed.items():
@@ -167,7 +167,7 @@ class AuditSummary(AppsSummary):
         return self._tallies[problem].wrong if problem in self._tallies else None
 
 
-def _finding(listed: Listed, kind: RowFindingKind, reason: str, tally: _Tally) -> RowFinding:
+def _finding(listed: CatalogEntry, kind: RowFindingKind, reason: str, tally: _Tally) -> RowFinding:
     return RowFinding(
         listed=listed,
         kind=kind,

@@ -35,7 +35,7 @@ _HELD_BYTES = 64 * 1024 * 1024  # of problems, by their size on disk; in memory 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class CatalogEntry:
     """The part of a problem that stays in memory.
 
     Args:
@@ -68,7 +68,7 @@ class Catalog:
         source: the data set's description, for messages.
     """
 
-    def __init__(self, file: int, listed: Mapping[str, Listed], names: Collection[str], source: str) -> None:
+    def __init__(self, file: int, listed: Mapping[str, CatalogEntry], names: Collection[str], source: str) -> None:
         self.listed = listed
         self.source = source
         self.names = dict.fromkeys(names).keys()
@@ -139,7 +139,7 @@ def load_catalog(
     selection = selection or ProblemSelection()
     left_out = frozenset(text.removeprefix("apps_") for text in excluded)
     names: list[tuple[str, str]] = []
-    listed: dict[str, Listed] = {}
+    listed: dict[str, CatalogEntry] = {}
     passes = selection.filter()
     wanted = None if needed is None else {without_zeros(name) for name in needed}
 
@@ -156,17 +156,17 @@ def load_catalog(
             places = frozenset(place for place in chosen if is_needed(*names[place]))
             problems = read_rows(source, places)
         for problem in problems:
-            listed[problem.id] = _stored(problem, file, refusal(problem))
+            listed[problem.id] = _write_problem(problem, file, refusal(problem))
         choose(names, selection, source.describe())  # raises if the selection names a missing problem
         file.flush()
         return Catalog(_reopened(file.fileno()), listed, [name for name, _ in names], source.describe())
 
 
-def _stored(problem: AppsProblem, file: BinaryIO, refusal: str) -> Listed:
+def _write_problem(problem: AppsProblem, file: BinaryIO, refusal: str) -> CatalogEntry:
     """Write a problem to the end of the file; returns the part that stays in memory."""
     offset = file.tell()
     pickle.dump(problem, file, protocol=pickle.HIGHEST_PROTOCOL)
-    return Listed(
+    return CatalogEntry(
         id=problem.id,
         instance_id=problem.instance_id,
         difficulty=problem.difficulty,

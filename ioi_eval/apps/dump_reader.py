@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ioi_eval.apps.catalog import Catalog, Listed
+from ioi_eval.apps.catalog import Catalog, CatalogEntry
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
@@ -27,7 +27,7 @@ from ioi_eval.problems.apps_submissions import (
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.row import Row, Source
 
-AppsCandidate: TypeAlias = Candidate[Listed, AppsSubmission]
+AppsCandidate: TypeAlias = Candidate[CatalogEntry, AppsSubmission]
 
 
 @fast_dataclass
@@ -49,7 +49,7 @@ class Invalid(Refused):
         listed: the problem.
     """
 
-    listed: Listed
+    listed: CatalogEntry
 
 
 _NEEDS = (
@@ -146,7 +146,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
             reading.samples[listed.id] += len(samples)
         reading.wanted += 1
 
-    def _samples(self, row: Row) -> tuple[Listed, Sequence[Sample]] | Refused | None:
+    def _samples(self, row: Row) -> tuple[CatalogEntry, Sequence[Sample]] | Refused | None:
         """A row's problem and programs; `None` if the problem was not selected."""
         problem = problem_of(row)
         listed = self.catalog.listed.get(self.catalog.id_of(problem))
@@ -163,7 +163,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         return listed, samples
 
     def _entry(
-        self, row: Row, sample: Sample, listed: Listed, number: int, reading: DumpReading
+        self, row: Row, sample: Sample, listed: CatalogEntry, number: int, reading: DumpReading
     ) -> JudgeableSample | Refused:
         name = self._name(row, sample, f"{listed.id}/{number}")
         submitted = submission(row, sample, name=name, problem=listed.id, rules=self._rules)

@@ -27,7 +27,7 @@ from ioi_eval.pipeline.writing import TestLines, to_json
 from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import RESULTS
-from ioi_eval.report.inputs import Seen, beginning
+from ioi_eval.report.inputs import TextPart, beginning
 from ioi_eval.report.totals import CpuSplit
 
 
@@ -121,8 +121,8 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         self.summary.add(whole, entry.row.values, reason=reason_of(entry, result), errors=errors)
         return lines
 
-    def _given(self, candidate: AppsCandidate) -> Callable[[str], Seen]:
-        def given(test: str) -> Seen:
+    def _given(self, candidate: AppsCandidate) -> Callable[[str], TextPart]:
+        def given(test: str) -> TextPart:
             tests = self._catalog.problem(candidate.problem.id).tests
             return beginning(shown_texts(tests[int(test)])[0].encode("utf-8", "replace"))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ioi_eval.apps.catalog import Listed
+from ioi_eval.apps.catalog import CatalogEntry
 from ioi_eval.apps.dump_reader import Invalid, JudgeableSample
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.compat.mcpbr import EMPTY, ERRORS, GRADER
@@ -54,7 +54,7 @@ def _with_rules(record: dict[str, Any], judged_by: str) -> dict[str, Any]:
     return record if judged_by in ("", GRADER.name) else {**record, "judged_by": judged_by}
 
 
-def counted_record(problem: AppsProblem | Listed, passed: int, total: int) -> dict[str, Any]:
+def counted_record(problem: AppsProblem | CatalogEntry, passed: int, total: int) -> dict[str, Any]:
     """The record of a solution that passed `passed` of `total` tests; there is at least one test."""
     return {
         "instance_id": problem.instance_id,
@@ -70,11 +70,11 @@ def row_message(fault: RowFault | None, reason: str) -> str:
     return (ERRORS.get(fault) if fault is not None else EMPTY) or reason
 
 
-def unwritten_record(problem: AppsProblem | Listed, message: str) -> dict[str, Any]:
+def unwritten_record(problem: AppsProblem | CatalogEntry, message: str) -> dict[str, Any]:
     """The record of a solution that could not be written to its file."""
     return error_record(problem, f"Failed to write solution: {message[:_SHOWN_ERROR]}")
 
 
-def error_record(problem: AppsProblem | Listed, message: str) -> dict[str, Any]:
+def error_record(problem: AppsProblem | CatalogEntry, message: str) -> dict[str, Any]:
     """A record with an error instead of numbers."""
     return {"instance_id": problem.instance_id, "resolved": False, "error": message}

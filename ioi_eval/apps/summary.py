@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ioi_eval.apps.catalog import Listed
+from ioi_eval.apps.catalog import CatalogEntry
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import mean_estimates
 from ioi_eval.model import Verdict
@@ -84,7 +84,7 @@ class AppsSummary(RunSummary):
             self._pythons.update([row["python"]] if row["python"] else [])
             self._cpu_s += sum(test.get("time_s") or 0.0 for test in row.get(TEST_RESULTS) or ())
 
-    def refuse_problem(self, listed: Listed, kind: str, row: Mapping[str, Any]) -> None:
+    def refuse_problem(self, listed: CatalogEntry, kind: str, row: Mapping[str, Any]) -> None:
         """Add a row for a problem that cannot be judged. The message is about the problem, so it is reported once."""
         self.refuse(kind, f"problem {listed.id} cannot be judged: {listed.refusal}", row)
         for summary in self._with_group(row):

@@ -45,10 +45,10 @@ def compare(
     from ioi_eval.cli.exits import FAILED
     from ioi_eval.cli.sources import opened_results
     from ioi_eval.errors import InputError
-    from ioi_eval.report.two_runs import Only, compare_runs
+    from ioi_eval.report.two_runs import RowFilter, compare_runs
     from ioi_eval.report.two_runs_text import comparison_json, comparison_text, names_of
 
-    only_a, only_b = (Only() if text is None else Only.parse(text) for text in (only_before, only_after))
+    only_a, only_b = (RowFilter() if text is None else RowFilter.parse(text) for text in (only_before, only_after))
     a, b = opened_results(before, after, id_column=id_column)
     if fail_on_regression and (a.pending or b.pending):
         raise InputError("--fail-on-regression needs complete runs: judge the rest, then compare again")

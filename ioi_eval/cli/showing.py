@@ -31,7 +31,7 @@ from ioi_eval.problems.ioi import load_problems, scaled
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.submissions import fitted, submission_from_row
 from ioi_eval.report.frame import RESULTS
-from ioi_eval.report.inputs import Seen, beginning, stored_input
+from ioi_eval.report.inputs import TextPart, beginning, stored_input
 from ioi_eval.report.one_submission import Limits, TestTexts, listing, submission_text
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.result_values import first_failed, has_run, tests_of
@@ -113,9 +113,9 @@ def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
     return call.test
 
 
-def _output(content: bytes | None, most: int) -> Seen | None:
+def _output(content: bytes | None, most: int) -> TextPart | None:
     """An output of which at most `most` bytes were returned or stored; `None` if there is none."""
-    return None if content is None else Seen(content=content, size=len(content) if len(content) < most else None)
+    return None if content is None else TextPart(content=content, size=len(content) if len(content) < most else None)
 
 
 def _if_readable(call: ShowCall, family: Family, read: Callable[[], T]) -> T | None:
@@ -257,8 +257,8 @@ def _apps_texts(problem: AppsProblem | None, test: int) -> TestTexts:
         return TestTexts()
     given, expected = (text.encode("utf-8", "replace") for text in shown_texts(problem.tests[test]))
     return TestTexts(
-        given=Seen(content=given[:_READ_BYTES], size=len(given)),
-        expected=Seen(content=expected[:_READ_BYTES], size=len(expected)),
+        given=TextPart(content=given[:_READ_BYTES], size=len(given)),
+        expected=TextPart(content=expected[:_READ_BYTES], size=len(expected)),
     )
 
 

@@ -18,7 +18,7 @@ import orjson
 from ioi_eval.errors import ODD_DATA, SetupError
 from ioi_eval.model import Keep, Verdict
 from ioi_eval.report import compact
-from ioi_eval.report.inputs import Seen, input_line
+from ioi_eval.report.inputs import TextPart, input_line
 
 _PRINTABLE_BITS = 2000  # Source: Python's limit of digits, which is 4,300 by default and can be set to 640
 
@@ -39,7 +39,7 @@ class TestLines:
         self._written: set[str] = set()
         self._shown: set[tuple[str, str]] = set()
 
-    def name(self, line: Mapping[str, Any], problem: str, given: Callable[[str], Seen]) -> str | None:
+    def name(self, line: Mapping[str, Any], problem: str, given: Callable[[str], TextPart]) -> str | None:
         """Write a line if the file does not have it yet.
 
         Args:
@@ -58,7 +58,7 @@ class TestLines:
             self._file.write(body)
         return name or None
 
-    def _show_input(self, test: str | None, problem: str, given: Callable[[str], Seen]) -> None:
+    def _show_input(self, test: str | None, problem: str, given: Callable[[str], TextPart]) -> None:
         if test is None or self._keep is Keep.NONE or (problem, test) in self._shown:
             return
         self._shown.add((problem, test))

@@ -20,7 +20,7 @@ INPUTS = "inputs.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class TextPart:
     """A text of a test, or its beginning.
 
     Args:
@@ -37,15 +37,15 @@ class Seen:
         return self.size == len(self.content)
 
 
-def beginning(content: Content, most: int = KEPT_INPUT_BYTES) -> Seen:
+def beginning(content: Content, most: int = KEPT_INPUT_BYTES) -> TextPart:
     """The first bytes of a test's text, at most `most`. Raises `OSError` if it is on disk and cannot be read."""
     if isinstance(content, Blob):
         with content.path.open("rb") as file:
-            return Seen(content=file.read(most), size=content.size)
-    return Seen(content=content[:most], size=len(content))
+            return TextPart(content=file.read(most), size=content.size)
+    return TextPart(content=content[:most], size=len(content))
 
 
-def input_line(problem: str, test: str, seen: Seen) -> dict[str, Any]:
+def input_line(problem: str, test: str, seen: TextPart) -> dict[str, Any]:
     """A line of `inputs.jsonl`. Bytes that are not UTF-8 are written as escapes.
 
     Args:
@@ -66,7 +66,7 @@ def places_of_inputs(directory: Path) -> dict[tuple[str, str], int]:
     return {(values["problem"], values["test"]): offset for offset, values in _lines(directory)}
 
 
-def stored_input(directory: Path, problem: str, test: str) -> Seen | None:
+def stored_input(directory: Path, problem: str, test: str) -> TextPart | None:
     """The beginning of a test's input from the results; `None` if they do not have it.
 
     Raises:
@@ -74,7 +74,7 @@ def stored_input(directory: Path, problem: str, test: str) -> Seen | None:
     """
     for _, values in _lines(directory):
         if (values["problem"], values["test"]) == (problem, test):
-            return Seen(content=values["input"].encode(), size=values["bytes"])
+            return TextPart(content=values["input"].encode(), size=values["bytes"])
     return None
 
 

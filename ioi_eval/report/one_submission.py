@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.config import MIB
-from ioi_eval.report.inputs import Seen
+from ioi_eval.report.inputs import TextPart
 from ioi_eval.report.result_values import has_run, message_of_test, tests_of
 from ioi_eval.report.texts import escaped, excerpt, first_difference, plain, points, printable, table
 
@@ -31,9 +31,9 @@ class TestTexts:
 
     __test__ = False
 
-    given: Seen | None = None
-    expected: Seen | None = None
-    output: Seen | None = None
+    given: TextPart | None = None
+    expected: TextPart | None = None
+    output: TextPart | None = None
 
 
 def submission_text(

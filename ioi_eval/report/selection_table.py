@@ -82,7 +82,7 @@ def selection_table(
         group.days.setdefault(problem, str(row.get("day") or results.days.get(problem) or ""))
 
     def values(group_problems: _Problems) -> Mapping[str, Any]:
-        return _values(group_problems, methods, limit, seeds, standings)
+        return _points_of_group(group_problems, methods, limit, seeds, standings)
 
     return groups.as_list(values) if grouping.columns else [{"name": "", "group": {}, **values(everything)}]
 
@@ -104,7 +104,10 @@ def contest_places(
     for group, problem, row in rows:
         light = _light(row, f"a row of problem {problem}")
         groups.setdefault(group, _Problems(days=dict(days))).rows.setdefault(problem, []).append(light)
-    return {name: _values(each, RANKED_METHODS, LIMIT, SEEDS, standings)["contests"] for name, each in groups.items()}
+    return {
+        name: _points_of_group(each, RANKED_METHODS, LIMIT, SEEDS, standings)["contests"]
+        for name, each in groups.items()
+    }
 
 
 def selection_text(groups: Sequence[Mapping[str, Any]], methods: Sequence[SelectionMethod], *, limit: int) -> str:
@@ -185,7 +188,7 @@ def _light(row: Row, where: str) -> Row:
         raise InputError(f"{where} is not a row of results ({type(error).__name__}: {error})") from error
 
 
-def _values(
+def _points_of_group(
     problems_of: _Problems, methods: Sequence[SelectionMethod], limit: int, seeds: int, standings: Sequence[Standings]
 ) -> Mapping[str, Any]:
     problems = {
@@ -193,7 +196,7 @@ def _values(
             submissions=len(rows),
             unscored=_unscored(rows),
             full_marks=math.fsum(_full_marks(rows)),
-            drawn={method: _drawn(method, rows, limit, seeds) for method in methods},
+            drawn={method: _points_by_draw(method, rows, limit, seeds) for method in methods},
         )
         for name, rows in sorted(problems_of.rows.items())
     }
@@ -277,7 +280,7 @@ def _line(name: str, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
     }
 
 
-def _drawn(method: SelectionMethod, rows: Sequence[Row], limit: int, seeds: int) -> Sequence[float]:
+def _points_by_draw(method: SelectionMethod, rows: Sequence[Row], limit: int, seeds: int) -> Sequence[float]:
     """The points of a problem: one number, or one for each seed."""
     if method is SelectionMethod.RANDOM:
         return random_scores(rows, limit, seeds=seeds)

@@ -30,14 +30,14 @@ _RULES = ("std", "python", "near_limit_repeats", "score_only", "fix_includes", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Only:
+class RowFilter:
     """Selects the rows of a set that have a value in a column; all rows if no column is named."""
 
     column: str = ""
     value: str = ""
 
     @classmethod
-    def parse(cls, text: str) -> Only:
+    def parse(cls, text: str) -> RowFilter:
         """Read `COLUMN=VALUE`.
 
         Raises:
@@ -144,7 +144,11 @@ class Comparison:
 
 
 def compare_runs(
-    before: ResultSet, after: ResultSet, *, only: tuple[Only, Only] = (Only(), Only()), by_problem: bool = False
+    before: ResultSet,
+    after: ResultSet,
+    *,
+    only: tuple[RowFilter, RowFilter] = (RowFilter(), RowFilter()),
+    by_problem: bool = False,
 ) -> Comparison:
     """Compare two sets.
 
@@ -228,7 +232,7 @@ def _by_problem(
     )
 
 
-def _results(of: ResultSet, only: Only) -> dict[Name, Result]:
+def _results(of: ResultSet, only: RowFilter) -> dict[Name, Result]:
     """The result of each submission; if several rows have its name, the first that was judged counts."""
     grouping = Grouping(columns=(only.column,) if only.column else ())
     by_name: dict[Name, Result] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 from ioi_eval.estimates import INTERVALS, Estimate
 from ioi_eval.report.texts import counted, percent, printable, table
-from ioi_eval.report.two_runs import Change, Comparison, Only
+from ioi_eval.report.two_runs import Change, Comparison, RowFilter
 
 NAMES = ("before", "after")
 """The usual names of the two sides."""
@@ -17,7 +17,7 @@ LEAST_PROBLEMS = 5
 _MCNEMAR = "(McNemar's exact test: the probability of a split at least as uneven by chance)"
 
 
-def names_of(before: Only, after: Only) -> tuple[str, str]:
+def names_of(before: RowFilter, after: RowFilter) -> tuple[str, str]:
     """The names of the two sides: the value that selects the rows of a side, if there is one and they differ."""
     names = (before.value or NAMES[0], after.value or NAMES[1])
     return names if names[0] != names[1] else NAMES

@@ -23,7 +23,7 @@ from ioi_eval.report.selection_table import selection_table
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.report.totals import CpuSplit
-from ioi_eval.report.two_runs import Only, compare_runs
+from ioi_eval.report.two_runs import RowFilter, compare_runs
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
 from ioi_eval.selection import SelectionMethod
@@ -54,7 +54,7 @@ def test_a_column_whose_own_name_has_a_dot(tmp_path: Path) -> None:
     groups = selection_table(results, [SelectionMethod.ALL], limit=50, seeds=1, grouping=by, standings=[])
     assert [group["name"] for group in groups] == ["m", "n"]
     assert [group.name for group in Material(results, grouping=by, settings={}).groups.values()] == ["m", "n"]
-    sides = (Only.parse("model.name=m"), Only.parse("model.name=n"))
+    sides = (RowFilter.parse("model.name=m"), RowFilter.parse("model.name=n"))
     assert compare_runs(results, results, only=sides, by_problem=True).problems == 1
 
 

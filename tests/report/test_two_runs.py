@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.result_sets import ResultSet, open_results
-from ioi_eval.report.two_runs import Comparison, Only, compare_runs
+from ioi_eval.report.two_runs import Comparison, RowFilter, compare_runs
 from ioi_eval.report.two_runs_text import comparison_json, comparison_text, names_of
 
 SAME = {
@@ -111,7 +111,7 @@ def test_models_are_compared_by_their_problems(tmp_path: Path) -> None:
         for number in range(2)
     ]
     one = results(tmp_path / "a", *rows)
-    only = (Only.parse("model=m1"), Only.parse("model=m2"))
+    only = (RowFilter.parse("model=m1"), RowFilter.parse("model=m2"))
     found = compare_runs(one, one, only=only, by_problem=True)
     assert (found.problems, found.p, found.means["score difference"].value) == (2, None, 1.0)
     assert not found.regressed
@@ -120,8 +120,8 @@ def test_models_are_compared_by_their_problems(tmp_path: Path) -> None:
     assert "2 problems" in text
     assert ["m1", "m2", "difference"] in [line.split() for line in text.splitlines()]
     assert "With fewer than 5 problems no interval shows" in text
-    assert names_of(Only(), only[0]) == ("before", "m1")
-    assert names_of(only[0], only[0]) == names_of(Only(), Only()) == ("before", "after")
+    assert names_of(RowFilter(), only[0]) == ("before", "m1")
+    assert names_of(only[0], only[0]) == names_of(RowFilter(), RowFilter()) == ("before", "after")
     with pytest.raises(InputError, match=r"no submission in common.*such as m1p0 of 2024/p.*--by-problem"):
         compare_runs(one, one, only=only)
 
@@ -151,8 +151,12 @@ def test_a_sentence_on_the_significance_of_a_difference(tmp_path: Path) -> None:
     [
         ([apps_row("a", "AC", 4)], {}, "results of contest problems, .* of APPS problems: they cannot be compared"),
         ([row("z", "AC", 100)], {}, "have no submission in common: the first has 1 submission such as a of 2024/nile"),
-        ([row("a", "AC", 100)], {"only": (Only(), Only.parse("modl=x"))}, "b: no column modl"),
-        ([row("a", "AC", 100, model="y")], {"only": (Only(), Only.parse("model=x"))}, "no row has 'x' in the column"),
+        ([row("a", "AC", 100)], {"only": (RowFilter(), RowFilter.parse("modl=x"))}, "b: no column modl"),
+        (
+            [row("a", "AC", 100, model="y")],
+            {"only": (RowFilter(), RowFilter.parse("model=x"))},
+            "no row has 'x' in the column",
+        ),
         ([row("a", "AC", 100, "tree")], {"by_problem": True}, "no problem in common"),
     ],
 )
@@ -177,7 +181,7 @@ def test_invalid_results_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no column uuid; name the one that names submissions with --id-column"):
         results(tmp_path / "a", {"id": "x", "all_subtasks_results": []})
     with pytest.raises(InputError, match="must be COLUMN=VALUE"):
-        Only.parse("model")
+        RowFilter.parse("model")
     found = results(tmp_path / "a", row("a", "AC", 100))
     (tmp_path / "a" / "summary.json").write_text("{")
     with pytest.raises(InputError, match=r"summary.json cannot be read"):
