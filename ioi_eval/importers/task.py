@@ -24,7 +24,7 @@ from ioi_eval.problems.row import Row
 
 RowValues = dict[str, Any]
 _LANGUAGES = {
-    **{ending: one.value for one in Language for ending in one.endings},
+    **{ending: member.value for member in Language for ending in member.endings},
     **{".py3": "python", ".java": "java", ".pas": "pascal", ".go": "go", ".cs": "csharp"},
 }
 _SYSTEM_HEADERS = frozenset(
@@ -34,7 +34,7 @@ _SYSTEM_HEADERS = frozenset(
         *("math", "memory", "pthread", "setjmp", "signal", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib"),
         *("string", "strings", "time", "unistd", "wchar", "wctype", "immintrin", "x86intrin"),
     )
-)  # some authors quote these values
+)  # some authors include these in quotes
 _TOP_INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:(include)[ \t]*"([^"\n]+)"|(if)|(endif))', re.MULTILINE)
 
 
@@ -138,14 +138,14 @@ def build_task(
         for solution in models
         if solution.path and language(solution.path) == "cpp" and not solution.files
     ]
-    problem = _checked(package.where, rows)
+    problem = _problem_of_rows(package.where, rows)
     check_includes(package, problem, sources)
     used = {test for subtask in subtasks for test in subtask.tests}
     return ImportedTask(
         key=key,
         problem_rows=rows,
         solution_rows=_solution_rows(package, key, solutions),
-        notes=(*package.notes, *_lacks(unused=sorted(set(tests) - used), has_model=bool(models))),
+        notes=(*package.notes, *_notes_on_gaps(unused=sorted(set(tests) - used), has_model=bool(models))),
         tests=_test_reader(
             package,
             {"year": key.year, "day": shared["day"], "problem_name": shared["name"], "problem_id": key.id},
@@ -194,7 +194,7 @@ def _problem_rows(
     )
 
 
-def _lacks(*, unused: Sequence[str], has_model: bool) -> Iterator[str]:
+def _notes_on_gaps(*, unused: Sequence[str], has_model: bool) -> Iterator[str]:
     """Notes about tests that are in no subtask, and about missing solutions."""
     if unused:
         yield f"{len(unused)} tests are in no subtask and are left out: {', '.join(unused[:5])}"
@@ -202,7 +202,7 @@ def _lacks(*, unused: Sequence[str], has_model: bool) -> Iterator[str]:
         yield "no solution is labelled model_solution: nothing shows that full marks are possible"
 
 
-def _checked(where: Path, rows: Sequence[RowValues]) -> Problem:
+def _problem_of_rows(where: Path, rows: Sequence[RowValues]) -> Problem:
     """The problem that the rows describe. Making it now finds errors before scoring."""
     try:
         numbered = enumerate(rows, 1)
