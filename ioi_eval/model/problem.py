@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -192,12 +193,11 @@ class Submission:
         """The program's files; empty if there is no program.
 
         Args:
-            name: the file's name without its ending, if there is only one; the problem's id if empty.
+            name: the file's name without its ending, if there is only one; made of the problem's id if empty.
         """
         if self.sources or self.code is None:
             return self.sources
-        stem = name or self.problem.id.lower()
-        path = f"{'_' if stem.startswith('-') else ''}{stem}{self.language.endings[0]}"  # no option of a compiler
+        path = f"{name or _stem_of(self.problem.id)}{self.language.endings[0]}"
         return (SourceFile(path=path, content=self.code.encode("utf-8", "replace")),)
 
     @property
@@ -209,3 +209,16 @@ class Submission:
     def size(self) -> int:
         """The size of what is judged: characters of the program plus bytes of the outputs."""
         return len(self.code or "") + sum(len(output.content) for output in self.outputs)
+
+
+_ODD = re.compile(r"[^\w.+-]")
+_STEM_LENGTH = 50  # characters, each of at most 4 bytes. Source: Linux, NAME_MAX is 255 bytes
+
+
+def _stem_of(problem: str) -> str:
+    """The name of a submission's file without its ending: the last part of the problem's id, in lower case.
+
+    It can be the name of a file and no option of a compiler, whatever the id is.
+    """
+    stem = _ODD.sub("_", problem.lower().rpartition("/")[2])[:_STEM_LENGTH]
+    return stem if stem[:1].isalnum() else f"_{stem}"

@@ -257,12 +257,29 @@ def test_lone_surrogates_in_the_code_column_can_be_compiled() -> None:
     assert read(code="// \ud800\nint f();").code == "// \ufffd\nint f();"
 
 
-@pytest.mark.parametrize("problem", ["-dash", "-"])
-def test_no_source_is_named_like_an_option(problem: str) -> None:
-    """A source is named after its problem; a compiler would read `-dash.cpp` as an option (CE)."""
+@pytest.mark.parametrize(
+    ("problem", "name"),
+    [
+        ("-dash", "_-dash.cpp"),
+        ("-", "_-.cpp"),
+        ("set/-dash", "_-dash.cpp"),
+        ("@file", "__file.cpp"),
+        ("set/A+B", "a+b.cpp"),
+        ("set/", "_.cpp"),
+        ("..", "_...cpp"),
+        ("nul\0", "nul_.cpp"),
+        ("two words", "two_words.cpp"),
+        ("\u00e9t\u00e9", "\u00e9t\u00e9.cpp"),
+        ("\u00e9" * 1000, "\u00e9" * 50 + ".cpp"),
+    ],
+)
+def test_every_source_has_the_name_of_a_file(problem: str, name: str) -> None:
+    """A source is named after its problem. A compiler would read `-dash.cpp` as an option, and sees only `nul` of a
+    name with a NUL byte: right programs were CE.
+    """
     row = {"uuid": "u", "problem_id": problem, "code": "int main() {}"}
     (source,) = submission_from_row(row).source_files()
-    assert source.name == f"_{problem}.cpp"
+    assert source.path == source.name == name
 
 
 def test_target_subtask_is_read_from_either_column() -> None:
