@@ -22,6 +22,7 @@ PATH = "graders/grader_config.json"
 _WITH_PROGRAM = (TaskType.BATCH, TaskType.BATCH_AND_OUTPUT)
 _SOURCE_NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 _LONGEST_NAME = 255  # bytes. Source: Linux, NAME_MAX
+_MAX_PROCESSES = 64  # what the runner can be told. Source: `graders/runner/plan_reader.h`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +102,7 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
         submission_format=_names(values, actual, "submission_format"),
         source_name=_source_name(values.get("submission_format")),
         comparator=_comparator(values, actual),
-        processes=_count(values, parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)),
+        processes=_processes(values),
         process_io=_process_io(values),
         manager_args=tuple(_text(values, parameter_key(TaskType.COMMUNICATION, Parameter.MANAGER_ARGS)).split()),
     )
@@ -245,6 +246,14 @@ def _comparator(values: Mapping[str, Any], task_type: TaskType | None) -> bool |
     if value not in ("", "diff", "comparator"):
         raise UnsupportedError(f"{key} is {value!r} in {PATH}; diff and comparator are supported")
     return value == "comparator" if value else None
+
+
+def _processes(values: Mapping[str, Any]) -> int | None:
+    key = parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)
+    processes = _count(values, key)
+    if processes is not None and processes > _MAX_PROCESSES:
+        raise InputError(f"{key} in {PATH} is {processes}; at most {_MAX_PROCESSES} are possible")
+    return processes
 
 
 def _process_io(values: Mapping[str, Any]) -> ProcessIO | None:

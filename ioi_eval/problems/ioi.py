@@ -27,6 +27,8 @@ PROBLEM_COLUMNS = (
     "passes",
 )
 
+_MAX_POINTS = 1e9  # sums of larger ones could be too large for a float. Chosen: tasks have 100
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemSet:
@@ -151,8 +153,10 @@ def _add(group: _ProblemRows, row: Row) -> None:
     tests = row.texts("test_names")
     if any(name == other.name for other in group.subtasks):
         raise row.error(f"subtask {name} occurs twice")
-    if points < 0:
-        raise row.error(f"subtask {name} is worth {points:g} points; a subtask must be worth 0 or more")
+    if not 0 <= points <= _MAX_POINTS:
+        raise row.error(
+            f"subtask {name} is worth {points:g} points; a subtask must be worth 0 or more, and at most 10^9"
+        )
     if not tests:
         raise row.error(f"subtask {name} has no tests: its test_names is empty")
     if len(set(tests)) != len(tests):

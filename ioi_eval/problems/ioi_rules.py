@@ -42,6 +42,9 @@ from ioi_eval.toolchain import check_std
 
 _MAX_PASSES = 1000
 _LEAST_MEMORY = 1024 * 1024  # no C++ program starts with less: a lower number is in another unit
+_LEAST_TIME_S, MAX_TIME_S = 0.001, 86_400.0
+MAX_BYTES = 70_368_744_177_664
+"""What the runner can be told. Source: `kMaxMs` and `kMaxBytes` in `graders/runner/rules.h`."""
 
 _OTHER_CPP = re.compile(r"\.(?:cc|cxx)$", re.IGNORECASE)
 _UNUSED_CHECKER = re.compile(
@@ -150,13 +153,20 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
     _check_linking(key, files, config)
     method = _method(task_type, sheet, config, files, subtasks)
     _check_passes(sheet.passes, method)
+    time_limit_s = _limit("time_limit", sheet.time_limit, config.time_limit_s, task_type)
+    if not _LEAST_TIME_S <= time_limit_s <= MAX_TIME_S:
+        possible = f"from {_LEAST_TIME_S:g} to {MAX_TIME_S:g} s"
+        raise InputError(f"time_limit is {time_limit_s:g} s; it must be {possible}")
+    memory_limit = int(_limit("memory_limit", sheet.memory_limit, config.memory_limit_bytes, task_type))
+    _check_bytes("memory_limit", memory_limit)
+    _check_bytes("output_limit", sheet.output_limit or 0)
     return Problem(
         key=key,
         name=sheet.name or key.id,
         day=sheet.day,
         method=method,
-        time_limit_s=_limit("time_limit", sheet.time_limit, config.time_limit_s, task_type),
-        memory_limit_bytes=int(_limit("memory_limit", sheet.memory_limit, config.memory_limit_bytes, task_type)),
+        time_limit_s=time_limit_s,
+        memory_limit_bytes=memory_limit,
         output_limit_bytes=sheet.output_limit,
         code_limit_bytes=sheet.code_limit,
         score_type=_score_type(sheet, config, subtasks),
@@ -351,6 +361,11 @@ def _limit(name: str, stated: float | None, configured: float | None, task_type:
     if limit is None:
         raise InputError(f"neither the row nor graders/grader_config.json gives a {name}")
     return limit
+
+
+def _check_bytes(name: str, limit: int) -> None:
+    if limit > MAX_BYTES:
+        raise InputError(f"{name} is {limit}; at most {MAX_BYTES} is possible")
 
 
 def _conflicts(key: ProblemKey, sheet: Sheet, config: GraderConfig) -> tuple[str, ...]:

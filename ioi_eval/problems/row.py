@@ -23,6 +23,7 @@ from ioi_eval.model import ProblemKey
 
 _NAME_BITS = 2000  # below Python's limit of digits that it prints, which is 4,300 and can be set to 640
 _NUMBER_LENGTH = 600  # the same for digits that it reads
+_INTEGER_BITS = 63  # fingerprints have the numbers of a row in JSON, which orjson writes up to 64 bits
 
 _WORDS = reprlib.Repr()
 _WORDS.maxstring = _WORDS.maxother = 60
@@ -106,9 +107,9 @@ class Row:
         return self.text(column)
 
     def integer(self, column: str, default: int | None = None) -> int:
-        """A whole number, also in the forms `2024.0` and `"2024"` that tables produce."""
+        """A whole number of less than 64 bits, also in the forms `2024.0` and `"2024"` that tables produce."""
         value = self.values.get(column)
-        if type(value) is int and value.bit_length() <= _NAME_BITS:  # the usual case
+        if type(value) is int and value.bit_length() <= _INTEGER_BITS:  # the usual case
             return value
         if default is not None and not self.has(column):
             return default
@@ -116,8 +117,10 @@ class Row:
             value = int(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or value.bit_length() > _NAME_BITS:
+        if isinstance(value, bool) or not isinstance(value, int):
             raise self._missing(column, "a whole number")
+        if value.bit_length() > _INTEGER_BITS:
+            raise self._missing(column, "a whole number of less than 64 bits")
         return value
 
     def number_of(self, column: str) -> float:

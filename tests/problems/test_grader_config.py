@@ -147,6 +147,8 @@ def test_unsupported_values_are_refused(values: dict[str, Any], words: str) -> N
         ('{"memory_limit": 0.5}', "it must be a whole number"),
         ('{"task_type_parameters_Communication_num_processes": 0}', "num_processes"),
         ('{"task_type_parameters_Communication_num_processes": true}', "num_processes"),
+        ('{"task_type_parameters_Communication_num_processes": 65}', "num_processes .* is 65; at most 64 are possible"),
+        ('{"task_type_parameters_Communication_num_processes": 1e300}', "at most 64 are possible"),
         ('{"task_type_parameters_Communication_user_io": 1}', "it must be a text"),
     ],
 )

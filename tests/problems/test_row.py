@@ -29,6 +29,13 @@ def test_invalid_integers_are_refused(value: object) -> None:
         row(year=value).integer("year")
 
 
+@pytest.mark.parametrize("value", [1 << 63, -(1 << 63) - 1, 1e300, "9" * 30])
+def test_integers_beyond_64_bits_are_refused(value: object) -> None:
+    """They have no place in a fingerprint, whose JSON has 64 bits: one such row ended the run with a traceback."""
+    with pytest.raises(RowError, match=r"year is .*; it must be a whole number of less than 64 bits"):
+        row(year=value).integer("year")
+
+
 @pytest.mark.parametrize("values", [{}, {"year": None}, {"year": float("nan")}])
 def test_default_stands_for_absent_null_and_nan(values: dict[str, Any]) -> None:
     """pandas writes a missing value as NaN."""
