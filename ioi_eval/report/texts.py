@@ -20,7 +20,7 @@ _LONGEST_NAME = 80  # of a file, without its ending
 
 
 def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozenset({0}), width: int = 0) -> str:
-    """Columns of text, aligned.
+    """Columns of text, aligned. Cells may be untrusted: they are shown on one line, without control characters.
 
     Args:
         head: the columns' names.
@@ -28,7 +28,7 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
         left: the columns that are aligned to the left; the others are numbers.
         width: the most characters of a line; longer texts in left-aligned columns are wrapped. 0: no limit.
     """
-    lines = [list(head), *(list(row) for row in rows)]
+    lines = [[cell if cell.isprintable() else printable(cell) for cell in row] for row in (head, *rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     if width:
         _narrow(widths, left, width - 2 * (len(widths) - 1))

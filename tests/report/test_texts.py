@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.report.markdown_pages import page_name
-from ioi_eval.report.texts import escaped, excerpt, first_difference
+from ioi_eval.report.texts import escaped, excerpt, first_difference, table
 
 
 @given(st.text())
@@ -16,6 +16,16 @@ def test_control_characters_are_removed(text: str) -> None:
     """Also those that change the direction of writing. Tabs stay."""
     assert all(c.isprintable() or c == "\t" for c in escaped(text))
     assert all(c.isprintable() or c == "\t" for line in excerpt(text.encode("utf-8", "replace")) for c in line)
+
+
+@given(st.text())
+def test_a_table_has_no_control_characters(text: str) -> None:
+    """The ids of problems are in the table at the end of `score`. A row of a data set could send commands to the
+    terminal by its id.
+    """
+    head, rule, line = table(("problem", "n"), [(text, "1")]).split("\n")
+    assert (head + rule + line).isprintable()
+    assert line.endswith("  1")
 
 
 @given(st.binary(max_size=3000))
