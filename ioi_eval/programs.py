@@ -236,8 +236,8 @@ class Builder:
             std: the standard.
             target: where the program was compiled.
             language: the language of the refused program: a compiled one.
-            refused: the compiler's message. If it mentions the machine (a full disk), the check is made again, because
-                the machine may have changed since the last one.
+            refused: the compiler's message. If it mentions the machine (a full disk), or a part of the compiler that is
+                missing, the check is made again, because the machine may have changed since the last one.
             crashed: the compiler did not refuse the program, but was killed, because of the program or the machine.
                 The check is made again then, too.
 
@@ -246,7 +246,7 @@ class Builder:
             UnfitError: it works, but not for this standard of this language.
             SandboxError: neither is certain: the job could not be run, the compiler was stopped, or it worked before.
         """
-        may_be_machine = crashed or compiling.is_machine_failure(refused)
+        may_be_machine = crashed or compiling.is_machine_failure(refused) or compiling.may_lack_a_part(refused)
         if may_be_machine and self._refusals.get((target.name, language, std), "") is None:
             if (refusal := await self._compile_known_good(std, target, language)) is not None:
                 raise TransientError(f"the compiler on {target.name} does not work any more: {refusal}")
@@ -356,7 +356,7 @@ class Builder:
             stopped = compiling.limit_that_stopped_both(answers, compiling.problem_limits(self._policy.compile))
             refused = answer.steps and compiling.failed_by_itself(answer.steps[-1])
             if stopped or (refused and not compiling.is_machine_failure(output)):
-                await self.require_working_compiler(std, target, language=language)
+                await self.require_working_compiler(std, target, language=language, refused=output)
                 why = "\n".join(filter(None, (stopped, output, _hint(output))))
                 self._refused[key] = f"the problem's {recipe.what} does not compile: {why}"
                 raise ProblemProgramError(self._refused[key])

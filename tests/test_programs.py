@@ -189,6 +189,22 @@ def test_after_no_space_left_the_known_good_program_is_compiled_again(tmp_path: 
     asyncio.run(scenario())
 
 
+def test_after_a_missing_part_of_the_compiler_the_known_good_program_is_compiled_again(tmp_path: Path) -> None:
+    """The compiler may have been removed or upgraded during the run: right programs were CE from then on."""
+    missing = "a.cpp:1:10: fatal error: vector: No such file or directory\n"
+
+    async def scenario() -> None:
+        sandbox = Scripted(built, GOOD, GOOD, step_answer(code=1, output=missing))
+        builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+        for words in ("x.cpp:1:1: error: no", missing):
+            await builder.require_working_compiler("gnu++17", TARGET, refused=words)
+        assert sandbox.asked == 3
+        with pytest.raises(TransientError, match=r"does not work any more: .*vector: No such file"):
+            await builder.require_working_compiler("gnu++17", TARGET, refused=missing)
+
+    asyncio.run(scenario())
+
+
 def test_after_a_crash_of_the_compiler_the_known_good_program_is_compiled_again(tmp_path: Path) -> None:
     """A program can crash the compiler, and so can the machine. In the second case the known good program fails too."""
 

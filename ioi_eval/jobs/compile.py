@@ -15,6 +15,7 @@ from ioi_eval.jobs.plan import RunnerPlan
 from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.languages import OwnToolLanguage
+from ioi_eval.languages.rules import C_INCLUDES
 from ioi_eval.model import (
     CompileOutcome,
     Content,
@@ -251,6 +252,25 @@ without a place, `fatal error`, `internal compiler error`, or the assembler's, w
 def is_machine_failure(output: str) -> bool:
     """Whether a compiler lacked memory, processes or disk space. Only for our own sources: a program can forge it."""
     return _mentions(output, _MACHINE_SIGNS)
+
+
+_C_HEADERS = "|".join((*re.findall(r"<([\w/]+)\.h>", C_INCLUDES), "assert", "ctype", "stddef", "stdint"))
+_PART_MISSING = re.compile(
+    r"cannot execute |cannot find |error while loading shared libraries|can't find crate for `std`"
+    r"|^/\S+: fatal error: \S+: No such file"  # in a header of the compiler's
+    rf"|fatal error: (?:bits/\S+|[\w/]+|(?:{_C_HEADERS})\.h): No such file",
+    re.MULTILINE,
+)
+"""In a message of GCC, Clang, a linker or rustc: a program of the compiler, a library or a standard header is missing,
+or cannot be read. The names of standard headers of C++ have no dot."""
+
+
+def may_lack_a_part(output: str) -> bool:
+    """Whether a compiler may have lost a part of itself since it was tried, for example by an upgrade.
+
+    A program can forge such a message, so it leads to another check of the compiler and to nothing else.
+    """
+    return _PART_MISSING.search(output) is not None and not _SOURCE_ERROR.search(output)
 
 
 def _mentions(output: str, signs: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.config import CompileLimits
-from ioi_eval.jobs.compile import compile_outcome, is_doubtful
+from ioi_eval.jobs.compile import compile_outcome, is_doubtful, may_lack_a_part
 from ioi_eval.jobs.recipes import Recipe, Step, grader_recipes, known_good_recipe, submission_recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.model import (
@@ -128,6 +128,34 @@ def test_a_program_with_an_error_is_not_compiled_alone(program: str, doubtful: b
 def test_errors_that_the_machine_may_have_caused_are_doubtful(words: str) -> None:
     """They name no place in the source."""
     assert is_doubtful(answer(output=words))
+
+
+@pytest.mark.parametrize(
+    ("words", "may_lack"),
+    [
+        # what GCC 12 and its linker say if one of their files is missing
+        ("g++: fatal error: cannot execute \u2018cc1plus\u2019: execvp: No such file or directory\n", True),
+        ("g++: fatal error: cannot execute \u2018as\u2019: execvp: Permission denied\n", True),
+        ("a.cpp:1:10: fatal error: vector: No such file or directory\n", True),
+        ("a.cpp:1:10: fatal error: bits/stdc++.h: No such file or directory\n", True),
+        ("a.cpp:1:10: fatal error: stdio.h: No such file or directory\n", True),
+        ("In file included from a.cpp:1:\n/usr/y:39:10: fatal error: q.h: No such file or directory\n", True),
+        ("/lib/cc1plus: error while loading shared libraries: libmpfr.so.6: file too short\n", True),
+        ("/usr/bin/ld: cannot find -lstdc++: No such file or directory\n", True),
+        ("collect2: fatal error: cannot find \u2018ld\u2019\n", True),
+        ("error[E0463]: can't find crate for `std`\n", True),
+        # what it says about programs
+        ("a.cpp:1:10: fatal error: windows.h: No such file or directory\n", False),
+        ("a.cpp:1:10: fatal error: nile.h: No such file or directory\n", False),
+        ("a.cpp:1:10: fatal error: vector: No such file or directory\na.cpp:1:2: error: #error cannot find x\n", False),
+        ("a.cpp:1:1: error: cannot find an overload\n", False),
+        ("/usr/bin/ld: a.o: undefined reference to `f()'\n", False),
+    ],
+)
+def test_messages_about_parts_of_the_compiler(words: str, may_lack: bool) -> None:
+    """They lead to another check of the compiler. The usual errors of programs do not."""
+    assert may_lack_a_part(words) is may_lack
+    assert not is_doubtful(answer(output=words))
 
 
 @pytest.mark.parametrize(("code", "verdict"), [(65, Verdict.CE), (1, Verdict.JE), (120, Verdict.JE)])
