@@ -18,6 +18,7 @@ struct Contestant {
   PidNamespace pid_namespace;
   Process process;  // after the namespace, whose end waits for it
   Fd control, listener, output, errors, report;
+  Fd program;  // what its interpreter reads by the file `with`: the offset, which we share, shows whether it has
   bool ready = false, started = false;  // about to exec; after the exec
   int64_t started_us = 0, ended_us = 0, spent_before_us = 0;
   ProcFiles files;
@@ -38,6 +39,11 @@ struct Contestant {
 
   std::string how() const {
     return process.signal() != 0 ? format("signal %d", process.signal()) : format("exit code %d", process.code());
+  }
+
+  // Whether its interpreter has ended before it read the program. Nothing of the program has run then.
+  bool has_read_nothing() const {
+    return program && started && !stopped && limit == Limit::None && lseek(program.get(), 0, SEEK_CUR) == 0;
   }
 
   int64_t cpu_us() const {

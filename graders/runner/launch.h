@@ -127,7 +127,7 @@ class Launch {
     errors_ = reopen(contestant_.errors.get(), O_WRONLY | O_APPEND);
     if (output_ < 0 || errors_ < 0) die("open outputs");
     if (job_.interpreter) {
-      program_ = reopen(program_, O_RDONLY);
+      if (!contestant_.program) program_ = reopen(program_, O_RDONLY);
       report_ = reopen(contestant_.report.get(), O_WRONLY | O_APPEND);
       if (program_ < 0 || report_ < 0) die("open a program");
       if (!plan_.with.empty() && (with_ = reopen(job_.with.get(), O_RDONLY)) < 0) die("open a file");

@@ -114,6 +114,10 @@ class TestRun : Watching {
         std::string end = format("it ended before the program began: %s ", c.how().c_str());
         return judge_error(JudgeFault::Start, TrustedProgram::Runner, end + head(c.errors.get(), 300));
       }
+      if (c.has_read_nothing() && !over_memory(c)) {
+        std::string end = format("the interpreter ended before it read the program: %s ", c.how().c_str());
+        return judge_error(JudgeFault::Start, TrustedProgram::Runner, end + head(c.errors.get(), 300));
+      }
     }
     decide_by_time();
     if (outcome_.verdict == Verdict::TLE && was_over_memory_unseen()) {

@@ -76,6 +76,7 @@ class Watching : protected TestState {
     c.errors = write_only_file("stderr");
     c.output = write_only_file("stdout");
     if (job_.interpreter) c.report = write_only_file("report");
+    if (job_.with && !plan_.warm) c.program = Fd(reopen(test_.program, O_RDONLY));
     if (job_.full() && !c.pid_namespace.enter(job_.machine.own_pidns)) system_fault("a PID namespace cannot be made");
     auto [ours, theirs] = connected_sockets();
     c.control = std::move(ours);
@@ -85,7 +86,8 @@ class Watching : protected TestState {
       if (job_.full()) PidNamespace::leave(job_.machine.own_pidns);
       return warm_.fork(c, directories, theirs.get(), input.get(), test_.program, pid_namespace.get());
     }
-    if (start(c.process) == 0) Launch(job_, c, directories, theirs.get(), input.get(), test_.program).run();
+    int program = c.program ? c.program.get() : test_.program;
+    if (start(c.process) == 0) Launch(job_, c, directories, theirs.get(), input.get(), program).run();
     if (job_.full()) PidNamespace::leave(job_.machine.own_pidns);
     return "";
   }

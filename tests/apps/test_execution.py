@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 from ioi_eval.apps.execution import AppsResult, AppsSettings, require_fit
 from ioi_eval.compat import grader_named
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.jobs.harness import Interpreter, preloaded
+from ioi_eval.jobs.harness import Interpreter, interpreter_of, preloaded
+from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.model import Isolation, Verdict
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.model.checks import Comparator
@@ -164,6 +166,24 @@ def test_cold_and_warm_interpreters_give_the_same_results(score: Score) -> None:
     programs = [*RIGHT.values(), *(case[:2] for case in WRONG.values())]
     for problem, code in programs:
         assert seen(score(problem, code, warm=False)) == seen(score(problem, code)), code
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_an_interpreter_that_cannot_read_the_program_is_our_failure(
+    score: Score, monkeypatch: pytest.MonkeyPatch, warm: bool
+) -> None:
+    """As after an upgrade during the run, or on a worker with another Python: its harness is in another bytecode.
+    Without a warm interpreter that was RE, with a score of 0.
+    """
+
+    def broken(answer: CompileAnswer, python: str) -> Interpreter:
+        interpreter = interpreter_of(answer, python)
+        return replace(interpreter, harness=interpreter.harness[:1000])
+
+    monkeypatch.setattr("ioi_eval.tools.interpreter_of", broken)
+    result = score(NEXT, "print(int(input()) + 1)", warm=warm, threads=77)  # other settings: another executor asks
+    assert (result.verdict, result.score) == (Verdict.JE, None)
+    assert "EOF" in result.message
 
 
 MANY_THREADS = """
