@@ -9,6 +9,7 @@ What is repeated, and why:
 - a compilation with a precompiled header that produced no program, or took more than `_SURE_SHARE` of its CPU limit:
   again without that header;
 - a compilation that a limit stopped: once more, alone on the machine, before it counts;
+- a compilation for which a part of the compiler seems to be missing: once more;
 - tests: see `engine/scheduling.py`.
 """
 
@@ -243,8 +244,9 @@ class RunnerJudge:
         answer = answer or await self._compile_with_header(run, recipe)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
-        if compiling.is_doubtful(answer):
-            answer = await self._builder.compile(recipe, run.target, alone=True)
+        alone = compiling.is_doubtful(answer)
+        if alone or (answer.steps and compiling.may_lack_a_part(answer.steps[-1].output)):
+            answer = await self._builder.compile(recipe, run.target, alone=alone)
         if isinstance(run.tool, Toolchain) and self._outcome(recipe, answer).verdict is Verdict.CE:
             last = answer.steps[-1]
             await self._builder.require_working_compiler(

@@ -57,6 +57,7 @@ class Machine:
         lost: the numbers of the run jobs, from 0 on, whose answers are lost.
         refuses: whether the runner refuses every plan.
         max_wall_ms: the longest job that it allows.
+        first_step: changes to the step of the first compilation, which fails; by default, a limit stops it.
     """
 
     def __init__(
@@ -69,7 +70,9 @@ class Machine:
         lost: Collection[int] = (),
         refuses: bool = False,
         max_wall_ms: int | None = None,
+        first_step: Mapping[str, object] | None = None,
     ) -> None:
+        self._first_step = first_step or {"limit": "cpu"}
         self._max_wall_ms = max_wall_ms
         self._most, self._holds = most, holds
         self._line = {**RIGHT, "idle_us": round(wall_s * 1e6)}
@@ -118,10 +121,10 @@ class Machine:
         return _said(answer if tests <= self._most else answer[: len(answer) // 2])
 
     def _compiled(self, plan: Sequence[str], *, alone: bool) -> list[dict[str, object]]:
-        """The first compilation is stopped by a limit."""
+        """The first compilation fails: by default, a limit stops it."""
         self.compiled_alone.append(alone)
         if len(self.compiled_alone) == 1:
-            return [{"step": 0, **STEP, "code": 1, "limit": "cpu"}]
+            return [{"step": 0, **STEP, "code": 1, **self._first_step}]
         steps = sum(line.startswith("step ") for line in plan)
         program = {"artifact": "a.out", "base64": base64.b64encode(b"program").decode(), "bytes": 7}
         return [*({"step": number, **STEP} for number in range(steps)), program]
@@ -213,13 +216,17 @@ def test_the_runner_is_told_what_a_server_allows(tmp_path: Path) -> None:
     assert machine.limits[0].endswith(" room_ms=5000")
 
 
-def test_a_compilation_over_a_limit_is_repeated_alone(tmp_path: Path) -> None:
-    """Other jobs on the machine must not make a program CE."""
-    machine = Machine()
+LACKING = {"output": "g++: fatal error: cannot execute \u2018cc1plus\u2019: execvp: No such file or directory\n"}
+
+
+@pytest.mark.parametrize(("first_step", "alone"), [({"limit": "cpu"}, True), (LACKING, False)])
+def test_a_doubtful_compilation_is_repeated(tmp_path: Path, first_step: Mapping[str, object], alone: bool) -> None:
+    """Other jobs on the machine must not make a program CE, nor a compiler that is just being upgraded there."""
+    machine = Machine(first_step=first_step)
     problem = small_problem(subtasks=(Subtask(name="all", points=100, tests=("t0", "t1")),))
     submission = Submission(id="u", problem=problem.key, code="int main() {}")
     result = asyncio.run(Scorer(machine, artifacts=ArtifactStore(tmp_path)).score(problem, submission))
-    assert (result.verdict, machine.compiled_alone, machine.alone) == (Verdict.AC, [False, True], [False])
+    assert (result.verdict, machine.compiled_alone, machine.alone) == (Verdict.AC, [False, alone], [False])
 
 
 def test_two_pieces_of_work_and_one_fails() -> None:
