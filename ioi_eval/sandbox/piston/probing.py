@@ -51,6 +51,11 @@ for compiler in g++ /piston/packages/gcc/*/bin/g++ /usr/local/bin/g++; do
   tell compiler "$path" "$version" "$machine" "$static"
   [ "$1" -eq 0 ] || bash compiler_files "$path"
 done
+[ "$1" -eq 0 ] || tell python "$(python3 -s -B -c '
+import os, sys, zlib
+places = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
+names = sorted({name for path in places if os.path.isdir(path) for name in os.listdir(path)} - {"__pycache__"})
+print(sys.version.split()[0], format(zlib.crc32("/".join(names).encode("utf-8", "replace")), "08x"))' 2> /dev/null)"
 tell kernel "$(uname -r)"
 tell processors "$(nproc)"
 tell clock "$(date +%s)"
@@ -91,12 +96,14 @@ class ProbeReport:
         kernel: its release.
         processors: how many a job may use.
         clock_s: the worker's clock, in seconds since 1970.
+        python: version and installed packages of its `python3`, for comparison; empty if there is none.
     """
 
     compilers: tuple[Toolchain, ...]
     kernel: str
     processors: int
     clock_s: int
+    python: str = ""
 
 
 def probe_job(installed: InstalledStarter, nonce: str, padding: int) -> Job:
@@ -159,6 +166,7 @@ def read_probe(execution: Execution, nonce: str, padding: int) -> ProbeReport | 
         kernel=values.get("kernel", ""),
         processors=_number(values.get("processors")),
         clock_s=_number(values.get("clock")),
+        python=values.get("python", ""),
     )
 
 

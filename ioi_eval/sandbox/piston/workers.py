@@ -102,7 +102,8 @@ class WorkerGroups:
         return [replace(group.target, slots=len(group.members) * self.slots) for group in groups]
 
     def _group(self, worker: Worker) -> WorkerGroup:
-        kind = (worker.profile, worker.installed, worker.toolchain, worker.max_output_bytes, worker.max_body_bytes)
+        sizes = worker.max_output_bytes, worker.max_body_bytes
+        kind = (worker.profile, worker.installed, worker.toolchain, worker.report.python, *sizes)
         name = self._names.get(kind)
         if name is None:
             name = self._names[kind] = self._new_name(worker)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -18,18 +20,25 @@ BASH = InstalledStarter(starter=Starter.BASH, version="5.2.0")
 STOCK = InstalledStarter(starter=Starter.CMS_IOI, version="1.0.0")
 
 
-def run_probe(directory: Path, padding: int) -> Execution:
-    """Run the script as a server does."""
+def run_probe(directory: Path, padding: int, **environment: str) -> Execution:
+    """Run the script as a server does, with these changes to its environment."""
     job = probing.probe_job(BASH, NONCE, padding)
     for file in wire.sent_files(job, Starter.BASH):
         assert isinstance(file.content, bytes)
         (directory / file.name).write_bytes(file.content)
-    done = subprocess.run(["bash", "run", *job.args], cwd=directory, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "run", *job.args],
+        cwd=directory,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return Execution(run=Stage(stdout=done.stdout, stderr=done.stderr, code=done.returncode))
 
 
 def test_report_of_this_machine(tmp_path: Path) -> None:
-    """The script reports the compiler of this machine."""
+    """The script reports the compiler of this machine, and its Python."""
     report = probing.read_probe(run_probe(tmp_path, 100), NONCE, 100)
     assert report is not None
     version = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
@@ -40,6 +49,17 @@ def test_report_of_this_machine(tmp_path: Path) -> None:
     assert report.processors >= 1
     assert report.clock_s > 1_700_000_000
     assert report.kernel
+    python = subprocess.run(["python3", "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    assert re.fullmatch(rf"{re.escape(python)} [0-9a-f]{{8}}", report.python)
+
+
+def test_report_of_a_machine_without_python(tmp_path: Path) -> None:
+    """The rest of the report is complete."""
+    (tmp_path / "python3").write_text("#!/bin/sh\necho missing >&2\nexit 127\n")
+    (tmp_path / "python3").chmod(0o755)
+    report = probing.read_probe(run_probe(tmp_path, 100, PATH=f"{tmp_path}:{os.environ['PATH']}"), NONCE, 100)
+    assert report is not None
+    assert (report.python, bool(report.kernel)) == ("", True)
 
 
 def test_report_by_the_scripts_of_cms_ioi(tmp_path: Path) -> None:

@@ -59,6 +59,8 @@ def test_an_unknown_body_limit_is_bounded() -> None:
         replace(WORKER, installed=replace(WORKER.installed, version="1.1.0")),
         replace(WORKER, installed=replace(WORKER.installed, ceilings=Ceilings(run_timeout=3_000))),
         replace(WORKER, report=replace(WORKER.report, compilers=(replace(GCC, version="g++ 13.1.0"),))),
+        # a program in Python may need a package that only some have
+        replace(WORKER, report=replace(WORKER.report, python="3.11.2 0badcafe")),
         replace(WORKER, profile="classic"),
         replace(WORKER, max_output_bytes=65_536),
     ],
