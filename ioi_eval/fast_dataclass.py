@@ -1,4 +1,4 @@
-"""The decorator for small classes of which a run makes instances for every row of a dump."""
+"""The decorator for small classes of which a run makes instances for every row of a dump, or every job."""
 
 from __future__ import annotations
 

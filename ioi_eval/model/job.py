@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model.problem import Content
 
 
@@ -18,7 +19,7 @@ class JobKind(StrEnum):
     RUNNER = "runner"  # the file `runner`, with the file `plan`: see graders/PROTOCOL.md
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fast_dataclass
 class JobFile:
     """A file that is put into the box. Names are relative, with `/` between their parts."""
 
@@ -89,7 +90,7 @@ class Retries:
         return self.left >= 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fast_dataclass
 class Job:
     """What a sandbox executes: what Piston's `POST /api/v2/execute` takes, and hints that only our sandboxes use.
 
@@ -138,7 +139,7 @@ def signal_name(number: int) -> str | None:
         return f"SIG{number}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fast_dataclass
 class Stage:
     """How one stage of a job ended.
 
@@ -161,7 +162,7 @@ class Stage:
     memory_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fast_dataclass
 class Execution:
     """What a sandbox returns for a job.
 

@@ -16,7 +16,6 @@ import errno
 import socket
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -26,6 +25,7 @@ from aiohttp.payload import Payload
 from yarl import URL
 
 from ioi_eval.errors import SetupError
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.sandbox.piston import answer
 from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.spool import StoredLiteral
@@ -53,7 +53,7 @@ _GZIPPED = {"Content-Encoding": "gzip"}
 _PLAIN = "identity"  # without this word a server may compress its answers as it likes (RFC 9110, 12.5.3)
 
 
-@dataclass(frozen=True, slots=True)
+@fast_dataclass
 class Reply:
     """A complete HTTP answer."""
 
@@ -314,7 +314,7 @@ class HttpClient:
                 body = await _whole(response, max_bytes)
                 if 300 <= response.status < 400 and "Location" in response.headers:
                     body = answer.redirection(response.headers["Location"])
-                return Reply(response.status, body)
+                return Reply(status=response.status, body=body)
         except (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError, aiohttp.InvalidURL) as error:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error

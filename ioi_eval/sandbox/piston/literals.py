@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import zlib
-from dataclasses import dataclass
 from typing import Protocol
 
 import orjson
+
+from ioi_eval.fast_dataclass import fast_dataclass
 
 _DEFLATE_LEVEL = 6  # level 1 takes a third of the time, and a program becomes 8 % longer
 _MAX_RATIO = 32  # the runner refuses what becomes longer than that. Source: graders/runner/numbers.h
@@ -41,7 +42,7 @@ class Literal(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fast_dataclass
 class Inline:
     """A literal in memory."""
 

@@ -17,10 +17,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ioi_eval.errors import RejectedError, SandboxError
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Blob, Content, Execution, Job, JobFile, JobKind
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston import wire
@@ -84,7 +85,7 @@ def refused(execution: Execution) -> dict[str, str]:
     return {match[1]: match[2] for match in matches if match}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fast_dataclass
 class Variant:
     """A job as it is sent to a worker that has some of its files.
 

@@ -29,6 +29,7 @@ from urllib.parse import quote
 import orjson
 
 from ioi_eval.errors import RejectedError
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.piston.literals import Inline, Literal
@@ -159,7 +160,7 @@ class InstalledStarter:
     ceilings: Ceilings = field(default_factory=Ceilings)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fast_dataclass
 class Body:
     """A request's body.
 
