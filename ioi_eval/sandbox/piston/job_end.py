@@ -24,7 +24,7 @@ class JobEnd(Enum):
     @property
     def may_have_started(self) -> bool:
         """Whether a server may have worked on the job."""
-        return self not in {JobEnd.NOT_SERVED, JobEnd.CLIENT_LAGGED}
+        return self is not JobEnd.NOT_SERVED and self is not JobEnd.CLIENT_LAGGED
 
 
 class AnswerLostError(TransportError):

@@ -18,12 +18,12 @@ What servers of both generations do, and what is done about it here:
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from urllib.parse import quote
 
 import orjson
@@ -146,9 +146,9 @@ class Ceilings:
         still runs on the server, and its retry waits behind the same jobs.
         """
         least_s, max_s = SERVER_QUEUE_S
-        stages = (self.compile_timeout, self.run_timeout)
-        longest_s = sum(math.inf if each is None else each / 1000 for each in stages)
-        return min(max(least_s, longest_s), max_s)
+        if self.compile_timeout is None or self.run_timeout is None:
+            return max_s
+        return min(max(least_s, (self.compile_timeout + self.run_timeout) / 1000), max_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,9 +323,10 @@ def body(
         RejectedError: the main file is not text.
     """
     starts = literals if installed.starter is Starter.CMS_IOI else literals[:1]
-    if not any(each.encoding == "utf8" for each in starts):
+    if "utf8" not in [each.encoding for each in starts]:
         raise RejectedError(f"{files[0].name if files else 'a job'!r} must be text: servers start a utf8 file only")
-    limits = _limits(job, installed)
+    may_be_lowered = job.kind is JobKind.RUNNER or job.trusted or is_one_of_two(job)
+    limits = _limits(job.run_limits, job.compile_limits, installed.ceilings, may_be_lowered=may_be_lowered)
     language, version = (package, "*") if package else (installed.starter.value, installed.version)
     head = {"language": language, "version": version, "args": job.args, **limits}
     segments: list[bytes | Literal] = []
@@ -355,7 +356,10 @@ def body(
     )
 
 
-def _limits(job: Job, installed: InstalledStarter) -> Mapping[str, int]:
+@lru_cache(maxsize=1024)  # most jobs of a problem have the same limits; to derive them took 5 µs a job
+def _limits(
+    run: StageLimits, compile_limits: StageLimits | None, ceilings: Ceilings, *, may_be_lowered: bool
+) -> Mapping[str, int]:
     """The six limits.
 
     The runner enforces the real limits inside the box, so a lower hard limit of the server may prevent its answer but
@@ -363,15 +367,14 @@ def _limits(job: Job, installed: InstalledStarter) -> Mapping[str, int]:
     the hard limit itself, so it is not lowered: the server must refuse a limit that it does not allow. A job's memory
     limit is not lowered to the server's either, as this would change verdicts.
     """
-    ceilings, run, compiling = installed.ceilings, job.run_limits, job.compile_limits or IDLE_COMPILE
-    may_be_lowered = job.kind is JobKind.RUNNER or job.trusted or is_one_of_two(job)
+    compiling = compile_limits or IDLE_COMPILE
     limits = {
         "run_timeout": ceilings.lowered("run_timeout", run.wall_ms) if may_be_lowered else run.wall_ms,
         "run_cpu_time": ceilings.lowered("run_cpu_time", run.cpu_ms) if may_be_lowered else run.cpu_ms,
         "compile_timeout": compiling.wall_ms,
         "compile_cpu_time": compiling.cpu_ms,
     }
-    if job.compile_limits is None:
+    if compile_limits is None:
         for name in ("compile_timeout", "compile_cpu_time"):
             limits[name] = ceilings.lowered(name, limits[name])
     for name, stage in (("run_memory_limit", run), ("compile_memory_limit", compiling)):
