@@ -47,7 +47,7 @@ LIMITS = {
 }
 """The limits that jobs may request on a server with default settings. Source: our package in `piston/packages/`."""
 
-_FORMAT = b"1"  # of the package's contents; part of its name
+_FORMAT = b"2"  # of the package's contents and of the list of files that its script reads; part of its name
 INDEX = "index"
 _LOCK = ".index.lock"  # `piston/build-repository` takes it too
 _COMPRESSION = 1  # the network limits installing; even this level compresses test data to a third

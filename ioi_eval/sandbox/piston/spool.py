@@ -107,9 +107,9 @@ class RequestSpool:
     async def body(self, job: Job, installed: InstalledStarter, *, package: str = "") -> Body:
         """The request's body for a job; the arguments are those of `wire.body`. Raises as that and `literal` do."""
         files = wire.sent_files(job, installed.starter, package=package)
-        packed = wire.is_packed(job, package)
-        sent = [await self.literal(file.content, may_deflate=packed and file.name != "runner") for file in files]
-        if job.kind is JobKind.RUNNER:
+        is_runner = job.kind is JobKind.RUNNER  # which unpacks and inflates its files
+        sent = [await self.literal(file.content, may_deflate=is_runner and file.name != "runner") for file in files]
+        if is_runner:
             files = (*files, wire.sums_file(files, sent))
             sent.append(await self.literal(files[-1].content))
         return wire.body(job, installed, files, sent, package=package)

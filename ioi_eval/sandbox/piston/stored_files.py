@@ -4,9 +4,9 @@ A problem's files are on a worker as a Piston package, one for each problem (`pr
 uses them has this package as its runtime: since isolate a job sees its own package only. So jobs of other problems
 cannot see these files; programs and compilers in jobs of this problem cannot either, because the runner confines them
 before they start. The package's `run` (`graders/stored/run`) opens the files that the job's
-file `stored` names, checks their hashes, and starts the runner with the open files. Its answer names files that are
-missing or have another hash (`refused`), and the client sends these from then on: a package that is outdated, foreign
-or damaged makes requests larger, but never changes a verdict.
+file `stored` names, checks their hashes, and starts the runner with these and with the files that came with the job.
+Its answer names files that are missing or have another hash (`refused`), and the client sends these from then on: a
+package that is outdated, foreign or damaged makes requests larger, but never changes a verdict.
 
 The runner, which every job needs, is in our own packages too (`without_runner`): a job is sent without the runner, if
 the package has the same one. It is started by the package without a compile stage, if the worker has it.
@@ -34,7 +34,7 @@ DIGITS = 32
 """The length of a hash in a job's list of files."""
 
 LIST = "stored"
-"""The name of a job's file that lists its files: stored in the package, or sent."""
+"""The name of a job's file that lists those of its files that are in the package."""
 
 REFUSED_CODE = 66
 """The exit code of `graders/stored/run` if files are missing, or have another hash."""
@@ -118,8 +118,6 @@ class Variant:
 def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
     """The job that uses the files of its problem's package; `None` if it can use none.
 
-    Its list names the file of checksums too, which is added when it is sent.
-
     Args:
         job: of kind RUNNER, for one problem.
         absent: the hashes of files that the package is known not to have.
@@ -127,7 +125,7 @@ def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
     package = job.package
     if package is None or job.kind is not JobKind.RUNNER or job.stdin or job.args or ALL in absent:
         return None
-    lines = [f"sent {wire.SUMS}\n"]
+    lines: list[str] = []
     named: set[str] = set()
     sent: list[JobFile] = []
     for file in job.files:
@@ -138,7 +136,6 @@ def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
             lines.append(f"stored {file.name} {file_hash} {package.name_of(file_hash)}\n")
             named.add(file_hash)
         else:
-            lines.append(f"{'program' if file.executable else 'sent'} {file.name}\n")
             sent.append(file)
     if not named:
         return None

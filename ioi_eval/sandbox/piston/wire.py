@@ -177,16 +177,6 @@ class Body:
     max_wait_s: float = 0.0
 
 
-def is_packed(job: Job, package: str) -> bool:
-    """Whether a job's files may be sent packed or deflated: our runner reads them, and no other script.
-
-    Args:
-        job: the job.
-        package: the package that starts it instead of the worker's starter; empty for none.
-    """
-    return job.kind is JobKind.RUNNER and not is_problems(package)
-
-
 def _packed(files: Sequence[JobFile], literals: Sequence[Literal]) -> Iterable[tuple[str, Literal]]:
     """The names and literals of a job's files as they are sent to the runner: small texts as one file."""
     sent: list[tuple[str, Literal]] = []
@@ -333,7 +323,7 @@ def body(
     text = [orjson.dumps(head)[:-1], b',"files":[']
     size = 0
     names = [file.name for file in files]
-    sent = _packed(files, literals) if is_packed(job, package) else zip(names, literals, strict=True)
+    sent = _packed(files, literals) if job.kind is JobKind.RUNNER else zip(names, literals, strict=True)
     for name, content in sent:
         text += (_ENCODED[content.encoding], orjson.dumps(name), b',"content":')
         if isinstance(content, Inline) and content.size < _WORTH_A_SEGMENT:

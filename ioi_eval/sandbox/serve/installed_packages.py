@@ -42,7 +42,6 @@ from ioi_eval.sandbox.serve.request import Refusal
 _LANGUAGE = re.compile(PROBLEM_PACKAGE_PREFIX + r"[0-9a-f]{24}")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _STORED = re.compile(rf"stored ([A-Za-z0-9_][A-Za-z0-9_.]*) ([0-9a-f]{{{DIGITS}}}) ([0-9a-f]{{24}})")
-_SENT = re.compile(r"(?:sent|program) ([A-Za-z0-9_][A-Za-z0-9_.]*)")
 _BLOB = re.compile(r"(?:\./)?blobs/([0-9a-f]{24})")
 _INDEX_BYTES = 64 << 20
 _LIST_BYTES = 256 << 10  # each of at most MAX_FILES lines has a hash, and two names
@@ -190,20 +189,18 @@ class InstalledPackages:
         if len(listed) > _LIST_BYTES or len(lines) > request.MAX_FILES:
             most = f"{request.MAX_FILES} lines of together {_LIST_BYTES >> 10} KiB"
             raise Refusal(400, {"message": f"the file {LIST!r} is longer than {most}; name fewer files"})
-        files: dict[str, Content] = {}
+        files: dict[str, Content] = {name: content for name, content in sent.items() if name != LIST}
         missing: list[str] = []
         for line in lines:
-            if (match := _SENT.fullmatch(line)) and match[1] in sent:
-                files[match[1]] = sent[match[1]]
-            elif match := _STORED.fullmatch(line):
-                path = self._directory / runtime.language / runtime.version / "blobs" / match[3]
-                content, why = self._content(path, match[2])
-                if content is None:
-                    missing.append(f"not stored: {match[2]} {why}\n")
-                else:
-                    files[match[1]] = content
-            else:
+            match = _STORED.fullmatch(line)
+            if match is None:
                 raise Refusal(400, {"message": f"a line of the file {LIST!r} names no file: {line[:100]!r}"})
+            path = self._directory / runtime.language / runtime.version / "blobs" / match[3]
+            content, why = self._content(path, match[2])
+            if content is None:
+                missing.append(f"not stored: {match[2]} {why}\n")
+            else:
+                files[match[1]] = content
         if missing:
             raise NotStored("".join(missing))
         return files

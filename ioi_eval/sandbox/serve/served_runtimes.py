@@ -126,7 +126,7 @@ def stored_work(
     ours = pair["runner"]
     same = _is_ours(content, ours) if content is not None else digest(runner) == digest(ours)
     if "plan" not in request.files or files.get("plan") is not request.files["plan"]:
-        raise Refusal(400, {"message": f"the plan is not the job's own; send it, and say 'sent plan' in {LIST!r}"})
+        raise Refusal(400, {"message": f"the plan is not the job's own; send it, and do not name it in {LIST!r}"})
     if not same:
         raise NotStored("not stored: * is for another version of the runner than this server's\n")
     _refuse_more_memory(request)

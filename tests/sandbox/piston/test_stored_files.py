@@ -151,7 +151,7 @@ def test_small_files_are_sent(tmp_path: Path) -> None:
 def test_an_invalid_list_is_refused(tmp_path: Path) -> None:
     """A list with a path instead of a name is refused."""
     packages = installed(tmp_path, some_problem(b"a" * LARGE))
-    for line in (b"stored x ../../etc/passwd y", f"stored x {'0' * 32} ../../../x".encode(), b"sent /etc/passwd", b"x"):
+    for line in (b"stored x ../../etc/passwd y", f"stored x {'0' * 32} ../../../x".encode(), b"sent x", b"x"):
         with pytest.raises(Refusal, match="names no file"):
             packages.files(packages.runtimes()[0], {LIST: line})
 

@@ -45,10 +45,10 @@ def literal_of(file: JobFile) -> literals.Inline:
     return literals.literal(file.content)
 
 
-def encode(job: Job, installed: InstalledStarter) -> dict[str, Any]:
+def encode(job: Job, installed: InstalledStarter, *, package: str = "") -> dict[str, Any]:
     """The parsed request, as a server reads it."""
-    files = wire.sent_files(job, installed.starter)
-    body = wire.body(job, installed, files, [literal_of(file) for file in files])
+    files = wire.sent_files(job, installed.starter, package=package)
+    body = wire.body(job, installed, files, [literal_of(file) for file in files], package=package)
     assert all(isinstance(segment, bytes) for segment in body.segments)
     raw = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
     assert len(raw) == body.size
@@ -134,11 +134,20 @@ def test_programs_for_the_runner_are_deflated() -> None:
     assert not literals.deflated(bytes(1 << 20)).deflated, "the runner refuses what becomes more than 32 times as long"
 
 
-@pytest.mark.parametrize("job", [scripts(JobFile(name="run", content=b"1")), runner()])
-def test_only_our_runner_gets_packed_files(job: Job) -> None:
-    """Scripts, and the script of a problem's package, find each file under its name."""
-    assert wire.is_packed(job, "") is (job.kind is JobKind.RUNNER)
-    assert not wire.is_packed(job, "ioi_eval_problem_1")
+def test_files_of_scripts_are_not_packed() -> None:
+    """Scripts find each file under its name."""
+    job = scripts(*(JobFile(name=name, content=b"1") for name in ("run", "0.in", "1.in")))
+    assert [file["name"] for file in encode(job, BASH)["files"]][1:] == ["0.in", "1.in"]
+
+
+def test_small_files_beside_a_problem_s_package_are_sent_as_one() -> None:
+    """The package's script gets the list of its own files, and all others for the runner."""
+    tests = [JobFile(name=f"{number}.in", content=b"1 2") for number in range(30)]
+    job = runner(*tests)
+    job = replace(job, files=(JobFile(name="stored", content=b"stored runner 0 0\n"), *job.files))
+    request = encode(job, OURS, package="ioi_eval_problem_1")
+    assert [file["name"] for file in request["files"]] == ["stored", "runner", "packed"]
+    assert arrived(request)["7.in"] == b"1 2"
 
 
 def test_all_limits_are_always_sent() -> None:
