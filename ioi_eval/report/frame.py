@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.report import compact
 from ioi_eval.report.pending import pending_in
 
@@ -66,16 +66,28 @@ def result_rows(
     """The results as rows, one at a time; the arguments are those of `load_results`.
 
     Raises:
-        InputError: there are no results, or a file is damaged.
+        InputError: there are no results, or a file is damaged, or a line is not a row of results.
     """
     path = directory_of(directory) / RESULTS
     wanted = None if columns is None else set(columns)
     tests = tests and (wanted is None or not wanted.isdisjoint({"all_subtasks_results", "test_results"}))
     stored = lines_of(path.with_name(TESTS)) if tests else ()
     whole = compact.WithTests(dict(compact.whole(values) for _, _, values in stored))
-    for _, _, values in lines_of(path):
-        row = whole.row(values) if tests else values
-        yield row if wanted is None else {name: value for name, value in row.items() if name in wanted}
+    for number, _, values in lines_of(path):
+        try:
+            row = whole.row(values) if tests else values
+            names = row.keys()
+        except ODD_DATA as error:
+            raise not_a_result_row(path, number, error) from error
+        yield row if wanted is None else {name: row[name] for name in names if name in wanted}
+
+
+def not_a_result_row(path: Path, number: int, error: Exception) -> InputError:
+    """The error if the line with this number is not a row of results."""
+    return InputError(
+        f"{path}, line {number}: this is not a row of results ({type(error).__name__}: {error}); name a "
+        "directory that `ioi-eval score` or `ioi-eval apps score` has written"
+    )
 
 
 def directory_of(results: str | Path) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
-from ioi_eval.report.frame import RESULTS, directory_of, lines_of, result_rows
+from ioi_eval.report.frame import RESULTS, directory_of, lines_of, not_a_result_row, result_rows
 from ioi_eval.report.pending import Pending
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of, with_our_columns
 from ioi_eval.report.run_summary import FORMAT
@@ -98,10 +98,7 @@ class ResultSet:
 
     def not_a_result_row(self, number: int, error: Exception) -> InputError:
         """The error if the line with this number is not a row of results."""
-        return InputError(
-            f"{self.path}, line {number}: this is not a row of results ({type(error).__name__}: {error}); name a "
-            "directory that `ioi-eval score` or `ioi-eval apps score` has written"
-        )
+        return not_a_result_row(self.path, number, error)
 
     def name_of(self, row: Mapping[str, Any], *, otherwise: str = "–") -> Name:
         """The problem and submission of a row; `otherwise` if the row names no submission."""

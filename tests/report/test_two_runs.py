@@ -205,6 +205,17 @@ def test_rows_of_the_reference_have_our_columns(tmp_path: Path) -> None:
         list(found.rows())
 
 
+@pytest.mark.parametrize("line", ["[1]", "5", "null", '{"uuid": "b", "all_subtasks_results": [5]}'])
+@pytest.mark.parametrize("tests", [True, False])
+def test_a_later_line_that_is_no_row_of_results_is_refused(tmp_path: Path, line: str, tests: bool) -> None:
+    """Every command that reads results names the line, and ends without a traceback."""
+    found = results(tmp_path / "a", row("a", "AC", 100))
+    with (tmp_path / "a" / "results.jsonl").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(InputError, match="line 2: this is not a row of results"):
+        list(found.rows(tests=tests))
+
+
 OUTCOMES = st.lists(st.sampled_from([("AC", 100.0), ("WA", 0.0), ("PA", 50.0), ("JE", None)]), min_size=1, max_size=12)
 
 
