@@ -8,7 +8,8 @@ ends the run.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 
 from ioi_eval.blobs import BlobStore
@@ -81,6 +82,13 @@ def load_problems(
         InputError: a source cannot be read.
         RowError: a row does not say which problem or test it is.
     """
+    return with_tests(problems_without_tests(problem_source, years=years, ids=ids), test_source, blobs)
+
+
+def problems_without_tests(
+    problem_source: Source, *, years: Collection[int] | None = None, ids: Collection[str] | None = None
+) -> ProblemSet:
+    """Read problems, but not their tests; arguments and errors as of `load_problems`."""
     groups, passed_over = _grouped(problem_source.iterate(PROBLEM_COLUMNS), years, ids)
     drafts: dict[ProblemKey, Problem] = {}
     unusable: dict[ProblemKey, InputError] = {}
@@ -89,14 +97,43 @@ def load_problems(
             drafts[key] = _draft(key, group)
         except InputError as error:
             unusable[key] = _placed(key, error)
-    tests = collect_tests(test_source, {key: draft.subtasks for key, draft in drafts.items()}, blobs)
+    return ProblemSet(problems=drafts, unusable=unusable, passed_over=passed_over)
+
+
+def with_tests(
+    drafts: ProblemSet,
+    test_source: Source,
+    blobs: BlobStore,
+    *,
+    when_there: Callable[[Problem], None] = lambda _problem: None,
+) -> ProblemSet:
+    """Read the tests of problems.
+
+    Args:
+        drafts: the problems, without tests.
+        test_source, blobs: as for `load_problems`.
+        when_there: is called with a problem when all of its tests have been read. A later row of tests may still make
+            the problem unusable.
+
+    Raises:
+        InputError: the source cannot be read.
+        RowError: a row does not say which test it is.
+    """
+
+    def tell(key: ProblemKey, data: TestData) -> None:
+        with suppress(InputError):  # raised again below, when all is read
+            when_there(_with_tests(drafts.problems[key], data))
+
+    wanted = {key: draft.subtasks for key, draft in drafts.problems.items()}
+    tests = collect_tests(test_source, wanted, blobs, when_there=tell)
     problems: dict[ProblemKey, Problem] = {}
-    for key, draft in drafts.items():
+    unusable = dict(drafts.unusable)
+    for key, draft in drafts.problems.items():
         try:
             problems[key] = _with_tests(draft, tests[key])
         except InputError as error:
             unusable[key] = _placed(key, error)
-    return ProblemSet(problems=problems, unusable=unusable, passed_over=passed_over)
+    return replace(drafts, problems=problems, unusable=unusable)
 
 
 def draft_problems(rows: Iterable[Row]) -> tuple[Problem, ...]:

@@ -7,7 +7,7 @@ same files are not read again (`case_data.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
@@ -29,7 +29,11 @@ TEST_COLUMNS = (
 
 
 def collect_tests(
-    source: Source, wanted: Mapping[ProblemKey, tuple[Subtask, ...]], store: BlobStore
+    source: Source,
+    wanted: Mapping[ProblemKey, tuple[Subtask, ...]],
+    store: BlobStore,
+    *,
+    when_there: Callable[[ProblemKey, TestData], None] = lambda _key, _data: None,
 ) -> dict[ProblemKey, TestData]:
     """Read the tests that the subtasks name, in one pass over the source.
 
@@ -37,6 +41,8 @@ def collect_tests(
         source: rows as in `open-r1/ioi-test-cases`.
         wanted: the subtasks of each problem.
         store: stores the test data.
+        when_there: is called for a problem when all of its tests have been read. A later row may still give it an
+            error.
 
     Returns:
         The tests of each problem; with an `error` if a test is missing, has two different contents, or has no input.
@@ -49,21 +55,29 @@ def collect_tests(
     names = {key: {name for subtask in subtasks for name in subtask.tests} for key, subtasks in wanted.items()}
     chosen = source.with_configs(sorted({str(key.year) for key in wanted}))
     known, contents = KnownTests(chosen, store), Contents(store)
-    collected = {key: known.find(key, names[key], contents) for key in wanted}
-    left = {key: TestData() for key, data in collected.items() if data is None}
+    collected: dict[ProblemKey, TestData] = {}
+    left: dict[ProblemKey, TestData] = {}
+    for key in wanted:
+        found = known.find(key, names[key], contents)
+        collected[key] = found or left.setdefault(key, TestData())
+        if found is not None:
+            when_there(key, found)
     for row in read_ahead(chosen.iterate(TEST_COLUMNS)) if left else ():
         key = ProblemKey(year=row.integer("year"), id=row.identifier("problem_id"))
         name = row.identifier("test_name")
         if key not in left or name not in names[key]:
             continue
+        data, is_new = left[key], name not in left[key].cases
         try:
-            _add(left[key], name, row, contents)
+            _add(data, name, row, contents)
         except InputError as error:
-            left[key].error = left[key].error or error
+            data.error = data.error or error
+        if is_new and data.error is None and len(data.cases) == len(names[key]):
+            when_there(key, data)
     for key, data in left.items():
         data.error = data.error or _missing(key, wanted[key], data.cases, source)
         known.note(key, names[key], data)
-    return {key: data or left[key] for key, data in collected.items()}
+    return collected
 
 
 def _add(data: TestData, name: str, row: Row, contents: Contents) -> None:
