@@ -28,7 +28,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -170,6 +171,12 @@ class LocalSandbox:
                     return await self._run_trusted_script(job, box)
             with descriptors(job.files) as files, returned_files(job.returns) as returns:
                 return await self._run_runner(job, files, returns, box, target.isolation)
+
+    @asynccontextmanager
+    async def own_work(self) -> AsyncIterator[None]:
+        """Work of this process in the place of a job: meanwhile one job less runs, and none runs alone."""
+        async with self._boxes.take(), self._slots.take():
+            yield
 
     async def run_commands(
         self, stages: Sequence[Command], files: Sequence[JobFile], *, alone: bool = False
