@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
@@ -27,8 +28,9 @@ from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, Survey, survey
 from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.problems.coming import ComingProblems
 from ioi_eval.problems.first_rows import FIRST
-from ioi_eval.problems.ioi import ProblemSet, load_problems, scaled_set
+from ioi_eval.problems.ioi import ProblemSet, load_problems, problems_without_tests, scaled_set
 from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
@@ -37,6 +39,9 @@ from ioi_eval.report.texts import counted, listed
 from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std
+
+_LOOK_S = 0.05
+"""How often a task looks whether all tests were read."""
 
 _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, and `open-r1/ioi-sample-solutions`
 
@@ -86,7 +91,7 @@ def score_all(
     """Score several dumps, one after the other, each into a directory of its own, and show each result.
 
     All dumps are read once before anything is judged. Problems and tests are read only once, and the sandbox is entered
-    only once.
+    only once. A single dump is judged while tests are still being read.
 
     Args:
         calls: they differ only in `dumps` and `out`.
@@ -103,7 +108,7 @@ def score_all(
 
     def restore() -> None:
         tell("the cache was deleted during the run; reading problems and tests again")
-        _read(dumps, problem_source, test_source, blobs)
+        load_problems(problem_source, test_source, blobs, **_years_and_ids(dumps))
 
     def show(to_score: DumpToScore, outcome: DumpOutcome) -> int:
         call, texts = to_score.call, [terminal_report(outcome.summary)]
@@ -117,17 +122,18 @@ def score_all(
     async def run() -> int:
         codes = []
         async with _opened(common, events) as (sandbox, scorer):
-            await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.problems.values()))
+            await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.drafts.problems.values()))
+            reading = asyncio.create_task(_take_the_place_of_a_job(sandbox, problems))
             for number, to_score in enumerate(dumps, 1):
                 if len(dumps) > 1:
                     tell(f"data set {number} of {len(dumps)}: {to_score.call.dump}")
-                outcome = await _score(
-                    sandbox, scorer, to_score, to_score.own(problems), restore=restore, events=events
-                )
+                own = problems if len(dumps) == 1 else to_score.own(await in_thread(problems.wait_for_all))
+                outcome = await _score(sandbox, scorer, to_score, own, restore=restore, events=events)
                 codes.append(await in_thread(show, to_score, outcome))
                 if outcome.interrupted or outcome.stopped_by:
                     tell(*(f"not begun: {left.call.dump}" for left in dumps[number:]))
                     break
+            reading.cancel()
         return max(codes)
 
     return asyncio.run(run())
@@ -158,7 +164,7 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     from ioi_eval.pipeline.dry_run import plan
 
     problem_source, test_source, dumps = _open(calls)
-    problems = _load(dumps, problem_source, test_source, BlobStore())
+    problems = _load(dumps, problem_source, test_source, BlobStore()).wait_for_all()
 
     async def run() -> bool:
         complete = True
@@ -213,22 +219,23 @@ def _dump(call: ScoreCall) -> Source:
     return Altered(dump, without_code=call.always_extract_code, with_messages=call.add_messages_column)
 
 
-def _load(dumps: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
-    """The problems with a year and an id that occur in the dumps, with scaled time limits."""
+def _load(
+    dumps: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore
+) -> ComingProblems:
+    """The problems with a year and an id that occur in the dumps, with scaled time limits. Reading their tests, which
+    are stored in the cache, has begun."""
     rows = sum(to_score.seen.rows for to_score in dumps)
     needed = {key for to_score in dumps for key in to_score.seen.problems}
     tell(f"{counted(rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
-    problems = _read(dumps, problem_source, test_source, blobs)
+    drafts = problems_without_tests(problem_source, **_years_and_ids(dumps))
     for to_score in dumps:
-        _check_found(to_score, to_score.own(problems), problem_source)
-    return scaled_set(problems, dumps[0].call.rules.factor)
+        _check_found(to_score, to_score.own(drafts), problem_source)
+    return ComingProblems(scaled_set(drafts, dumps[0].call.rules.factor), test_source, blobs)
 
 
-def _read(dumps: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
-    """Read the problems; their test data is stored in the cache."""
+def _years_and_ids(dumps: Sequence[DumpToScore]) -> dict[str, Any]:
     needed = {key for to_score in dumps for key in to_score.seen.problems}
-    years, ids = {key.year for key in needed}, {key.id for key in needed}
-    return load_problems(problem_source, test_source, blobs, years=years, ids=ids)
+    return {"years": {key.year for key in needed}, "ids": {key.id for key in needed}}
 
 
 def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) -> None:
@@ -261,11 +268,21 @@ def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncConte
     )
 
 
+async def _take_the_place_of_a_job(entered: OpenSandbox, problems: ComingProblems) -> None:
+    """While tests are being read on the machine that judges, run one job less, and no program alone."""
+    from ioi_eval.sandbox.local.sandbox import LocalSandbox
+
+    if isinstance(entered.sandbox, LocalSandbox) and not problems.has_ended:
+        async with entered.sandbox.own_work():
+            while not problems.has_ended:  # noqa: ASYNC110 - it ends in a thread without an event loop
+                await asyncio.sleep(_LOOK_S)
+
+
 async def _score(
     sandbox: OpenSandbox,
     scorer: Scorer,
     to_score: DumpToScore,
-    problems: ProblemSet,
+    problems: ProblemSet | ComingProblems,
     *,
     restore: Callable[[], None],
     events: Events,
@@ -278,14 +295,16 @@ async def _score(
         sandbox,
         jobs_at_once=sandbox.jobs_at_once,
         rows=to_score.seen.rows,
-        problems=len(problems.problems),
+        problems=len(problems.drafts.problems if isinstance(problems, ComingProblems) else problems.problems),
         shares=Language.PYTHON in to_score.seen.languages,
         events=events,
         restore=restore,
     )
 
 
-async def _dump_reader(to_score: DumpToScore, problems: ProblemSet, scorer: Scorer) -> ContestDumpReader:
+async def _dump_reader(
+    to_score: DumpToScore, problems: ProblemSet | ComingProblems, scorer: Scorer
+) -> ContestDumpReader:
     await scorer.learn_tools(to_score.seen.languages)
     return ContestDumpReader(
         to_score.dump,

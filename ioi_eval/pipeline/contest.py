@@ -75,6 +75,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
     codec = CONTEST_CODEC
     facts = staticmethod(contest_facts)
     report = staticmethod(markdown_report)
+    dump_reader: ContestDumpReader
     summary: Summary
 
     def __init__(
@@ -87,10 +88,14 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
     ) -> None:
         chosen = dump_reader.selection
         options = [sorted(chosen.years), sorted(chosen.problems), chosen.limit, dump_reader.id_column, str(unscored)]
-        summary = Summary(unusable=dump_reader.problems.unusable, grouping=grouping)
+        summary = Summary(grouping=grouping)
         super().__init__(dump_reader, summary, [*options, list(summary.by)])
         self._scorer, self._unscored = scorer, unscored
         self._known: OrderedDict[int, ResultColumns] = OrderedDict()
+
+    def await_problems(self) -> None:
+        """Wait for the tests of all problems; then the summary names the problems that are unusable."""
+        self.summary.unusable = self.dump_reader.await_problems().unusable
 
     async def judge(self, candidate: ContestCandidate) -> SubmissionResult:
         """Judge a submission."""

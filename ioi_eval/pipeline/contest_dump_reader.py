@@ -12,6 +12,7 @@ from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
 from ioi_eval.pipeline.window import Candidate
+from ioi_eval.problems.coming import ComingProblems
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, Source
@@ -155,7 +156,8 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
     Args:
         source: the dump.
         selection: which of its rows.
-        problems: the problems, and those that cannot be used.
+        problems: the problems, and those that cannot be used. If their tests are still being read, a row waits for
+            those of its problem.
         fingerprints: returns a hash of everything that determines a submission's outcome, for each kind of target
             that may judge it.
         id_column: the column that names a submission.
@@ -166,22 +168,40 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
         self,
         source: Source,
         selection: RowSelection,
-        problems: ProblemSet,
+        problems: ProblemSet | ComingProblems,
         *,
         fingerprints: Callable[[Problem, Submission], Sequence[str]],
         id_column: str = "uuid",
         with_includes: bool = False,
     ) -> None:
         super().__init__(source, id_column, submission_columns(id_column))
-        self.problems = problems
+        self._coming = problems if isinstance(problems, ComingProblems) else None
+        self.problems = problems.there() if isinstance(problems, ComingProblems) else problems
         self.selection = selection
         self._fingerprints, self._with_includes = fingerprints, with_includes
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether tests are still being read."""
+        return self._coming is not None and not self._coming.has_ended
+
+    def await_problems(self) -> ProblemSet:
+        """All problems, when it is known which can be used.
+
+        Raises:
+            InputError: the tests cannot be read.
+        """
+        if self._coming is not None:
+            self.problems = self._coming.wait_for_all()
+        return self.problems
 
     def _rows(
         self, reading: DumpReading, columns: Sequence[str] | None
     ) -> Iterator[Iterator[Judgeable[ContestCandidate] | Refused]]:
         rows = reading.rows_of(self.source, columns)
         for row, problem in self.selection.among(rows, done=reading.wanted):
+            if self._coming is not None and problem is not None:
+                self.problems = self._coming.wait_for(problem)
             yield self._row_entries(row, problem, reading)
             reading.wanted += 1
 
@@ -196,7 +216,8 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
             yield or_refused(sample, self._entry, sample, problem, reading)
 
     def problem_signatures(self) -> Iterator[str]:
-        """For each problem, its notes and the fingerprints of an empty program in each language."""
+        """For each problem, when all are there, its notes and the fingerprints of an empty program in each language."""
+        self.await_problems()
         for key, problem in sorted(self.problems.problems.items(), key=str):
             yield f"{key} {problem.name} {problem.day} {problem.notes}"
             for language in Language:

@@ -6,6 +6,7 @@ Results are in the journal before the result files are made from it, in the dump
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,15 @@ async def score_dump(
     """
     dump_reader, summary = family.dump_reader, family.summary
     options = {**settings.options, "": family.options}
-    made_from = await in_thread(lambda: signature(dump_reader.source, dump_reader.problem_signatures(), options))
+
+    @cache
+    def made_from() -> str | None:
+        return signature(dump_reader.source, dump_reader.problem_signatures(), options)
+
+    if not dump_reader.may_wait:  # else when it is first needed, so that judging can begin
+        await in_thread(made_from)
     written = PresentResults(directory, (*family.files, TESTS, INPUTS), journal, made_from)
-    if not settings.retry_failed and (earlier := written.earlier()) is not None:
+    if not settings.retry_failed and (earlier := await in_thread(written.earlier)) is not None:
         return await in_thread(
             end_unchanged, written, earlier, settings, progress, report=family.report, run_part=summary.this_run
         )
@@ -62,6 +69,8 @@ async def score_dump(
     files = ResultFiles(directory, family, store, settings)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
+        family.await_problems()
+        made_from()
         dump_reader.source.forget()
         files.finish(writing)
         values = summary.as_dict(facts)

@@ -138,13 +138,15 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             self._count(copy, self._empty[copy.keys.program][0])
 
     def _batch(self) -> list[CandidateT | Refused | None]:
-        """The next rows: few enough for memory, enough to outweigh a change of threads.
+        """The next rows: few enough for memory, enough to outweigh a change of threads. While the next one may wait for
+        its problem, it is only one.
 
         Rows that were written already are counted here: if the run is interrupted meanwhile, the batch is lost.
         """
         batch: list[CandidateT | Refused | None] = []
         held = 0
-        for entry in itertools.islice(self._entries, BATCH_ROWS):
+        rows = 1 if self._family.dump_reader.may_wait else BATCH_ROWS
+        for entry in itertools.islice(self._entries, rows):
             batch.append(entry)
             self.done.resumed += entry is None
             held += 0 if entry is None or isinstance(entry, Refused) else (entry.size or 0)

@@ -155,6 +155,11 @@ class DumpReader(ABC, Generic[CandidateT]):
     def __init__(self, source: Source, id_column: str, columns: Sequence[str]) -> None:
         self.source, self.id_column, self._columns = source, id_column, columns
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether reading a row may wait until the tests of its problem are there."""
+        return False
+
     @abstractmethod
     def problem_signatures(self) -> Iterator[str]:
         """For each problem, texts that change if its results could change."""

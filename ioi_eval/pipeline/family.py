@@ -118,6 +118,9 @@ class ProblemFamily(ABC, Generic[CandidateT, ResultT]):
     def __init__(self, dump_reader: DumpReader[CandidateT], summary: RunSummary, options: Sequence[Any]) -> None:
         self.dump_reader, self.summary, self.options = dump_reader, summary, options
 
+    def await_problems(self) -> None:
+        """Wait until it is known which problems can be judged. Called from a thread, before a result is written."""
+
     @staticmethod
     @abstractmethod
     def facts(result: Any) -> ResultFacts:

@@ -83,6 +83,7 @@ class ResultFiles(Generic[CandidateT, ResultT]):
             SetupError: the files cannot be written.
         """
         if len(self._store.journal):
+            self._family.await_problems()
             yield from self._judged_before()
         for entry in self._family.dump_reader.entries(self._reading.continued()):
             yield entry if isinstance(entry, Refused) else entry.candidate

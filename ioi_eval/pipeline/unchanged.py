@@ -53,19 +53,21 @@ class PresentResults:
         directory: where results are.
         files: the files that a run writes, except the summary.
         journal: in the same directory.
-        made_from: the signature of this run.
+        made_from: returns the signature of this run; called when it is needed first, because it waits for all problems.
     """
 
-    def __init__(self, directory: Path, files: Sequence[str], journal: Journal, made_from: str | None) -> None:
+    def __init__(
+        self, directory: Path, files: Sequence[str], journal: Journal, made_from: Callable[[], str | None]
+    ) -> None:
         self.directory, self._files, self.journal, self._made_from = directory, files, journal, made_from
 
     def earlier(self) -> dict[str, Any] | None:
         """The earlier summary, if this run would write the same results; only with the notes about the results."""
-        if self._made_from is None:
+        if not (self.directory / STATE).exists() or (made_from := self._made_from()) is None:
             return None
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # then it is not what we wrote
             state = orjson.loads((self.directory / STATE).read_bytes())
-            same = state["made_from"] == self._made_from and state["journal"] == list(self.journal.found)
+            same = state["made_from"] == made_from and state["journal"] == list(self.journal.found)
             if same and state["files"] == self._state_of_files():
                 values: dict[str, Any] = orjson.loads((self.directory / "summary.json").read_bytes())
                 return {**values, "notes": state["notes"]}
@@ -79,13 +81,14 @@ class PresentResults:
     def describe(self, notes: Sequence[str]) -> None:
         """Describe what the present files were made from, with the notes about the results."""
         self.journal.sync()
+        made_from = self._made_from()
         state = {
-            "made_from": self._made_from,
+            "made_from": made_from,
             "journal": list(self.journal.state),
             "files": self._state_of_files(),
             "notes": list(notes),
         }
-        if self._made_from is not None:
+        if made_from is not None:
             with contextlib.suppress(OSError):  # then the next run makes the results again
                 (self.directory / STATE).write_bytes(orjson.dumps(state))
 

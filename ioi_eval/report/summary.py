@@ -26,7 +26,7 @@ class Summary(RunSummary):
         self, *, unusable: Mapping[ProblemKey, Exception] | None = None, grouping: Grouping | None = None
     ) -> None:
         super().__init__(Summary, grouping)
-        self._unusable = {str(key): str(error) for key, error in (unusable or {}).items()}
+        self.unusable = unusable or {}
         self._problems: dict[ProblemKey, ProblemTally] = {}
         self._attempted: Counter[str] = Counter()
         self._suspicious = 0
@@ -78,7 +78,7 @@ class Summary(RunSummary):
 
     def _own(self, run: RunFacts) -> dict[str, Any]:  # noqa: ARG002 - not needed
         return {
-            "unusable_problems": self._unusable,
+            "unusable_problems": {str(key): str(error) for key, error in self.unusable.items()},
             "attempted": dict(self._attempted.most_common()),
             "suspicious": self._suspicious,
             "cpu_s": self._cpu.as_dict(),
