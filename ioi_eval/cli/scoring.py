@@ -27,7 +27,7 @@ from ioi_eval.model import DEFAULT_YEAR, Language, ProblemKey
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, Survey, survey
-from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.pipeline.threads import in_thread, until
 from ioi_eval.problems.coming import ComingProblems
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems, problems_without_tests, scaled_set
@@ -39,9 +39,6 @@ from ioi_eval.report.texts import counted, listed
 from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std
-
-_LOOK_S = 0.05
-"""How often a task looks whether all tests were read."""
 
 _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, and `open-r1/ioi-sample-solutions`
 
@@ -127,7 +124,8 @@ def score_all(
             for number, to_score in enumerate(dumps, 1):
                 if len(dumps) > 1:
                     tell(f"data set {number} of {len(dumps)}: {to_score.call.dump}")
-                own = problems if len(dumps) == 1 else to_score.own(await in_thread(problems.wait_for_all))
+                    await until(lambda: problems.has_ended)
+                own = problems if len(dumps) == 1 else to_score.own(problems.wait_for_all())
                 outcome = await _score(sandbox, scorer, to_score, own, restore=restore, events=events)
                 codes.append(await in_thread(show, to_score, outcome))
                 if outcome.interrupted or outcome.stopped_by:
@@ -274,8 +272,7 @@ async def _take_the_place_of_a_job(entered: OpenSandbox, problems: ComingProblem
 
     if isinstance(entered.sandbox, LocalSandbox) and not problems.has_ended:
         async with entered.sandbox.own_work():
-            while not problems.has_ended:  # noqa: ASYNC110 - it ends in a thread without an event loop
-                await asyncio.sleep(_LOOK_S)
+            await until(lambda: problems.has_ended)
 
 
 async def _score(

@@ -18,8 +18,8 @@ from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_files import ResultFiles
 from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, now
-from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.unchanged import PresentResults, end_unchanged, signature
+from ioi_eval.pipeline.threads import in_thread, until
+from ioi_eval.pipeline.unchanged import STATE, PresentResults, end_unchanged, signature
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import write_summary
 from ioi_eval.report.frame import TESTS
@@ -57,6 +57,8 @@ async def score_dump(
     def made_from() -> str | None:
         return signature(dump_reader.source, dump_reader.problem_signatures(), options)
 
+    if (directory / STATE).exists():  # of an earlier run: all problems are needed to compare it
+        await until(lambda: not dump_reader.may_wait)
     if not dump_reader.may_wait:  # else when it is first needed, so that judging can begin
         await in_thread(made_from)
     written = PresentResults(directory, (*family.files, TESTS, INPUTS), journal, made_from)

@@ -9,6 +9,9 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_LOOK_S = 0.05
+"""How often `until` looks."""
+
 
 async def in_thread(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Run the work in a thread, to its end: like `asyncio.to_thread`, but a cancelled caller waits for the thread.
@@ -23,6 +26,12 @@ async def in_thread(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) 
         await asyncio.wait([running])
         running.exception()  # else asyncio prints it: of two threads that fail at once, only one has a caller left
         raise
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is true that becomes true in another thread. A cancelled caller does not wait for it."""
+    while not is_so():  # noqa: ASYNC110 - the other thread has no event loop
+        await asyncio.sleep(_LOOK_S)
 
 
 async def for_each(items: Iterable[T], work: Callable[[T], Awaitable[None]], *, workers: int) -> None:

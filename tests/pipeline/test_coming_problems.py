@@ -246,6 +246,36 @@ def test_a_signal_while_tests_are_read(coming: ComingContest, undisturbed: tuple
     assert coming.written() == undisturbed
 
 
+def test_a_signal_before_judging_does_not_wait_for_the_tests(
+    coming: ComingContest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run over results that are there needs all tests before it can begin. Ctrl-C ends it at once, while they are
+    still being read.
+    """
+    assert coming.run(ScriptedScorer()).exit_code == 0
+    before, has_begun, may_read, went_on = coming.written(), threading.Event(), threading.Event(), list[bool]()
+
+    def may_wait(reader: ContestDumpReader) -> bool:
+        has_begun.set()
+        return reader._coming is not None and not reader._coming.has_ended
+
+    def hold(index: int) -> None:
+        if index == 5:
+            _wait(has_begun)
+            os.kill(os.getpid(), signal.SIGINT)
+            went_on.append(may_read.wait(60))
+
+    monkeypatch.setattr(ContestDumpReader, "may_wait", property(may_wait))
+    coming.hold = hold
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            coming.run(ScriptedScorer())
+        assert went_on == []
+    finally:
+        may_read.set()
+    assert coming.written() == before
+
+
 def _wait(event: threading.Event) -> None:
     assert event.wait(60)
 
