@@ -73,11 +73,12 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         It returns early, with `done.stopped_by`, if the sandbox cannot be used any more.
 
         Raises:
-            ExceptionGroup: of `SetupError` if the journal cannot be written, or this machine lacks something.
+            ExceptionGroup: of `SetupError` if the journal cannot be written, or this machine lacks something; of
+                `InputError` if problems cannot be read.
         """
         started = time.monotonic()
         try:
-            await beating(self.progress, self._feed_and_work(), check=self._check_journal)
+            await beating(self.progress, self._feed_and_work(), check=self._check)
         finally:
             self.done.wall_s = time.monotonic() - started
 
@@ -87,10 +88,14 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             for _ in range(self.settings.jobs_at_once + self.settings.spare):
                 working.create_task(self._work())
 
-    def _check_journal(self) -> None:
-        """Sync the journal in time, also while there are no new results, and check that it still exists."""
+    def _check(self) -> None:
+        """Sync the journal in time, also while there are no new results, and check that it still exists. If problems
+        were read meanwhile and that failed, raise the error, also while all rows of the dump were read.
+        """
         self.store.journal.require_there()
         self.store.journal.sync_if_due()
+        if not self._family.dump_reader.may_wait:
+            self._family.await_problems()
 
     # ------------------------------------------------------------------ reading
 

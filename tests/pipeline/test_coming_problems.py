@@ -231,6 +231,16 @@ def test_an_error_at_the_end_ends_the_run(
     assert coming.written() == undisturbed
 
 
+def test_an_error_ends_a_run_that_has_read_all_rows(coming: ComingContest, scorer: ScriptedScorer) -> None:
+    """It does not wait for the programs that are being judged, which may take hours: here for ever."""
+    coming.write(*programs("1", "wait"))
+    coming.write_tests([*FIRST, *SECOND, UNNAMED])
+    coming.hold_until_a_result(before=5)
+    with pytest.raises(RowError, match="row 7: test_name is missing"):
+        coming.run(scorer)
+    assert not (coming.out / "results.jsonl").exists()
+
+
 def test_a_signal_while_tests_are_read(coming: ComingContest, undisturbed: tuple[bytes, ...]) -> None:
     """The rest of the tests is read, then the results so far are written. The next run continues."""
     was_sent = threading.Event()
