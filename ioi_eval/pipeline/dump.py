@@ -53,9 +53,11 @@ async def score_dump(
     dump_reader, summary = family.dump_reader, family.summary
     options = {**settings.options, "": family.options}
 
+    digest = await in_thread(dump_reader.source.digest)
+
     @cache
     def made_from() -> str | None:
-        return signature(dump_reader.source, dump_reader.problem_signatures(), options)
+        return None if digest is None else signature(digest, dump_reader.problem_signatures(), options)
 
     if (directory / STATE).exists():  # of an earlier run: all problems are needed to compare it
         await until(lambda: not dump_reader.may_wait)

@@ -23,7 +23,6 @@ from ioi_eval.journal import Journal
 from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.settings import DumpOutcome, RunCounts, Settings
 from ioi_eval.pipeline.writing import write_summary
-from ioi_eval.problems.row import Source
 from ioi_eval.report.run_summary import RunFacts, renewed
 from ioi_eval.version import __version__
 
@@ -31,17 +30,14 @@ STATE = ".written.json"
 _FORMAT = 1
 
 
-def signature(dump: object, problem_signatures: Iterable[str], options: Mapping[str, Any]) -> str | None:
-    """A hash of everything that results are made from; `None` if the dump has no hash of its contents.
+def signature(digest: str, problem_signatures: Iterable[str], options: Mapping[str, Any]) -> str:
+    """A hash of everything that results are made from.
 
     Args:
-        dump: the source of rows.
+        digest: a hash of the dump's contents, from before its first row was written.
         problem_signatures: for each problem, texts that change if its results could change.
         options: all options of the run.
     """
-    digest = dump.digest() if isinstance(dump, Source) else None
-    if digest is None:
-        return None
     values = [_FORMAT, __version__, digest, list(problem_signatures), options]
     return digest_of(json.dumps(values, default=str, sort_keys=True))  # orjson refuses file names that are not UTF-8
 

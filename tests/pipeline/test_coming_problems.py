@@ -204,6 +204,33 @@ def test_results_of_an_earlier_run_wait_for_the_last_test(
     assert_contradicting(coming, coming.run(Telling()), contradicting)
 
 
+def test_a_dump_that_is_changed_while_tests_are_read_is_judged_again(
+    coming: ComingContest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first row is written with its old result, then the row is changed. The next run does not take the results
+    for those of the new dump.
+    """
+    coming.write(*programs("1", "0.5"))
+    assert coming.run(ScriptedScorer(), selection=RowSelection(limit=1)).exit_code == 0
+    (coming.out / STATE).unlink()
+    goes_on, wait_for_all = threading.Event(), ComingProblems.wait_for_all
+
+    def tell(problems: ComingProblems) -> ProblemSet:
+        goes_on.set()
+        return wait_for_all(problems)
+
+    def change(_submission: Submission) -> None:
+        coming.write(*programs("0", "0.5"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ComingProblems, "wait_for_all", tell)
+        coming.hold = lambda index: None if index < 5 else _wait(goes_on)
+        assert coming.run(ScriptedScorer(before=change)).exit_code == 0
+    coming.hold = lambda _index: None
+    assert coming.run(ScriptedScorer()).exit_code == 0
+    assert [row["total_score"] for row in coming.results()] == [0, 50]
+
+
 @pytest.mark.parametrize("kind", [RowError, SetupError])
 def test_an_error_at_the_end_ends_the_run(
     coming: ComingContest, kind: type[IoiEvalError], undisturbed: tuple[bytes, ...]
