@@ -38,6 +38,20 @@ def read(name: str) -> bytes:
     return (_directory() / name).read_bytes()
 
 
+_NUMBER = re.compile(r"^constexpr int64_t (k\w+) = ([0-9']+);$", re.MULTILINE)
+
+
+def numbers(header: str) -> Mapping[str, int]:
+    """The numbers of a header, by their names in C++."""
+    return {name: int(digits.replace("'", "")) for name, digits in _NUMBER.findall(header)}
+
+
+@cache
+def runner_rules() -> Mapping[str, int]:
+    """The numbers of the runner's rules, by their names in `graders/runner/rules.h`."""
+    return numbers(read("runner/rules.h").decode("utf-8"))
+
+
 @cache
 def classic_scripts() -> Mapping[str, bytes]:
     """The scripts of the classic contract, and the files that they need in addition to the runner."""

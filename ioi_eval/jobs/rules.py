@@ -1,24 +1,13 @@
 """The runner's time rules, for the code that decides the size of jobs. Pure.
 
-The numbers are read from `graders/runner/rules.h`; none is repeated here.
+The numbers are those of `graders/runner/rules.h`; none is repeated here.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-
 from ioi_eval import boxfiles
 
-_NUMBER = re.compile(r"^constexpr int64_t (k\w+) = ([0-9']+);$", re.MULTILINE)
-
-
-def numbers(header: str) -> Mapping[str, int]:
-    """The numbers of a header, by their names in C++."""
-    return {name: int(digits.replace("'", "")) for name, digits in _NUMBER.findall(header)}
-
-
-RULES = numbers(boxfiles.read("runner/rules.h").decode("utf-8"))
+RULES = boxfiles.runner_rules()
 
 LONGEST_IN_PLAN_MS = RULES["kMaxMs"]
 """The longest time that a plan may name, in ms."""

@@ -52,7 +52,6 @@ async def score_dump(
     """
     dump_reader, summary = family.dump_reader, family.summary
     options = {**settings.options, "": family.options}
-
     digest = await in_thread(dump_reader.source.digest)
 
     @cache

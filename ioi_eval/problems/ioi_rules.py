@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from ioi_eval.boxfiles import runner_rules
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.model import (
     Batch,
@@ -42,9 +43,7 @@ from ioi_eval.toolchain import check_std
 
 _MAX_PASSES = 1000
 _LEAST_MEMORY = 1024 * 1024  # no C++ program starts with less: a lower number is in another unit
-_LEAST_TIME_S, MAX_TIME_S = 0.001, 86_400.0
-MAX_BYTES = 70_368_744_177_664
-"""What the runner can be told. Source: `kMaxMs` and `kMaxBytes` in `graders/runner/rules.h`."""
+_LEAST_TIME_S = 0.001  # the runner's unit
 
 _OTHER_CPP = re.compile(r"\.(?:cc|cxx)$", re.IGNORECASE)
 _UNUSED_CHECKER = re.compile(
@@ -154,8 +153,9 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
     method = _method(task_type, sheet, config, files, subtasks)
     _check_passes(sheet.passes, method)
     time_limit_s = _limit("time_limit", sheet.time_limit, config.time_limit_s, task_type)
-    if not _LEAST_TIME_S <= time_limit_s <= MAX_TIME_S:
-        possible = f"from {_LEAST_TIME_S:g} to {MAX_TIME_S:g} s"
+    max_time_s = runner_rules()["kMaxMs"] / 1000
+    if not _LEAST_TIME_S <= time_limit_s <= max_time_s:
+        possible = f"from {_LEAST_TIME_S:g} to {max_time_s:g} s"
         raise InputError(f"time_limit is {time_limit_s:g} s; it must be {possible}")
     memory_limit = int(_limit("memory_limit", sheet.memory_limit, config.memory_limit_bytes, task_type))
     _check_bytes("memory_limit", memory_limit)
@@ -364,8 +364,9 @@ def _limit(name: str, stated: float | None, configured: float | None, task_type:
 
 
 def _check_bytes(name: str, limit: int) -> None:
-    if limit > MAX_BYTES:
-        raise InputError(f"{name} is {limit}; at most {MAX_BYTES} is possible")
+    most = runner_rules()["kMaxBytes"]
+    if limit > most:
+        raise InputError(f"{name} is {limit}; at most {most} is possible")
 
 
 def _conflicts(key: ProblemKey, sheet: Sheet, config: GraderConfig) -> tuple[str, ...]:
