@@ -218,7 +218,7 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
     plan.memory_bytes = line.number("memory_bytes", 1, kMaxBytes);
     plan.output_bytes = line.number("output_bytes", 0, kMaxBytes);
     plan.stderr_bytes = line.number("stderr_bytes", 0, kMaxBytes);
-    plan.processes = line.number("processes", 1, 64);
+    plan.processes = line.number("processes", 1, kMaxProcesses);
     plan.threads = line.number("threads", 1, 100'000);
     if (line.has("prefault_bytes")) plan.prefault_bytes = line.number("prefault_bytes", 0, kMaxBytes);
     if (line.has("room_ms")) plan.room_ms = line.number("room_ms", 0, kMaxMs);

@@ -28,9 +28,10 @@ constexpr int64_t kPageBytes = 4'096;
 constexpr int64_t kPagesTimes = 8;
 constexpr int64_t kPagesSlackMs = 5'000;
 
-// The longest time, and the most memory, that a plan may name: a day, 64 TiB.
+// The longest time, the most memory, and the most processes of one submission, that a plan may name: a day, 64 TiB, 64.
 constexpr int64_t kMaxMs = 86'400'000;
 constexpr int64_t kMaxBytes = 70'368'744'177'664;
+constexpr int64_t kMaxProcesses = 64;
 
 constexpr int64_t cpu_stop_us(int64_t limit_ms) { return limit_ms * 10 * kCpuPercent + kCpuSlackMs * 1'000; }
 constexpr int64_t idle_stop_us(int64_t limit_ms) { return (limit_ms + kIdleSlackMs) * 1'000; }

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ioi_eval.boxfiles import runner_rules
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.model import ProcessIO, ScoreType, TaskType
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
@@ -22,7 +23,6 @@ PATH = "graders/grader_config.json"
 _WITH_PROGRAM = (TaskType.BATCH, TaskType.BATCH_AND_OUTPUT)
 _SOURCE_NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 _LONGEST_NAME = 255  # bytes. Source: Linux, NAME_MAX
-_MAX_PROCESSES = 64  # what the runner can be told. Source: `graders/runner/plan_reader.h`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,8 +251,9 @@ def _comparator(values: Mapping[str, Any], task_type: TaskType | None) -> bool |
 def _processes(values: Mapping[str, Any]) -> int | None:
     key = parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)
     processes = _count(values, key)
-    if processes is not None and processes > _MAX_PROCESSES:
-        raise InputError(f"{key} in {PATH} is {processes}; at most {_MAX_PROCESSES} are possible")
+    most = runner_rules()["kMaxProcesses"]
+    if processes is not None and processes > most:
+        raise InputError(f"{key} in {PATH} is {processes}; at most {most} are possible")
     return processes
 
 
