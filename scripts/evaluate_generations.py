@@ -29,6 +29,7 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path
     from ioi_eval.pipeline.contest import ContestFamily
     from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection, survey
     from ioi_eval.pipeline.progress import progress_for
+    from ioi_eval.problems.loading import LoadingProblems
 
     rows, everything = open_source(dump), RowSelection()
     seen = survey(rows, everything)
@@ -43,7 +44,9 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
         await scorer.learn_tools(seen.languages)
-        dump_reader = ContestDumpReader(rows, everything, problems, fingerprints=scorer.fingerprints)
+        dump_reader = ContestDumpReader(
+            rows, everything, LoadingProblems.complete(problems), fingerprints=scorer.fingerprints
+        )
         with Journal(directory, options=options) as journal:
             outcome = await score_dump(
                 directory,

@@ -9,7 +9,6 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
@@ -28,9 +27,9 @@ from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, Survey, survey
 from ioi_eval.pipeline.threads import in_thread, until
-from ioi_eval.problems.coming import ComingProblems
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems, problems_without_tests, scaled_set
+from ioi_eval.problems.loading import LoadingProblems
 from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
@@ -69,6 +68,10 @@ class DumpToScore:
             },
         )
 
+    def loaded(self, problems: LoadingProblems) -> LoadingProblems:
+        """The same, when all have been read."""
+        return LoadingProblems.complete(self.own(problems.wait_for_all()))
+
 
 def score(call: ScoreCall) -> int:
     """Score a dump, print the result, and push it to the Hub if the user asked for that."""
@@ -105,7 +108,8 @@ def score_all(
 
     def restore() -> None:
         tell("the cache was deleted during the run; reading problems and tests again")
-        load_problems(problem_source, test_source, blobs, **_years_and_ids(dumps))
+        years, ids = _years_and_ids(dumps)
+        load_problems(problem_source, test_source, blobs, years=years, ids=ids)
 
     def show(to_score: DumpToScore, outcome: DumpOutcome) -> int:
         call, texts = to_score.call, [terminal_report(outcome.summary)]
@@ -124,8 +128,8 @@ def score_all(
             for number, to_score in enumerate(dumps, 1):
                 if len(dumps) > 1:
                     tell(f"data set {number} of {len(dumps)}: {to_score.call.dump}")
-                    await until(lambda: problems.has_ended)
-                own = problems if len(dumps) == 1 else to_score.own(problems.wait_for_all())
+                    await until(lambda: not problems.is_loading)
+                own = problems if len(dumps) == 1 else to_score.loaded(problems)
                 outcome = await _score(sandbox, scorer, to_score, own, restore=restore, events=events)
                 codes.append(await in_thread(show, to_score, outcome))
                 if outcome.interrupted or outcome.stopped_by:
@@ -162,7 +166,7 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     from ioi_eval.pipeline.dry_run import plan
 
     problem_source, test_source, dumps = _open(calls)
-    problems = _load(dumps, problem_source, test_source, BlobStore()).wait_for_all()
+    problems = _load(dumps, problem_source, test_source, BlobStore())
 
     async def run() -> bool:
         complete = True
@@ -170,7 +174,7 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
             for to_score in dumps:
                 index, notes = peek(to_score.call.out) if not to_score.call.no_resume else (Index(), ())
                 tell(*notes)
-                dump_reader = await _dump_reader(to_score, to_score.own(problems), scorer)
+                dump_reader = await _dump_reader(to_score, to_score.loaded(problems), scorer)
                 again = {"dedupe": not to_score.call.no_dedupe, "retry_failed": to_score.call.retry_failed}
                 planned = await in_thread(plan, dump_reader, index, **again)
                 print(f"{to_score.call.dump}\n\n{planned.describe()}\n" if len(dumps) > 1 else planned.describe())
@@ -219,21 +223,23 @@ def _dump(call: ScoreCall) -> Source:
 
 def _load(
     dumps: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore
-) -> ComingProblems:
+) -> LoadingProblems:
     """The problems with a year and an id that occur in the dumps, with scaled time limits. Reading their tests, which
     are stored in the cache, has begun."""
     rows = sum(to_score.seen.rows for to_score in dumps)
     needed = {key for to_score in dumps for key in to_score.seen.problems}
     tell(f"{counted(rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
-    drafts = problems_without_tests(problem_source, **_years_and_ids(dumps))
+    years, ids = _years_and_ids(dumps)
+    drafts = problems_without_tests(problem_source, years=years, ids=ids)
     for to_score in dumps:
         _check_found(to_score, to_score.own(drafts), problem_source)
-    return ComingProblems(scaled_set(drafts, dumps[0].call.rules.factor), test_source, blobs)
+    return LoadingProblems.begin(scaled_set(drafts, dumps[0].call.rules.factor), test_source, blobs)
 
 
-def _years_and_ids(dumps: Sequence[DumpToScore]) -> dict[str, Any]:
+def _years_and_ids(dumps: Sequence[DumpToScore]) -> tuple[set[int], set[str]]:
+    """The years and the ids of the problems that the dumps need."""
     needed = {key for to_score in dumps for key in to_score.seen.problems}
-    return {"years": {key.year for key in needed}, "ids": {key.id for key in needed}}
+    return {key.year for key in needed}, {key.id for key in needed}
 
 
 def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) -> None:
@@ -266,20 +272,20 @@ def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncConte
     )
 
 
-async def _take_the_place_of_a_job(entered: OpenSandbox, problems: ComingProblems) -> None:
+async def _take_the_place_of_a_job(entered: OpenSandbox, problems: LoadingProblems) -> None:
     """While tests are being read on the machine that judges, run one job less, and no program alone."""
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
-    if isinstance(entered.sandbox, LocalSandbox) and not problems.has_ended:
+    if isinstance(entered.sandbox, LocalSandbox) and problems.is_loading:
         async with entered.sandbox.own_work():
-            await until(lambda: problems.has_ended)
+            await until(lambda: not problems.is_loading)
 
 
 async def _score(
     sandbox: OpenSandbox,
     scorer: Scorer,
     to_score: DumpToScore,
-    problems: ProblemSet | ComingProblems,
+    problems: LoadingProblems,
     *,
     restore: Callable[[], None],
     events: Events,
@@ -292,16 +298,14 @@ async def _score(
         sandbox,
         jobs_at_once=sandbox.jobs_at_once,
         rows=to_score.seen.rows,
-        problems=len(problems.drafts.problems if isinstance(problems, ComingProblems) else problems.problems),
+        problems=len(problems.drafts.problems),
         shares=Language.PYTHON in to_score.seen.languages,
         events=events,
         restore=restore,
     )
 
 
-async def _dump_reader(
-    to_score: DumpToScore, problems: ProblemSet | ComingProblems, scorer: Scorer
-) -> ContestDumpReader:
+async def _dump_reader(to_score: DumpToScore, problems: LoadingProblems, scorer: Scorer) -> ContestDumpReader:
     await scorer.learn_tools(to_score.seen.languages)
     return ContestDumpReader(
         to_score.dump,

@@ -95,7 +95,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
 
     def await_problems(self) -> None:
         """Wait for the tests of all problems; then the summary names the problems that are unusable."""
-        self.summary.unusable = self.dump_reader.await_problems().unusable
+        self.summary.unusable = self.dump_reader.problems.wait_for_all().unusable
 
     async def judge(self, candidate: ContestCandidate) -> SubmissionResult:
         """Judge a submission."""

@@ -12,9 +12,9 @@ from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import DEFAULT_YEAR, Language, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
 from ioi_eval.pipeline.window import Candidate
-from ioi_eval.problems.coming import ComingProblems
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.problems.loading import LoadingProblems
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, sample_rows
 from ioi_eval.problems.submissions import (
@@ -156,8 +156,7 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
     Args:
         source: the dump.
         selection: which of its rows.
-        problems: the problems, and those that cannot be used. If their tests are still being read, a row waits for
-            those of its problem.
+        problems: a row waits until the tests of its problem have been read.
         fingerprints: returns a hash of everything that determines a submission's outcome, for each kind of target
             that may judge it.
         id_column: the column that names a submission.
@@ -168,70 +167,58 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
         self,
         source: Source,
         selection: RowSelection,
-        problems: ProblemSet | ComingProblems,
+        problems: LoadingProblems,
         *,
         fingerprints: Callable[[Problem, Submission], Sequence[str]],
         id_column: str = "uuid",
         with_includes: bool = False,
     ) -> None:
         super().__init__(source, id_column, submission_columns(id_column))
-        self._coming = problems if isinstance(problems, ComingProblems) else None
-        self.problems = problems.there() if isinstance(problems, ComingProblems) else problems
-        self.selection = selection
+        self.problems, self.selection = problems, selection
         self._fingerprints, self._with_includes = fingerprints, with_includes
 
     @property
     def may_wait(self) -> bool:
         """Whether tests are still being read."""
-        return self._coming is not None and not self._coming.has_ended
-
-    def await_problems(self) -> ProblemSet:
-        """All problems, when it is known which can be used.
-
-        Raises:
-            InputError: the tests cannot be read.
-        """
-        if self._coming is not None:
-            self.problems = self._coming.wait_for_all()
-        return self.problems
+        return self.problems.is_loading
 
     def _rows(
         self, reading: DumpReading, columns: Sequence[str] | None
     ) -> Iterator[Iterator[Judgeable[ContestCandidate] | Refused]]:
         rows = reading.rows_of(self.source, columns)
-        for row, problem in self.selection.among(rows, done=reading.wanted):
-            if self._coming is not None and problem is not None:
-                self.problems = self._coming.wait_for(problem)
-            yield self._row_entries(row, problem, reading)
+        for row, key in self.selection.among(rows, done=reading.wanted):
+            problems = self.problems.so_far() if key is None else self.problems.wait_for(key)
+            yield self._row_entries(row, key, problems, reading)
             reading.wanted += 1
 
     def _row_entries(
-        self, row: Row, problem: ProblemKey | None, reading: DumpReading
+        self, row: Row, key: ProblemKey | None, problems: ProblemSet, reading: DumpReading
     ) -> Iterator[JudgeableRow | Refused]:
         samples = or_refused(row, sample_rows, row, self.id_column)
         if isinstance(samples, Refused):
             yield samples
             return
         for sample in samples:
-            yield or_refused(sample, self._entry, sample, problem, reading)
+            yield or_refused(sample, self._entry, sample, key, problems, reading)
 
     def problem_signatures(self) -> Iterator[str]:
-        """For each problem, when all are there, its notes and the fingerprints of an empty program in each language."""
-        self.await_problems()
-        for key, problem in sorted(self.problems.problems.items(), key=str):
+        """For each problem its notes, and the fingerprints of an empty program in each language. It waits for all."""
+        problems = self.problems.wait_for_all()
+        for key, problem in sorted(problems.problems.items(), key=str):
             yield f"{key} {problem.name} {problem.day} {problem.notes}"
             for language in Language:
                 probe = Submission(id="", problem=key, code="", language=language)
                 yield from self._fingerprints(problem, probe)
-        yield from (f"{key}: {error}" for key, error in sorted(self.problems.unusable.items(), key=str))
+        yield from (f"{key}: {error}" for key, error in sorted(problems.unusable.items(), key=str))
 
-    def _entry(self, row: Row, key: ProblemKey | None, reading: DumpReading) -> JudgeableRow | Refused:
-        problems = self.problems.problems
-        submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems)
+    def _entry(
+        self, row: Row, key: ProblemKey | None, problems: ProblemSet, reading: DumpReading
+    ) -> JudgeableRow | Refused:
+        submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems.problems)
         target = target_subtask(row)
-        problem = problems.get(submission.problem)
+        problem = problems.problems.get(submission.problem)
         if problem is None:
-            return self._without_problem(row, submission.problem)
+            return _without_problem(row, submission.problem, problems)
         submission = fitted(submission, row, problem)
         if self._with_includes:
             submission = with_includes(submission, problem)
@@ -249,17 +236,18 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
         )
         return JudgeableRow(row=row, candidate=candidate, target_subtask=target)
 
-    def _without_problem(self, row: Row, key: ProblemKey) -> Refused:
-        unusable = self.problems.unusable.get(key)
-        if unusable is not None:
-            kind = str(unusable)
-        else:
-            kind = f"unknown problem {key}: it is not in --problems"
-            if not row.has("year"):
-                kind += f" (a row without a year is for {DEFAULT_YEAR})"
-            if similar := self.problems.similar_to(key):
-                kind += f"; did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"
-        return Refused(row=row, kind=kind, message=str(row.error(kind)))
+
+def _without_problem(row: Row, key: ProblemKey, problems: ProblemSet) -> Refused:
+    unusable = problems.unusable.get(key)
+    if unusable is not None:
+        kind = str(unusable)
+    else:
+        kind = f"unknown problem {key}: it is not in --problems"
+        if not row.has("year"):
+            kind += f" (a row without a year is for {DEFAULT_YEAR})"
+        if similar := problems.similar_to(key):
+            kind += f"; did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"
+    return Refused(row=row, kind=kind, message=str(row.error(kind)))
 
 
 def _problem_of(row: Row) -> ProblemKey | None:

@@ -105,15 +105,15 @@ def with_tests(
     test_source: Source,
     blobs: BlobStore,
     *,
-    when_there: Callable[[Problem], None] = lambda _problem: None,
+    when_complete: Callable[[Problem], None] = lambda _problem: None,
 ) -> ProblemSet:
     """Read the tests of problems.
 
     Args:
         drafts: the problems, without tests.
         test_source, blobs: as for `load_problems`.
-        when_there: is called with a problem when all of its tests have been read. A later row of tests may still make
-            the problem unusable.
+        when_complete: is called with a problem when all of its tests have been read. A later row of tests may still
+            make the problem unusable.
 
     Raises:
         InputError: the source cannot be read.
@@ -122,10 +122,10 @@ def with_tests(
 
     def tell(key: ProblemKey, data: TestData) -> None:
         with suppress(InputError):  # raised again below, when all is read
-            when_there(_with_tests(drafts.problems[key], data))
+            when_complete(_with_tests(drafts.problems[key], data))
 
     wanted = {key: draft.subtasks for key, draft in drafts.problems.items()}
-    tests = collect_tests(test_source, wanted, blobs, when_there=tell)
+    tests = collect_tests(test_source, wanted, blobs, when_complete=tell)
     problems: dict[ProblemKey, Problem] = {}
     unusable = dict(drafts.unusable)
     for key, draft in drafts.problems.items():

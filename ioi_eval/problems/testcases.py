@@ -33,7 +33,7 @@ def collect_tests(
     wanted: Mapping[ProblemKey, tuple[Subtask, ...]],
     store: BlobStore,
     *,
-    when_there: Callable[[ProblemKey, TestData], None] = lambda _key, _data: None,
+    when_complete: Callable[[ProblemKey, TestData], None] = lambda _key, _data: None,
 ) -> dict[ProblemKey, TestData]:
     """Read the tests that the subtasks name, in one pass over the source.
 
@@ -41,7 +41,7 @@ def collect_tests(
         source: rows as in `open-r1/ioi-test-cases`.
         wanted: the subtasks of each problem.
         store: stores the test data.
-        when_there: is called for a problem when all of its tests have been read. A later row may still give it an
+        when_complete: is called for a problem when all of its tests have been read. A later row may still give it an
             error.
 
     Returns:
@@ -61,7 +61,7 @@ def collect_tests(
         found = known.find(key, names[key], contents)
         collected[key] = found or left.setdefault(key, TestData())
         if found is not None:
-            when_there(key, found)
+            when_complete(key, found)
     for row in read_ahead(chosen.iterate(TEST_COLUMNS)) if left else ():
         key = ProblemKey(year=row.integer("year"), id=row.identifier("problem_id"))
         name = row.identifier("test_name")
@@ -73,7 +73,7 @@ def collect_tests(
         except InputError as error:
             data.error = data.error or error
         if is_new and data.error is None and len(data.cases) == len(names[key]):
-            when_there(key, data)
+            when_complete(key, data)
     for key, data in left.items():
         data.error = data.error or _missing(key, wanted[key], data.cases, source)
         known.note(key, names[key], data)

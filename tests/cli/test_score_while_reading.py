@@ -11,10 +11,10 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.sandboxes import OpenSandbox
 from ioi_eval.cli.scoring import _take_the_place_of_a_job
 from ioi_eval.model import Isolation
-from ioi_eval.problems.coming import ComingProblems
 from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.problems.loading import LoadingProblems
 from tests.pipeline.scripted import NILE
-from tests.pipeline.test_coming_problems import ComingContest, HeldTests
+from tests.pipeline.test_loading_problems import HeldTests, LoadingContest
 from tests.sandbox.local.test_local_turns import entered, job
 
 
@@ -23,13 +23,13 @@ def test_no_job_runs_alone_while_tests_are_read(cache: Path, tmp_path: Path) -> 
     were started later; so the job would run first if nothing held it back.
     """
     may_read = threading.Event()
-    contest = ComingContest(tmp_path / "contest")
+    contest = LoadingContest(tmp_path / "contest")
     tests = HeldTests(contest.directory / "tests.jsonl", lambda _index: _wait(may_read))
 
     async def scenario() -> None:
         async with entered(cache, slots=2) as (sandbox, target, runner):
             drafts = ProblemSet(problems={NILE.key: replace(NILE, tests={})}, unusable={})
-            problems = ComingProblems(drafts, tests, BlobStore(tmp_path / "cache"))
+            problems = LoadingProblems.begin(drafts, tests, BlobStore(tmp_path / "cache"))
             opened = OpenSandbox(sandbox=sandbox, jobs_at_once=2, isolation=Isolation.FULL)
             reading = asyncio.create_task(_take_the_place_of_a_job(opened, problems))
             alone = asyncio.create_task(sandbox.execute(job(runner, "true", alone=True), target))

@@ -19,6 +19,7 @@ from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
+from ioi_eval.problems.loading import LoadingProblems
 from ioi_eval.report.frame import result_rows
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -47,7 +48,10 @@ async def scored(
         async with LocalSandbox(slots=workers) as sandbox:
             scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), bundle_tests=bundle_tests, kept_programs=kept)
             dump_reader = ContestDumpReader(
-                open_source(str(dump)), RowSelection(), problems, fingerprints=scorer.fingerprints
+                open_source(str(dump)),
+                RowSelection(),
+                LoadingProblems.complete(problems),
+                fingerprints=scorer.fingerprints,
             )
             outcome = await score_dump(
                 out,

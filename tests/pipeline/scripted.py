@@ -32,6 +32,7 @@ from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.problems.loading import LoadingProblems
 from ioi_eval.report.frame import result_rows
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
@@ -199,7 +200,10 @@ class Contest:
         """A reader of the dump."""
         problems = ProblemSet(problems=self.problems, unusable={})
         return ContestDumpReader(
-            open_source(self.dump), selection or RowSelection(), problems, fingerprints=scorer.fingerprints
+            open_source(self.dump),
+            selection or RowSelection(),
+            LoadingProblems.complete(problems),
+            fingerprints=scorer.fingerprints,
         )
 
     def run(

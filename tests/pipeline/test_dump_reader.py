@@ -11,6 +11,7 @@ from ioi_eval.model import Language, ProblemKey
 from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection, survey
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.problems.loading import LoadingProblems
 from ioi_eval.rows import open_source
 from tests.pipeline.scripted import NILE, PROBLEMS, Contest, ScriptedScorer, programs
 
@@ -67,7 +68,7 @@ def test_an_unusable_problem_is_refused_with_its_reason(contest: Contest, scorer
         problems={}, unusable={NILE.key: InputError("problem 2024/nile: score type Sum is not supported")}
     )
     dump_reader = ContestDumpReader(
-        open_source(contest.dump), RowSelection(), problems, fingerprints=scorer.fingerprints
+        open_source(contest.dump), RowSelection(), LoadingProblems.complete(problems), fingerprints=scorer.fingerprints
     )
     (entry,) = dump_reader.entries()
     assert isinstance(entry, Refused)
@@ -83,7 +84,7 @@ def test_equal_row_numbers_of_several_files_are_not_confused(tmp_path: Path, sco
         contest.write(*programs("1"))
     problems = ProblemSet(problems=PROBLEMS, unusable={})
     first, second = ContestDumpReader(
-        open_source(tmp_path), RowSelection(), problems, fingerprints=scorer.fingerprints
+        open_source(tmp_path), RowSelection(), LoadingProblems.complete(problems), fingerprints=scorer.fingerprints
     ).entries()
     assert not isinstance(first, Refused)
     assert isinstance(second, Refused)

@@ -22,8 +22,8 @@ from ioi_eval.model import Problem, Submission
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.unchanged import STATE
-from ioi_eval.problems.coming import ComingProblems
 from ioi_eval.problems.ioi import ProblemSet, with_tests
+from ioi_eval.problems.loading import LoadingProblems
 from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
 from ioi_eval.rows.jsonl import JsonLines
@@ -75,7 +75,7 @@ class HeldTests(JsonLines):
             yield row
 
 
-class ComingContest(Contest):
+class LoadingContest(Contest):
     """A contest whose tests are read during the run.
 
     Attributes:
@@ -96,7 +96,7 @@ class ComingContest(Contest):
     def dump_reader(self, scorer: ScriptedScorer, selection: RowSelection | None = None) -> ContestDumpReader:
         """A reader of the dump. Reading the tests has begun."""
         drafts: dict[Any, Problem] = {problem.key: replace(problem, tests={}) for problem in (NILE, TREE)}
-        problems = ComingProblems(
+        problems = LoadingProblems.begin(
             ProblemSet(problems=drafts, unusable={}),
             HeldTests(self.directory / "tests.jsonl", self.hold),
             BlobStore(self.directory / "cache"),
@@ -131,144 +131,144 @@ def wait_for_a_result(journal: Path) -> None:
 @pytest.fixture
 def undisturbed(tmp_path: Path) -> tuple[bytes, ...]:
     """The result files of a run over the right tests."""
-    contest = ComingContest(tmp_path / "undisturbed")
+    contest = LoadingContest(tmp_path / "undisturbed")
     assert contest.run(ScriptedScorer()).exit_code == 0
     return contest.written()
 
 
 @pytest.fixture
-def coming(tmp_path: Path) -> ComingContest:
+def contest(tmp_path: Path) -> LoadingContest:
     """A contest with the right tests."""
-    return ComingContest(tmp_path / "contest")
+    return LoadingContest(tmp_path / "contest")
 
 
 def test_the_first_verdict_comes_before_the_last_test(
-    coming: ComingContest, scorer: ScriptedScorer, undisturbed: tuple[bytes, ...]
+    contest: LoadingContest, scorer: ScriptedScorer, undisturbed: tuple[bytes, ...]
 ) -> None:
     """Reading the last test waits until a result is in the journal. The result files do not depend on that."""
-    coming.hold_until_a_result(before=5)
-    assert coming.run(scorer).exit_code == 0
+    contest.hold_until_a_result(before=5)
+    assert contest.run(scorer).exit_code == 0
     assert scorer.judged[0] == "nile-u0"
     assert sorted(scorer.judged) == sorted(row["uuid"] for row in DUMP)
-    assert coming.written() == undisturbed
+    assert contest.written() == undisturbed
 
 
 @pytest.fixture
 def contradicting(tmp_path: Path) -> list[bytes]:
     """The result files of a run over tests that contradict themselves at once."""
-    contest = ComingContest(tmp_path / "contradicting", [OTHER, *FIRST, *SECOND])
+    contest = LoadingContest(tmp_path / "contradicting", [OTHER, *FIRST, *SECOND])
     assert contest.run(ScriptedScorer()).exit_code == 1
     return [line.replace(b"/contradicting/", b"/contest/") for line in contest.written()]
 
 
-def assert_contradicting(coming: ComingContest, outcome: DumpOutcome, contradicting: list[bytes]) -> None:
+def assert_contradicting(contest: LoadingContest, outcome: DumpOutcome, contradicting: list[bytes]) -> None:
     """The results are as if the contradicting row had come first, but for its number."""
     assert outcome.exit_code == 1
     assert "test 1-01 occurs twice, with different contents" in outcome.summary["unusable_problems"]["2024/nile"]
-    assert [row["total_score"] for row in coming.results()] == [None, 100, None, 50, None, 0]
-    assert [line.replace(b"tests.jsonl, row 7", b"tests.jsonl, row 3") for line in coming.written()] == contradicting
+    assert [row["total_score"] for row in contest.results()] == [None, 100, None, 50, None, 0]
+    assert [line.replace(b"tests.jsonl, row 7", b"tests.jsonl, row 3") for line in contest.written()] == contradicting
 
 
 def test_a_problem_that_contradicts_itself_later_is_unusable(
-    coming: ComingContest, scorer: ScriptedScorer, contradicting: list[bytes]
+    contest: LoadingContest, scorer: ScriptedScorer, contradicting: list[bytes]
 ) -> None:
     """Its submissions have no score although one was judged; those to the other problem have theirs."""
-    coming.write_tests([*FIRST, *SECOND, OTHER])
-    coming.hold_until_a_result(before=5)
-    assert_contradicting(coming, coming.run(scorer), contradicting)
+    contest.write_tests([*FIRST, *SECOND, OTHER])
+    contest.hold_until_a_result(before=5)
+    assert_contradicting(contest, contest.run(scorer), contradicting)
     assert "nile-u0" in scorer.judged
 
 
 def test_results_of_an_earlier_run_wait_for_the_last_test(
-    coming: ComingContest, contradicting: list[bytes], monkeypatch: pytest.MonkeyPatch
+    contest: LoadingContest, contradicting: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that continues another one writes old results while it reads the dump, but not before it is known that
     their problem is usable. The last row of tests is read when the run waits for it, or reads the dump.
     """
-    assert coming.run(ScriptedScorer(), selection=RowSelection(limit=1)).exit_code == 0
-    coming.write_tests([*FIRST, *SECOND, OTHER])
-    goes_on, wait_for_all = threading.Event(), ComingProblems.wait_for_all
+    assert contest.run(ScriptedScorer(), selection=RowSelection(limit=1)).exit_code == 0
+    contest.write_tests([*FIRST, *SECOND, OTHER])
+    goes_on, wait_for_all = threading.Event(), LoadingProblems.wait_for_all
 
     class Telling(ScriptedScorer):
         def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
             goes_on.set()
             return super().fingerprints(problem, submission)
 
-    def tell(problems: ComingProblems) -> ProblemSet:
+    def tell(problems: LoadingProblems) -> ProblemSet:
         goes_on.set()
         return wait_for_all(problems)
 
-    monkeypatch.setattr(ComingProblems, "wait_for_all", tell)
-    (coming.out / STATE).unlink()
-    coming.hold = lambda index: None if index < 6 else _wait(goes_on)
-    assert_contradicting(coming, coming.run(Telling()), contradicting)
+    monkeypatch.setattr(LoadingProblems, "wait_for_all", tell)
+    (contest.out / STATE).unlink()
+    contest.hold = lambda index: None if index < 6 else _wait(goes_on)
+    assert_contradicting(contest, contest.run(Telling()), contradicting)
 
 
 def test_a_dump_that_is_changed_while_tests_are_read_is_judged_again(
-    coming: ComingContest, monkeypatch: pytest.MonkeyPatch
+    contest: LoadingContest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first row is written with its old result, then the row is changed. The next run does not take the results
     for those of the new dump.
     """
-    coming.write(*programs("1", "0.5"))
-    assert coming.run(ScriptedScorer(), selection=RowSelection(limit=1)).exit_code == 0
-    (coming.out / STATE).unlink()
-    goes_on, wait_for_all = threading.Event(), ComingProblems.wait_for_all
+    contest.write(*programs("1", "0.5"))
+    assert contest.run(ScriptedScorer(), selection=RowSelection(limit=1)).exit_code == 0
+    (contest.out / STATE).unlink()
+    goes_on, wait_for_all = threading.Event(), LoadingProblems.wait_for_all
 
-    def tell(problems: ComingProblems) -> ProblemSet:
+    def tell(problems: LoadingProblems) -> ProblemSet:
         goes_on.set()
         return wait_for_all(problems)
 
     def change(_submission: Submission) -> None:
-        coming.write(*programs("0", "0.5"))
+        contest.write(*programs("0", "0.5"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(ComingProblems, "wait_for_all", tell)
-        coming.hold = lambda index: None if index < 5 else _wait(goes_on)
-        assert coming.run(ScriptedScorer(before=change)).exit_code == 0
-    coming.hold = lambda _index: None
-    assert coming.run(ScriptedScorer()).exit_code == 0
-    assert [row["total_score"] for row in coming.results()] == [0, 50]
+        patch.setattr(LoadingProblems, "wait_for_all", tell)
+        contest.hold = lambda index: None if index < 5 else _wait(goes_on)
+        assert contest.run(ScriptedScorer(before=change)).exit_code == 0
+    contest.hold = lambda _index: None
+    assert contest.run(ScriptedScorer()).exit_code == 0
+    assert [row["total_score"] for row in contest.results()] == [0, 50]
 
 
 @pytest.mark.parametrize("kind", [RowError, SetupError])
 def test_an_error_at_the_end_ends_the_run(
-    coming: ComingContest, kind: type[IoiEvalError], undisturbed: tuple[bytes, ...]
+    contest: LoadingContest, kind: type[IoiEvalError], undisturbed: tuple[bytes, ...]
 ) -> None:
     """It is raised as if nothing had been judged, and no results are written. What was judged is right, and the next
     run does not judge it again.
     """
-    coming.write_tests([*FIRST, *SECOND, *([UNNAMED] if kind is RowError else [])])
+    contest.write_tests([*FIRST, *SECOND, *([UNNAMED] if kind is RowError else [])])
 
     def hold(index: int) -> None:
         if index == 5:
-            wait_for_a_result(coming.out / "journal")
+            wait_for_a_result(contest.out / "journal")
             if kind is SetupError:
                 raise SetupError("no room for test data")
 
-    coming.hold, scorer = hold, ScriptedScorer()
+    contest.hold, scorer = hold, ScriptedScorer()
     with pytest.raises(kind, match="no room for test data" if kind is SetupError else "row 7: test_name is missing"):
-        coming.run(scorer)
+        contest.run(scorer)
     assert "nile-u0" in scorer.judged
-    assert not (coming.out / "results.jsonl").exists()
-    coming.write_tests([*FIRST, *SECOND])
-    coming.hold, again = lambda _index: None, ScriptedScorer()
-    assert coming.run(again).exit_code == 0
+    assert not (contest.out / "results.jsonl").exists()
+    contest.write_tests([*FIRST, *SECOND])
+    contest.hold, again = lambda _index: None, ScriptedScorer()
+    assert contest.run(again).exit_code == 0
     assert sorted(scorer.judged + again.judged) == sorted(row["uuid"] for row in DUMP)
-    assert coming.written() == undisturbed
+    assert contest.written() == undisturbed
 
 
-def test_an_error_ends_a_run_that_has_read_all_rows(coming: ComingContest, scorer: ScriptedScorer) -> None:
+def test_an_error_ends_a_run_that_has_read_all_rows(contest: LoadingContest, scorer: ScriptedScorer) -> None:
     """It does not wait for the programs that are being judged, which may take hours: here for ever."""
-    coming.write(*programs("1", "wait"))
-    coming.write_tests([*FIRST, *SECOND, UNNAMED])
-    coming.hold_until_a_result(before=5)
+    contest.write(*programs("1", "wait"))
+    contest.write_tests([*FIRST, *SECOND, UNNAMED])
+    contest.hold_until_a_result(before=5)
     with pytest.raises(RowError, match="row 7: test_name is missing"):
-        coming.run(scorer)
-    assert not (coming.out / "results.jsonl").exists()
+        contest.run(scorer)
+    assert not (contest.out / "results.jsonl").exists()
 
 
-def test_a_signal_while_tests_are_read(coming: ComingContest, undisturbed: tuple[bytes, ...]) -> None:
+def test_a_signal_while_tests_are_read(contest: LoadingContest, undisturbed: tuple[bytes, ...]) -> None:
     """The rest of the tests is read, then the results so far are written. The next run continues."""
     was_sent = threading.Event()
 
@@ -276,25 +276,25 @@ def test_a_signal_while_tests_are_read(coming: ComingContest, undisturbed: tuple
         os.kill(os.getpid(), signal.SIGINT)
         was_sent.set()
 
-    coming.hold = lambda index: None if index < 5 else _wait(was_sent)
-    assert coming.run(ScriptedScorer(before=interrupt), jobs_at_once=1).exit_code == 130
-    coming.hold = lambda _index: None
-    assert coming.run(ScriptedScorer()).exit_code == 0
-    assert coming.written() == undisturbed
+    contest.hold = lambda index: None if index < 5 else _wait(was_sent)
+    assert contest.run(ScriptedScorer(before=interrupt), jobs_at_once=1).exit_code == 130
+    contest.hold = lambda _index: None
+    assert contest.run(ScriptedScorer()).exit_code == 0
+    assert contest.written() == undisturbed
 
 
 def test_a_signal_before_judging_does_not_wait_for_the_tests(
-    coming: ComingContest, monkeypatch: pytest.MonkeyPatch
+    contest: LoadingContest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run over results that are there needs all tests before it can begin. Ctrl-C ends it at once, while they are
     still being read.
     """
-    assert coming.run(ScriptedScorer()).exit_code == 0
-    before, has_begun, may_read, went_on = coming.written(), threading.Event(), threading.Event(), list[bool]()
+    assert contest.run(ScriptedScorer()).exit_code == 0
+    before, has_begun, may_read, went_on = contest.written(), threading.Event(), threading.Event(), list[bool]()
 
     def may_wait(reader: ContestDumpReader) -> bool:
         has_begun.set()
-        return reader._coming is not None and not reader._coming.has_ended
+        return reader.problems.is_loading
 
     def hold(index: int) -> None:
         if index == 5:
@@ -303,42 +303,42 @@ def test_a_signal_before_judging_does_not_wait_for_the_tests(
             went_on.append(may_read.wait(60))
 
     monkeypatch.setattr(ContestDumpReader, "may_wait", property(may_wait))
-    coming.hold = hold
+    contest.hold = hold
     try:
         with pytest.raises(KeyboardInterrupt):
-            coming.run(ScriptedScorer())
+            contest.run(ScriptedScorer())
         assert went_on == []
     finally:
         may_read.set()
-    assert coming.written() == before
+    assert contest.written() == before
 
 
 def _wait(event: threading.Event) -> None:
     assert event.wait(60)
 
 
-def test_a_killed_run_is_continued(coming: ComingContest, undisturbed: tuple[bytes, ...]) -> None:
+def test_a_killed_run_is_continued(contest: LoadingContest, undisturbed: tuple[bytes, ...]) -> None:
     """It is killed after its first result, while it waits for the last test, which never comes."""
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(coming.directory)], env={"PYTHONPATH": os.pathsep.join(sys.path)}
+        [sys.executable, "-c", CHILD, str(contest.directory)], env={"PYTHONPATH": os.pathsep.join(sys.path)}
     )
     try:
-        wait_for_a_result(coming.out / "journal")
+        wait_for_a_result(contest.out / "journal")
         assert child.poll() is None
     finally:
         child.kill()
         child.wait()
     scorer = ScriptedScorer()
-    assert coming.run(scorer).exit_code == 0
+    assert contest.run(scorer).exit_code == 0
     assert "nile-u0" not in scorer.judged
-    assert coming.written() == undisturbed
+    assert contest.written() == undisturbed
 
 
 CHILD = """
 import pathlib, sys, threading
 from tests.pipeline.scripted import ScriptedScorer
-from tests.pipeline.test_coming_problems import ComingContest
-contest = ComingContest(pathlib.Path(sys.argv[1]))
+from tests.pipeline.test_loading_problems import LoadingContest
+contest = LoadingContest(pathlib.Path(sys.argv[1]))
 contest.hold = lambda index: None if index < 5 else threading.Event().wait()
 contest.run(ScriptedScorer())
 """
@@ -347,17 +347,17 @@ contest.run(ScriptedScorer())
 def test_problems_are_told_when_their_last_test_is_there(tmp_path: Path) -> None:
     """Each once, in the order in which they are complete; none that has an error by then, or lacks a test."""
     drafts = ProblemSet(problems={problem.key: replace(problem, tests={}) for problem in (NILE, TREE)}, unusable={})
-    path, told = tmp_path / "tests.jsonl", list[Problem]()
+    path, complete = tmp_path / "tests.jsonl", list[Problem]()
 
     def read(*rows: Mapping[str, Any]) -> ProblemSet:
-        told.clear()
+        complete.clear()
         path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
-        return with_tests(drafts, JsonLines(path), BlobStore(tmp_path / "cache"), when_there=told.append)
+        return with_tests(drafts, JsonLines(path), BlobStore(tmp_path / "cache"), when_complete=complete.append)
 
     found = read(*SECOND, *FIRST, *FIRST)
-    assert [problem.key.id for problem in told] == ["tree", "nile"]
-    assert {problem.key: problem.tests for problem in told} == {
+    assert [problem.key.id for problem in complete] == ["tree", "nile"]
+    assert {problem.key: problem.tests for problem in complete} == {
         key: problem.tests for key, problem in found.problems.items()
     }
     read(*FIRST[:2], OTHER, FIRST[2], *SECOND[1:])
-    assert told == []
+    assert complete == []
