@@ -10,8 +10,8 @@ whatever a program does to this process, its frames, builtins or descriptors, it
 
 `execution.py` runs programs, `calls.py` calls functions, `values.py` reads and writes data, `top_level.py` undoes what
 the data set changed in its own reference solutions, `other_graders.py` with `compat/` runs a program as other
-graders would, `warm.py` forks, `sight.py` lists the files that an interpreter reads, `main.py` is the command line. All
-of it is sent into the box as one archive that `python3` can run (`ioi_eval/boxfiles.py`).
+graders would, `warm.py` forks, `visible_files.py` lists the files that an interpreter reads, `main.py` is the command
+line. All of it is sent into the box as one archive that `python3` can run (`ioi_eval/boxfiles.py`).
 
 THE WARM INTERPRETER
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 globals()["__builtins__"] = dict(vars(builtins))  # what follows works if a program replaces `sorted` or `type`
 
 FILE = "solution.py"
-SHOWN = 4000  # characters of an error that are reported
-QUOTED = 7500  # bytes of each of a report's two texts: the runner reads 16,384 bytes of a report
-DEEP = 2000  # frames of a traceback: more only if a program has raised its recursion limit
+MAX_ERROR_CHARS = 4000  # characters of an error that are reported
+MAX_QUOTED_BYTES = 7500  # bytes of each of a report's two texts: the runner reads 16,384 bytes of a report
+MAX_FRAMES = 2000  # frames of a traceback: more only if a program has raised its recursion limit
 UNSEEN_CALLS = 3  # calls in C below a program that have no frame, but count as recursion before Python 3.12
 
 MAX_CODE = 1 << 20  # bytes of a program's compiled code that is kept for its next tests
@@ -100,8 +100,9 @@ class Report:
         if error is not None:
             is_exit = isinstance(error, SystemExit)
             line.append(f'"exit":{"true" if is_exit else "false"}')
-            line.append(f'"error":{_quoted(_shown(error)[:SHOWN])}')
-            line.append(f'"traceback":{_quoted("" if is_exit else _traceback(error)[-SHOWN:], keeps_end=True)}')
+            line.append(f'"error":{_quoted(_repr_of(error)[:MAX_ERROR_CHARS])}')
+            trace = "" if is_exit else _traceback(error)[-MAX_ERROR_CHARS:]
+            line.append(f'"traceback":{_quoted(trace, keeps_end=True)}')
         try:
             write_all(self._fd, f"{{{','.join(line)}}}\n".encode("ascii"))
             os.close(self._fd)
@@ -117,14 +118,14 @@ def _traceback(error: BaseException) -> str:
 
 
 def _quoted(text: str, *, keeps_end: bool = False) -> str:
-    """A text as JSON in ASCII, at most `QUOTED` bytes: longer ones lose their end, or their beginning.
+    """A text as JSON in ASCII, at most `MAX_QUOTED_BYTES`: longer ones lose their end, or their beginning.
 
     A character outside ASCII takes 6 or 12 bytes.
     """
     from json.encoder import encode_basestring_ascii as quote
 
-    while len(quoted := quote(text)) > QUOTED:
-        fitting = len(text) * QUOTED // len(quoted)
+    while len(quoted := quote(text)) > MAX_QUOTED_BYTES:
+        fitting = len(text) * MAX_QUOTED_BYTES // len(quoted)
         text = text[len(text) - fitting :] if keeps_end else text[:fitting]
     return quoted
 
@@ -132,7 +133,7 @@ def _quoted(text: str, *, keeps_end: bool = False) -> str:
 # --------------------------------------------------------------------------- a whole run
 
 
-def perform(program: Program, report: Report, grader: Any = None) -> int:
+def run_program(program: Program, report: Report, grader: Any = None) -> int:
     """Run a program, with the streams on 0, 1 and 2. Returns the exit code.
 
     In a call the standard input has the arguments and the standard output gets the result; the program itself reads
@@ -242,13 +243,13 @@ def code_of(program: Program, compiled: Callable[[], types.CodeType]) -> types.C
         stderr_size = os.fstat(2).st_size
         code = compiled()
         if not cached and os.fstat(2).st_size == stderr_size:
-            _keep(code, fd)
+            _store_code(code, fd)
         return code
     finally:
         os.close(fd)
 
 
-def _keep(code: types.CodeType, fd: int) -> None:
+def _store_code(code: types.CodeType, fd: int) -> None:
     try:
         data = marshal.dumps(code)
         if len(data) <= MAX_CODE and _has_same_order(code, marshal.loads(data)):
@@ -344,12 +345,12 @@ def from_program(trace: Any) -> Any:
 def max_frames(trace: Any) -> int | None:
     """How many of the last frames of a traceback to print: `None` for all. Printing 100,000 would take seconds."""
     depth = 0
-    while trace is not None and depth <= DEEP:
+    while trace is not None and depth <= MAX_FRAMES:
         trace, depth = trace.tb_next, depth + 1
-    return None if depth <= DEEP else -DEEP // 10
+    return None if depth <= MAX_FRAMES else -MAX_FRAMES // 10
 
 
-def _shown(error: BaseException) -> str:
+def _repr_of(error: BaseException) -> str:
     try:
         return repr(error)
     except BaseException:  # noqa: BLE001 - the program's own method

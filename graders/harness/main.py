@@ -24,7 +24,7 @@ PROGRAM_FD, REPORT_FD, CONTROL_FD = 3, 4, 3
 
 def probe() -> dict[str, Any]:
     """The interpreter's version for the results, and its path and the files that it reads for its confinement."""
-    from . import sight
+    from . import visible_files
 
     numpy_version: str | None
     try:
@@ -36,9 +36,9 @@ def probe() -> dict[str, Any]:
     return {
         "python": f"{sys.implementation.name} {sys.version.split()[0]}",
         "numpy": numpy_version,
-        "packages": _packages(sight.packages()),
+        "packages": _packages(visible_files.packages()),
         "executable": sys.executable,
-        "reads": sight.visible(),
+        "reads": visible_files.visible(),
     }
 
 
@@ -66,7 +66,7 @@ def bundle(path: str) -> None:
     codes: dict[str, tuple[bool, Any]] = {}
     for name in [str(__package__), *names]:
         spec: Any = importlib.util.find_spec(name)
-        if name != f"{__package__}.sight":
+        if name != f"{__package__}.visible_files":
             codes[name] = (spec.submodule_search_locations is not None, spec.loader.get_code(name))
     with open(path, "wb") as file:
         marshal.dump(codes, file)
@@ -102,4 +102,4 @@ def main(arguments: list[str]) -> int:
     program = execution.Program(execution.read_all(PROGRAM_FD))
     program.arguments = args[1:]
     os.close(PROGRAM_FD)
-    return execution.perform(program, execution.Report(REPORT_FD), grader)
+    return execution.run_program(program, execution.Report(REPORT_FD), grader)

@@ -28,7 +28,7 @@ _HEAP_TYPE = 1 << 9  # Source: CPython's Py_TPFLAGS_HEAPTYPE; every class that P
 _Decimal, _Fraction = decimal.Decimal, fractions.Fraction
 
 
-class NoDataError(Exception):
+class ResultTooLargeError(Exception):
     """A result is too large to be written."""
 
 
@@ -37,7 +37,7 @@ def encode(value: object) -> bytes:
     pieces: list[str] = []
     try:
         _Writer(pieces.append).write(value, MAX_NESTED)
-    except NoDataError as error:
+    except ResultTooLargeError as error:
         pieces = [_foreign(str(error))]
     return "".join(pieces).encode("ascii")
 
@@ -66,7 +66,7 @@ class _Writer:
         elif issubclass(kind, float):
             self._put(f'["f","{float.hex(float.__float__(value))}"]')
         elif left == 0:
-            raise NoDataError("nested too deeply")
+            raise ResultTooLargeError("nested too deeply")
         elif issubclass(kind, list):
             self._items("l", list.__iter__(value), left)
         elif issubclass(kind, tuple):
@@ -101,7 +101,7 @@ class _Writer:
     def _put(self, piece: str) -> None:
         self._left -= len(piece)
         if self._left < 0:
-            raise NoDataError("too large")
+            raise ResultTooLargeError("too large")
         self._out(piece)
 
 

@@ -39,8 +39,8 @@ _CAPABILITIES_OF_SELF, _NO_CAPABILITIES = struct.pack("Ii", CAPABILITY_VERSION_3
 _ABOVE_ALL = 64  # from this number on are the descriptors that a fork keeps besides its streams
 _MAX_PASSED, _LONGEST_REQUEST = 16, 1 << 16
 _MAX_DESCRIPTORS = 1024  # no descriptor is as high as this, because new ones get the lowest free numbers
-_START_MESSAGE = "=qqi24s4x"  # the runner's `StartMessage`: CPU time and clock in microseconds, an error, and its place
-_REHEARSALS = 10  # the interpreter adapts its code after eight
+_START_MESSAGE = "=qqi24s4x"  # the runner's `StartMessage`: CPU time and clock in microseconds, an error, and its step
+_WARM_UP_RUNS = 10  # the interpreter adapts its code after eight
 _COMMON = (
     *("bisect", "cmath", "collections", "copy", "functools", "heapq", "io", "itertools", "math", "operator", "re"),
     "string",
@@ -174,7 +174,7 @@ def _send_memory(ready: Any) -> None:
         memory = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return
-    _send(ready, memory, place=b"memory")
+    _send(ready, memory, step=b"memory")
     os.close(memory)
 
 
@@ -206,11 +206,11 @@ class _Filter(ctypes.Structure):
     def __init__(self, code: bytes, own_id_at: list[int]) -> None:
         self.code = ctypes.create_string_buffer(code, len(code))
         super().__init__(len(code) // 8, ctypes.addressof(self.code))
-        self.places = [8 * at + 4 for at in own_id_at]
+        self.own_id_offsets = [8 * at + 4 for at in own_id_at]
 
     def for_this_process(self) -> Any:
         pid = os.getpid()
-        for offset in self.places:
+        for offset in self.own_id_offsets:
             struct.pack_into("I", self.code, offset, pid)
         return ctypes.byref(self)
 
@@ -227,10 +227,10 @@ def _install_filter(rules: dict[str, Any], ready: Any) -> None:
         os.close(listener)
 
 
-def _send(ready: Any, descriptor: int | None, spent_us: int = 0, now_us: int = 0, place: bytes = b"") -> None:
+def _send(ready: Any, descriptor: int | None, spent_us: int = 0, now_us: int = 0, step: bytes = b"") -> None:
     """Send a `StartMessage` with a descriptor. (`send` is not allowed.)"""
     passed = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", descriptor))]
-    ready.sendmsg([struct.pack(_START_MESSAGE, spent_us, now_us, 0, place)], passed)
+    ready.sendmsg([struct.pack(_START_MESSAGE, spent_us, now_us, 0, step)], passed)
 
 
 def _must(result: int, what: str) -> None:
@@ -256,8 +256,8 @@ def _prepare_streams() -> None:
     copies = [os.dup(fd) for fd in (0, 1, 2)]
     for fd in (0, 1, 2):
         os.dup2(nothing, fd)
-    _rehearse(nothing)
-    _rehearse_error()
+    _warm_up(nothing)
+    _warm_up_tracebacks()
     execution.fresh_streams()
     for fd in (0, 1, 2):
         os.dup2(copies[fd], fd)
@@ -265,7 +265,7 @@ def _prepare_streams() -> None:
     os.close(nothing)
 
 
-_REHEARSED = b"""stdin 0 \nimport sys
+_WARM_UP_PROGRAM = b"""stdin 0 \nimport sys
 n = int(input())
 a, b = map(int, input().split())
 for line in sys.stdin:
@@ -277,35 +277,35 @@ print("%d %s" % (f(2), "x"), f"{len(str(n))}", max(a, b), min(a, b), sorted({1: 
 """
 
 
-def _rehearse(nothing: int) -> None:
+def _warm_up(nothing: int) -> None:
     """Run a program of ours as forks run theirs.
 
     The interpreter then has the classes that a first compilation makes, caches of methods, and adapted code. Otherwise
     each fork would make these again, on pages that the kernel must copy.
     """
-    program = execution.Program(_REHEARSED)
-    for _ in range(_REHEARSALS):
+    program = execution.Program(_WARM_UP_PROGRAM)
+    for _ in range(_WARM_UP_RUNS):
         os.ftruncate(nothing, 0)
         os.pwrite(nothing, b"1\n2 3\n4 5 6\n", 0)
         os.lseek(nothing, 0, os.SEEK_SET)
         execution.fresh_streams()
-        exec(execution.compiled_program(program), {"__name__": "rehearsal"})
+        exec(execution.compiled_program(program), {"__name__": "warm_up"})
         execution.flush(sys.stdout, sys.stderr)
     os.ftruncate(nothing, 0)
     os.lseek(nothing, 0, os.SEEK_SET)
 
 
-def _rehearse_error() -> None:
+def _warm_up_tracebacks() -> None:
     """Let a program of ours fail, to import what prints tracebacks: that takes five times as long as a test."""
     import linecache
 
     program = execution.Program(b"stdin 0 \ndef f(n):\n    print(n, missing)\nf(1)\n")
     try:
-        exec(execution.compiled_program(program), execution.fresh_module("rehearsal", program).__dict__)
+        exec(execution.compiled_program(program), execution.fresh_module("warm_up", program).__dict__)
     except NameError as error:
         execution.print_error(error)
         execution.Report(os.open(os.devnull, os.O_WRONLY)).write("run", error)
-    del sys.modules["rehearsal"]
+    del sys.modules["warm_up"]
     linecache.clearcache()  # its keys are names of files, and all programs have the same name
 
 
@@ -366,4 +366,4 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
     if "numpy.random" in sys.modules:  # else all forks would draw the same numbers, as if they had agreed on them
         sys.modules["numpy.random"].seed()
     program.code_fd = moved["code"]
-    return execution.perform(program, execution.Report(moved["report"]), grader)
+    return execution.run_program(program, execution.Report(moved["report"]), grader)

@@ -125,8 +125,10 @@ inline std::string difference(Reader& output, Reader& answer) {
 // Whether only blanks and newlines are left in both. If not, the readers stay where they are, so that the message shows
 // where the difference begins.
 inline bool both_only_spaces(Reader& output, Reader& answer) {
-  Place place(output, answer);
-  return (output.only_spaces_left() && answer.only_spaces_left()) || place.differs();
+  SavedOffsets begin(output, answer);
+  if (output.only_spaces_left() && answer.only_spaces_left()) return true;
+  begin.go_back();
+  return false;
 }
 
 inline bool compare_exact(Reader& output, Reader& answer) {
@@ -147,11 +149,11 @@ inline bool compare_lines(Reader& output, Reader& answer, bool fold) {
       answer.skip();
       continue;
     }
-    Place place(output, answer);
+    SavedOffsets begin(output, answer);
     output.skip_blanks();
     answer.skip_blanks();
     if (output.peek() == '\n' && answer.peek() == '\n') continue;
-    place.differs();
+    begin.go_back();
     return both_only_spaces(output, answer);
   }
 }
@@ -199,9 +201,11 @@ inline bool near(const TokenPair& pair, const Spec& spec) {
 
 // Whether the same white space begins here. It is skipped.
 inline bool same_spaces(Reader& output, Reader& answer) {
-  Place place(output, answer);
+  SavedOffsets begin(output, answer);
   while (is_space(output.peek()) || is_space(answer.peek())) {
-    if (output.next() != answer.next()) return place.differs();
+    if (output.next() == answer.next()) continue;
+    begin.go_back();
+    return false;
   }
   return true;
 }
@@ -217,10 +221,12 @@ inline bool compare_tokens(Reader& output, Reader& answer, const Spec& spec) {
     } else if (!same_spaces(output, answer)) {
       return false;
     }
-    Place place(output, answer);
+    SavedOffsets begin(output, answer);
     if (output.peek() == kEnd || answer.peek() == kEnd) return output.peek() == answer.peek();
     read_tokens(output, answer, numbers, fold, pair);
-    if (!pair.same && !(numbers && near(pair, spec))) return place.differs();
+    if (pair.same || (numbers && near(pair, spec))) continue;
+    begin.go_back();
+    return false;
   }
 }
 

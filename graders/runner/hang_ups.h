@@ -13,24 +13,24 @@ namespace runner {
 class HangUps {
  public:
   explicit HangUps(Job& job)
-      : closes_(job.closes),
+      : inotify_(job.fifo_inotify),
         interactive_(rules_of(job.plan.task).interactive),
         forgeable_(job.plan.shows_fifos() && job.machine.can.landlock == 0),
         first_(job.directories.size(), Nobody),
         closed_by_manager_(first_.size(), 0) {
-    if (!job.plan.has_manager() || closes_) return;
-    closes_ = Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-    if (!closes_) system_fault("inotify_init1");
+    if (!job.plan.has_manager() || inotify_) return;
+    inotify_ = Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    if (!inotify_) system_fault("inotify_init1");
   }
   HangUps(const HangUps&) = delete;
   HangUps& operator=(const HangUps&) = delete;
 
   // Removes the watches and empties the queue, for the next test.
   ~HangUps() {
-    for (const Watched& w : watched_) inotify_rm_watch(closes_.get(), w.descriptor);
-    if (manager_end_watch_ >= 0) inotify_rm_watch(closes_.get(), manager_end_watch_);
+    for (const Watched& w : watched_) inotify_rm_watch(inotify_.get(), w.descriptor);
+    if (manager_end_watch_ >= 0) inotify_rm_watch(inotify_.get(), manager_end_watch_);
     char buffer[2048];
-    while (closes_ && read(closes_.get(), buffer, sizeof buffer) > 0) {
+    while (inotify_ && read(inotify_.get(), buffer, sizeof buffer) > 0) {
     }
   }
 
@@ -40,7 +40,7 @@ class HangUps {
   // manager also has the file `errors` open at its lowest and its highest descriptor number: at its end, one of these is closed
   // before any FIFO.
   void watch_end(const Judge& manager) {
-    manager_end_watch_ = inotify_add_watch(closes_.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
+    manager_end_watch_ = inotify_add_watch(inotify_.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
     if (manager_end_watch_ < 0) system_fault("inotify_add_watch");
   }
 
@@ -51,14 +51,21 @@ class HangUps {
 
   // From here on nothing counts: the runner is about to kill the processes that are left, which closes their FIFOs too.
   void end() {
-    first(0);
+    read_events();
     ended_ = true;
   }
 
-  Side first(size_t process) {
+  // Which side has closed the FIFO pair of this process first, as far as is known now.
+  Side first_to_hang_up(size_t process) {
+    read_events();
+    return first_[process];
+  }
+
+ private:
+  void read_events() {
     alignas(inotify_event) char buffer[2048];
     ssize_t n;
-    while (closes_ && !ended_ && (n = read(closes_.get(), buffer, sizeof buffer)) > 0) {
+    while (inotify_ && !ended_ && (n = read(inotify_.get(), buffer, sizeof buffer)) > 0) {
       for (ssize_t at = 0; at < n;) {
         const inotify_event* event = reinterpret_cast<const inotify_event*>(buffer + at);
         manager_ends_ |= event->wd == manager_end_watch_;
@@ -76,21 +83,19 @@ class HangUps {
         at += static_cast<ssize_t>(sizeof *event + event->len);
       }
     }
-    return first_[process];
   }
 
- private:
   struct Watched {
     int descriptor;
     size_t process;
     uint32_t of_process, of_manager;
   };
   void add(size_t process, const std::string& path, uint32_t of_process, uint32_t of_manager) {
-    int descriptor = inotify_add_watch(closes_.get(), path.c_str(), of_process | of_manager);
+    int descriptor = inotify_add_watch(inotify_.get(), path.c_str(), of_process | of_manager);
     if (descriptor < 0) system_fault("inotify_add_watch");
     watched_.push_back({descriptor, process, of_process, of_manager});
   }
-  Fd& closes_;  // of the job
+  Fd& inotify_;  // of the job
   bool interactive_;
   bool forgeable_;  // the process can open the manager's ends too, and close them: without Landlock only the manager's end counts
   std::vector<Side> first_;

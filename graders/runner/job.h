@@ -25,12 +25,12 @@ struct Job {
   const Machine& machine;
   std::vector<Fd> programs = {};                     // one copy each: processes could communicate through shared pages
   Fd interpreter = {};                               // executed with the program as its argument, if the plan has one
-  Fd with = {};                                      // the plan's `with=` file, which is open for the interpreter
+  Fd interpreter_file = {};                          // the plan's `with=` file, which is open for the interpreter
   std::vector<ProcessDirectories> directories = {};  // for each process
   Filter filter = {};
   // An inotify descriptor: it reports who closed a FIFO. All tests share it, because closing one that had watches takes the
   // kernel 10 to 20 ms (it waits until no reader of its list of watches is left). No two watches have the same number.
-  Fd closes = {};
+  Fd fifo_inotify = {};
   long long kills_seen = out_of_memory_kills();  // when the runner last asked
 
   bool full() const { return machine.full(); }

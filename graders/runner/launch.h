@@ -99,7 +99,7 @@ class Launch {
     if (job_.full() && chroot(directories_.root.c_str()) != 0) die("chroot");
     if (chdir(job_.full() ? "/box" : directories_.scratch.c_str()) != 0) die("chdir");
     if (!place_descriptors({{input_, 0}, {output_, 1}, {errors_, 2}, {program_, kProgramFd}, {report_, kReportFd},
-                            {with_, kWithFd}, {control_, kControlFd}, {executed_, kExecutedFd}},
+                            {interpreter_file_, kInterpreterFileFd}, {control_, kControlFd}, {executed_, kExecutedFd}},
                            kControlFd)) {
       die("descriptors");
     }
@@ -130,7 +130,10 @@ class Launch {
       if (!contestant_.program) program_ = reopen(program_, O_RDONLY);
       report_ = reopen(contestant_.report.get(), O_WRONLY | O_APPEND);
       if (program_ < 0 || report_ < 0) die("open a program");
-      if (!plan_.with.empty() && (with_ = reopen(job_.with.get(), O_RDONLY)) < 0) die("open a file");
+      if (!plan_.interpreter_file.empty()) {
+        interpreter_file_ = reopen(job_.interpreter_file.get(), O_RDONLY);
+        if (interpreter_file_ < 0) die("open a file");
+      }
     }
     if (plan_.has_manager() && plan_.fifo_use == FifoUse::Standard) {
       // In this order, as in isolate, because managers rely on it. Each open waits for the manager's.
@@ -197,7 +200,7 @@ class Launch {
   const Contestant& contestant_;
   const ProcessDirectories& directories_;
   int control_, input_, program_, executed_;
-  int output_ = -1, errors_ = -1, report_ = -1, with_ = -1;
+  int output_ = -1, errors_ = -1, report_ = -1, interpreter_file_ = -1;
 };
 
 // Reads the child's messages: the listener, the time it spent and its memory, an error; or the end of the socket, which means

@@ -11,7 +11,8 @@ constexpr int kExecutedFd = 201;
 constexpr rlim_t kContestantFds = 128;  // not fewer: libraries of CEOI 2026 duplicate a descriptor to number 100
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
 constexpr int kLeastFds = 320;  // the runner needs at least this limit: the numbers above must be possible
-constexpr int kProgramFd = 3, kReportFd = 4, kWithFd = 5;  // an interpreter finds its program, its report and its file here
+// An interpreter finds its program, its report and its file here.
+constexpr int kProgramFd = 3, kReportFd = 4, kInterpreterFileFd = 5;
 constexpr int kRequestsFd = 3;  // a warm interpreter gets its requests here
 constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13, kJudgeLastFd = 14;
 

@@ -206,7 +206,7 @@ class TestRun : Watching {
 
   bool somebody_hung_up_first() {
     for (size_t i = 0; i < contestants_.size(); i++) {
-      if (hang_ups_.first(i) == HangUps::TheProcess) return true;
+      if (hang_ups_.first_to_hang_up(i) == HangUps::TheProcess) return true;
     }
     return false;
   }

@@ -90,7 +90,7 @@ struct Plan {
   std::vector<std::string> interpreter_args, environment;
   std::vector<std::string> sees;  // of this machine, in both modes
   bool sees_system = false;       // steps also see the system's programs and libraries
-  std::string with;         // a file for the interpreter
+  std::string interpreter_file;  // a file for the interpreter
   bool warm = false;        // it forks for each test
   TaskType task = TaskType::Batch;
   FifoUse fifo_use = FifoUse::Standard;  // where there is a manager

@@ -115,8 +115,8 @@ inline void read_program_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.environment = line.all("env");
   if (line.has("start")) plan.warm = line.choice<bool>("start", {{"cold", false}, {"warm", true}});
   if (line.has("with")) {
-    plan.with = line.text("with");
-    files.get(plan.with);
+    plan.interpreter_file = line.text("with");
+    files.get(plan.interpreter_file);
   }
 }
 

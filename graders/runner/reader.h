@@ -85,17 +85,15 @@ class Reader {
   char buffer_[kBuffer];
 };
 
-// A place in an output and in the answer. If a comparison finds a difference, it puts both readers where that begins.
-class Place {
+// Where two readers were. A comparison that finds a difference moves both back to where that begins.
+class SavedOffsets {
  public:
-  Place(Reader& output, Reader& answer)
+  SavedOffsets(Reader& output, Reader& answer)
       : output_(output), answer_(answer), output_at_(output.offset()), answer_at_(answer.offset()) {}
 
-  // Goes back to it. Returns that the files differ.
-  bool differs() {
+  void go_back() {
     output_.seek(output_at_);
     answer_.seek(answer_at_);
-    return false;
   }
 
  private:

@@ -18,14 +18,14 @@ constexpr int64_t kCpuSlackMs = 100;
 constexpr int64_t kIdleSlackMs = 1'000;
 
 // A test is given up when its wall clock reaches this many times L + M (M is the manager's CPU limit) plus this slack.
-constexpr int64_t kGivenUpTimes = 10;
+constexpr int64_t kGivenUpFactor = 10;
 constexpr int64_t kGivenUpSlackMs = 10'000;
 
 // The CPU time that the kernel may need for a page of memory. 13 us were measured on a virtual machine that gets the page from
 // its host, 1 us elsewhere. It is added to the CPU time at which a program is stopped, up to this many times L plus this slack.
 constexpr int64_t kPageUs = 20;
 constexpr int64_t kPageBytes = 4'096;
-constexpr int64_t kPagesTimes = 8;
+constexpr int64_t kPagesFactor = 8;
 constexpr int64_t kPagesSlackMs = 5'000;
 
 // The longest time, the most memory, and the most processes of one submission, that a plan may name: a day, 64 TiB, 64.
@@ -36,8 +36,8 @@ constexpr int64_t kMaxProcesses = 64;
 constexpr int64_t cpu_stop_us(int64_t limit_ms) { return limit_ms * 10 * kCpuPercent + kCpuSlackMs * 1'000; }
 constexpr int64_t idle_stop_us(int64_t limit_ms) { return (limit_ms + kIdleSlackMs) * 1'000; }
 constexpr int64_t given_up_us(int64_t limit_ms, int64_t manager_ms) {
-  return (kGivenUpTimes * (limit_ms + manager_ms) + kGivenUpSlackMs) * 1'000;
+  return (kGivenUpFactor * (limit_ms + manager_ms) + kGivenUpSlackMs) * 1'000;
 }
-constexpr int64_t max_for_pages_us(int64_t limit_ms) { return (kPagesTimes * limit_ms + kPagesSlackMs) * 1'000; }
+constexpr int64_t max_for_pages_us(int64_t limit_ms) { return (kPagesFactor * limit_ms + kPagesSlackMs) * 1'000; }
 
 }  // namespace runner

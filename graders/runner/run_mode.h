@@ -57,7 +57,7 @@ inline void open_interpreter(Job& job, JobFiles& files) {
   const Plan& plan = job.plan;
   job.interpreter = Fd(open(plan.interpreter.c_str(), O_PATH | O_CLOEXEC));
   if (!job.interpreter) plan_fault("there is no interpreter %s: %s", plan.interpreter.c_str(), strerror(errno));
-  if (!plan.with.empty()) job.with = Fd(reopen(files.get(plan.with), O_RDONLY));
+  if (!plan.interpreter_file.empty()) job.interpreter_file = Fd(reopen(files.get(plan.interpreter_file), O_RDONLY));
 }
 
 // Deletes the files that a test made in the directories of its processes, also if a fault ends it.

@@ -76,7 +76,7 @@ class TestState {
 
   bool hung_up_first(const Contestant& c) {
     if (!plan_.has_manager()) return true;
-    HangUps::Side side = hang_ups_.first(static_cast<size_t>(c.index));
+    HangUps::Side side = hang_ups_.first_to_hang_up(static_cast<size_t>(c.index));
     if (side != HangUps::Nobody) return side == HangUps::TheProcess;
     return manager_.process.alive() || manager_.ended_us >= c.ended_us;
   }

@@ -45,7 +45,7 @@ class WarmInterpreter {
     Fd own_program(reopen(program, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND));
     Fd directory(open(directories.scratch.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!output || !errors || !own_program || !report || !directory) system_fault("open the files of a contestant");
-    Fd code(code_of(program));
+    Fd code(code_file_of(program));
     int landlock = rules(directories).descriptor();
     std::vector<std::pair<const char*, int>> descriptors{
         {"stdin", input}, {"stdout", output.get()}, {"stderr", errors.get()}, {"program", own_program.get()}, {"code", code.get()},
@@ -85,10 +85,10 @@ class WarmInterpreter {
 
   // A file for the compiled code of a program: the program's first test writes it, before any of the program runs, and its next
   // tests read it. The tests of one program follow each other.
-  int code_of(int program) {
-    if (program != coded_) code_ = memory_file("code");
-    coded_ = program;
-    int code = reopen(code_.get(), file_size(code_.get()) == 0 ? O_RDWR : O_RDONLY);
+  int code_file_of(int program) {
+    if (program != code_file_program_) code_file_ = memory_file("code");
+    code_file_program_ = program;
+    int code = reopen(code_file_.get(), file_size(code_file_.get()) == 0 ? O_RDWR : O_RDONLY);
     if (code < 0) system_fault("open a program's code");
     return code;
   }
@@ -118,11 +118,11 @@ class WarmInterpreter {
     umask(077);
     write_text("/proc/self/oom_score_adj", "1000");
     Fd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
-    int with = plan_.with.empty() ? -1 : reopen(job_.with.get(), O_RDONLY);
+    int interpreter_file = plan_.interpreter_file.empty() ? -1 : reopen(job_.interpreter_file.get(), O_RDONLY);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     bool ready = nothing && (!job_.full() || chroot(directories.root.c_str()) == 0) && chdir("/") == 0 &&
                  place_descriptors({{nothing.get(), 0}, {nothing.get(), 1}, {errors_.get(), 2}, {control, kRequestsFd},
-                                    {with, kWithFd}, {job_.interpreter.get(), kExecutedFd}},
+                                    {interpreter_file, kInterpreterFileFd}, {job_.interpreter.get(), kExecutedFd}},
                                    kExecutedFd);
     if (!ready) _exit(126);
     // Set before the exec: the stack limit decides where the exec puts its mappings.
@@ -166,8 +166,8 @@ class WarmInterpreter {
   Process process_;
   Fd control_, errors_;
   std::string request_;
-  Fd code_;  // of the program `coded_`
-  int coded_ = -1;
+  Fd code_file_;  // of the program `code_file_program_`
+  int code_file_program_ = -1;
   Landlock rules_{0};
   int tests_ruled_ = 0;
 };

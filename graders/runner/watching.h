@@ -76,7 +76,7 @@ class Watching : protected TestState {
     c.errors = write_only_file("stderr");
     c.output = write_only_file("stdout");
     if (job_.interpreter) c.report = write_only_file("report");
-    if (job_.with && !plan_.warm) c.program = Fd(reopen(test_.program, O_RDONLY));
+    if (job_.interpreter_file && !plan_.warm) c.program = Fd(reopen(test_.program, O_RDONLY));
     if (job_.full() && !c.pid_namespace.enter(job_.machine.own_pidns)) system_fault("a PID namespace cannot be made");
     auto [ours, theirs] = connected_sockets();
     c.control = std::move(ours);
@@ -361,7 +361,7 @@ class Watching : protected TestState {
     if (manager_.fault == JudgeFault::None && !rejected_by_interactor()) return false;
     bool own_failure_may_show = false;
     for (size_t i = 0; i < contestants_.size(); i++) {
-      own_failure_may_show |= contestants_[i].process.alive() && hang_ups_.first(i) == HangUps::TheProcess;
+      own_failure_may_show |= contestants_[i].process.alive() && hang_ups_.first_to_hang_up(i) == HangUps::TheProcess;
     }
     return !own_failure_may_show || now - manager_.ended_us > kManagerGraceUs;
   }

@@ -12,11 +12,11 @@ RULES = boxfiles.runner_rules()
 LONGEST_IN_PLAN_MS = RULES["kMaxMs"]
 """The longest time that a plan may name, in ms."""
 
-GIVEN_UP_TIMES = RULES["kGivenUpTimes"]
+GIVEN_UP_FACTOR = RULES["kGivenUpFactor"]
 """A test is given up if its wall clock reaches this many times the CPU limits of program and manager, plus a slack."""
 
 GIVEN_UP_SLACK_MS = RULES["kGivenUpSlackMs"]
-"""The slack in `GIVEN_UP_TIMES`."""
+"""The slack in `GIVEN_UP_FACTOR`."""
 
 
 def given_up_ms(limit_s: float, manager_ms: int = 0) -> int:
@@ -26,7 +26,7 @@ def given_up_ms(limit_s: float, manager_ms: int = 0) -> int:
         limit_s: the program's CPU limit.
         manager_ms: the manager's CPU limit; 0 if there is no manager.
     """
-    return round(GIVEN_UP_TIMES * 1000 * limit_s) + GIVEN_UP_TIMES * manager_ms + GIVEN_UP_SLACK_MS
+    return round(GIVEN_UP_FACTOR * 1000 * limit_s) + GIVEN_UP_FACTOR * manager_ms + GIVEN_UP_SLACK_MS
 
 
 def cpu_stop_ms(limit_s: float) -> float:

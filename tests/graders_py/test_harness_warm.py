@@ -80,7 +80,7 @@ def test_common_modules_are_loaded_before_the_fork(warm: Warm, imports: str) -> 
     ended = warm.run(f"{look}{tell}{imports}\n1 / 0 # mine")
     assert (ended.status, ended.stdout) == (1, b"[]\n")
     assert "    1 / 0 # mine\n" in ended.stderr
-    assert "rehearsal" not in ended.stderr
+    assert "warm_up" not in ended.stderr
     assert "    1 / 0 # mine\n" in json.loads(ended.report)["traceback"]
 
 

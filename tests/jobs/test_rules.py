@@ -35,9 +35,9 @@ def test_the_protocol_page_has_the_rules() -> None:
     for words in (
         f"`{numbers['kCpuPercent'] / 100} L + {numbers['kCpuSlackMs']}`",
         f"`L + {numbers['kIdleSlackMs']}`",
-        f"`{numbers['kGivenUpTimes']} (L + M) + {numbers['kGivenUpSlackMs']}`",
+        f"`{numbers['kGivenUpFactor']} (L + M) + {numbers['kGivenUpSlackMs']}`",
         f"up to {numbers['kPageUs']} µs for each page fault",
-        f"`{numbers['kPagesTimes']} L + {numbers['kPagesSlackMs']}`",
+        f"`{numbers['kPagesFactor']} L + {numbers['kPagesSlackMs']}`",
     ):
         assert words in text
 
@@ -46,7 +46,7 @@ def test_the_script_has_the_numbers_of_the_rules() -> None:
     """`run` cannot read the header. Its numbers are those of the rules, `JudgeLimits` and `RunPolicy`."""
     in_script = dict(re.findall(r"^(\w+)=(\d+)$", boxfiles.read("run").decode("utf-8"), re.MULTILINE))
     limits = JudgeLimits()
-    assert int(in_script["given_up_times"]) == rules.GIVEN_UP_TIMES
+    assert int(in_script["given_up_factor"]) == rules.GIVEN_UP_FACTOR
     assert int(in_script["given_up_slack_ms"]) == rules.GIVEN_UP_SLACK_MS
     assert int(in_script["judge_cpu_ms"]) == 1000 * limits.cpu_s
     assert int(in_script["judge_wall_ms"]) == 1000 * limits.wall_s
