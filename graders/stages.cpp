@@ -1,4 +1,4 @@
-// Runs a script job: starts `compile` and `run` in the box, one after the other, and reports how each ended.
+// The stage runner. It runs a script job: starts `compile` and `run` in the box, one after the other, and reports how each ended.
 //
 // THEORY OF OPERATION
 //

@@ -28,7 +28,7 @@ from ioi_eval.errors import SetupError
 MACHINE = "x86_64"
 """The machine, as `uname -m` and compilers name it. Source: graders/runner/system.h supports no other."""
 
-RUNNER, KEEPER = "runner", "stages"
+RUNNER, STAGE_RUNNER = "runner", "stages"
 _DEADLINE_S = 300
 _RECORD = "record.json"
 
@@ -50,7 +50,7 @@ def program(name: str, machine: str) -> bytes | None:
     """The content of a program for a machine; `None` if it must be compiled.
 
     Args:
-        name: `RUNNER` or `KEEPER`.
+        name: `RUNNER` or `STAGE_RUNNER`.
         machine: the target triple of its compiler (`x86_64-linux-gnu`).
     """
     return shipped_program(name).content if machine.startswith(f"{MACHINE}-") else None
@@ -93,7 +93,7 @@ def build(directory: Path, compiler: str) -> None:
     """
     record: dict[str, Mapping[str, Any]] = {}
     version = _run([compiler, "--version"]).splitlines()[0]
-    for name in (RUNNER, KEEPER):
+    for name in (RUNNER, STAGE_RUNNER):
         path = directory / name
         with tempfile.TemporaryDirectory() as sources:
             source = Path(sources) / f"{name}.cpp"

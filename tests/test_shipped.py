@@ -32,7 +32,7 @@ def built(tmp_path: Path, compiler: str = COMPILER) -> Path:
     return directory
 
 
-@pytest.mark.parametrize("name", [shipped.RUNNER, shipped.KEEPER])
+@pytest.mark.parametrize("name", [shipped.RUNNER, shipped.STAGE_RUNNER])
 def test_built_programs_are_found(tmp_path: Path, name: str) -> None:
     """The content is what the compiler wrote."""
     found = shipped.read_program(built(tmp_path), name)

@@ -91,7 +91,7 @@ def score(installed: Path, tmp_path: Path, **variables: str) -> subprocess.Compl
 
 @pytest.fixture
 def narrow_compiler() -> Iterator[str]:
-    """A compiler that refuses the runner and the keeper."""
+    """A compiler that refuses the runner and the stage runner."""
     with refusing_compiler("*runner.cpp*|*stages.cpp*", "not by me: $*") as path:
         yield str(path)
 
@@ -148,7 +148,7 @@ def test_a_runner_that_cannot_be_used_is_compiled(
 
 
 def test_the_wheel_s_programs_are_not_compiled(installed: Path, tmp_path: Path, narrow_compiler: str) -> None:
-    """This holds for the runner, and for the keeper of the boxes in which scripts from requests run."""
+    """This holds for the runner, and for the stage runner of the boxes in which scripts from requests run."""
     code = """
 import asyncio, sys
 from ioi_eval import ArtifactStore, LocalSandbox, Policy

@@ -37,7 +37,7 @@ class Target:
         profile: `bundled` (the runner judges many tests a job) or `classic` (one test a job).
         toolchain: the compiler there; part of every artifact's key.
         slots: how many jobs it executes at once; 0 while no worker serves it.
-        isolation: the isolation that it is known to give; a worker whose answers have not told yet may give more.
+        isolation: the isolation that each of its workers is known to give; the answer to a job may report more.
         outer_filter: whether it already runs under another system call filter (a container's). Programs whose calls it
             refuses end as elsewhere, but no result names the call.
         has_own_scripts: for `classic`: the `compile` and `run` scripts of the worker judge, and jobs have none.

@@ -32,11 +32,11 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 
 _BOX_USER = "1000"
 
-_ROOM = (("/sys/kernel", "/tmp", TMP_BYTES), ("/sys/devices", "/box", BOX_BYTES))
+_TMPFS = (("/sys/kernel", "/tmp", TMP_BYTES), ("/sys/devices", "/box", BOX_BYTES))
 """For each tmpfs: where it is mounted first if bwrap cannot limit its size (a directory that no box shows), its path in
 the box, and its size in bytes."""
 
-_MOUNTED = ("unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-ec")
+_IN_MOUNT_NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-ec")
 
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _MAX_LINKS = 40  # Source: Linux, path_resolution(7)
@@ -76,7 +76,7 @@ def as_user(uid: int | None) -> tuple[str, ...]:
 
 
 def in_namespaces(
-    *, hide: Sequence[Path] = (), show: Sequence[str] = (), confines: bool = True, sizes: bool = True
+    *, hide: Sequence[Path] = (), show: Sequence[str] = (), is_root_inside: bool = True, has_size_option: bool = True
 ) -> tuple[str, ...]:
     """The bwrap command that makes a new box: user, PID, network, IPC, UTS and mount namespaces.
 
@@ -85,14 +85,21 @@ def in_namespaces(
     Args:
         hide: directories below `/usr` to hide, as they contain this package.
         show: further files and directories to show, read-only.
-        confines: the program in the box confines others further, so it is root there; else it is an ordinary user
-            without capabilities.
-        sizes: whether this machine's bwrap has `--size`.
+        is_root_inside: whether the program is root in the box, because it confines others further; else it is an
+            ordinary user without capabilities.
+        has_size_option: whether this machine's bwrap has `--size`.
     """
-    command = [*(() if sizes else _mounting_room()), "bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL"]
-    user = "0" if confines else _BOX_USER
+    command = [
+        *(() if has_size_option else _mounting_tmpfs()),
+        "bwrap",
+        "--unshare-user",
+        "--unshare-all",
+        "--cap-drop",
+        "ALL",
+    ]
+    user = "0" if is_root_inside else _BOX_USER
     command += ["--uid", user, "--gid", user]
-    for capability in _CAPABILITIES if confines else ():
+    for capability in _CAPABILITIES if is_root_inside else ():
         command += ["--cap-add", capability]
     command += ["--as-pid-1", "--die-with-parent", "--clearenv", "--setenv", "PATH", PATH, "--hostname", "box"]
     command += ["--ro-bind", "/usr", "/usr"]
@@ -108,18 +115,18 @@ def in_namespaces(
         if directory_path.is_relative_to("/usr"):
             command += ["--tmpfs", str(directory_path), "--remount-ro", str(directory_path)]
     command += ["--proc", "/proc", "--dev", "/dev"]
-    for mounted, directory, size in _ROOM:
-        command += ["--size", str(size), "--tmpfs", directory] if sizes else ["--bind", mounted, directory]
+    for mounted, directory, size in _TMPFS:
+        command += ["--size", str(size), "--tmpfs", directory] if has_size_option else ["--bind", mounted, directory]
     for name in show:
         command += _options_to_show(name)
     command += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", "/box"]
     return tuple(command)
 
 
-def _mounting_room() -> tuple[str, ...]:
+def _mounting_tmpfs() -> tuple[str, ...]:
     """The words before bwrap's that mount the limited tmpfs, for a bwrap without `--size`."""
-    mounts = (f"mount -t tmpfs -o size={size},mode=0755,nosuid,nodev tmpfs {mounted}" for mounted, _, size in _ROOM)
-    return (*_MOUNTED, f'{"; ".join(mounts)}; exec "$@"', "sh")
+    mounts = (f"mount -t tmpfs -o size={size},mode=0755,nosuid,nodev tmpfs {mounted}" for mounted, _, size in _TMPFS)
+    return (*_IN_MOUNT_NAMESPACE, f'{"; ".join(mounts)}; exec "$@"', "sh")
 
 
 def _options_to_show(name: str) -> tuple[str, ...]:

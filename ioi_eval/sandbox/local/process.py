@@ -86,7 +86,7 @@ async def run_process(
         except* TimeoutError:
             timed_out = True
         finally:
-            await _ended(process)
+            await _kill_and_wait(process)
     return ProcessEnd(
         stdout=bytes(stdout),
         stderr=bytes(stderr),
@@ -171,33 +171,33 @@ async def _start(
         start_new_session=True,
     )
     try:
-        return await _started(starting)
+        return await _wait_for_start(starting)
     except OSError as error:
         raise TransientError(f"cannot start {argv[0]}: {error.strerror}") from error
 
 
-async def _started(starting: Coroutine[Any, Any, asyncio.subprocess.Process]) -> asyncio.subprocess.Process:
+async def _wait_for_start(starting: Coroutine[Any, Any, asyncio.subprocess.Process]) -> asyncio.subprocess.Process:
     """Wait until the process has been started. If the caller is cancelled meanwhile, its process group is killed.
 
     (asyncio would kill the process only, not its children.)
     """
     task = asyncio.ensure_future(starting)
     try:
-        await _done(task)
+        await _wait_despite_cancellation(task)
     except asyncio.CancelledError:
         if not task.cancelled() and task.exception() is None:
-            await _ended(task.result())
+            await _kill_and_wait(task.result())
         raise
     return task.result()
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
+async def _kill_and_wait(process: asyncio.subprocess.Process) -> None:
     """Kill what is left of the process and its group, and wait for its end."""
     _kill_group(process)
-    await _done(asyncio.ensure_future(_reaped(process)))
+    await _wait_despite_cancellation(asyncio.ensure_future(_wait_and_drain(process)))
 
 
-async def _done(task: asyncio.Future[Any]) -> None:
+async def _wait_despite_cancellation(task: asyncio.Future[Any]) -> None:
     """Wait for the task, even if the caller is cancelled meanwhile, several times; then raise the cancellation.
 
     (A deadline may pass during a cancellation, and no other task knows of the process.)
@@ -212,7 +212,7 @@ async def _done(task: asyncio.Future[Any]) -> None:
         raise cancelled
 
 
-async def _reaped(process: asyncio.subprocess.Process) -> None:
+async def _wait_and_drain(process: asyncio.subprocess.Process) -> None:
     """Wait for the process's end, and discard its remaining output.
 
     asyncio reports the end only after both pipes have ended, and stops reading a pipe while its buffer is full: if

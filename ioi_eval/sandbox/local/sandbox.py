@@ -111,7 +111,7 @@ class LocalSandbox:
         self.limits: tuple[MachineLimit, ...] = ()
         self._allowed: set[tuple[str, ...]] = set()  # values of `Job.sees` that were checked
         self._hidden = (Path(__file__).resolve().parents[2],)  # no box shows this package
-        self._sizes = True  # whether bwrap has `--size`
+        self._has_size_option = True  # whether bwrap has `--size`
 
     async def __aenter__(self) -> Self:
         self.limits = inherited_limits(slots=self._slots.count)
@@ -132,7 +132,9 @@ class LocalSandbox:
             narrowed=narrowing(self.limits),
             outer_filter=is_filtered(),
         )
-        self._script_boxes = ScriptBoxes(self._target.toolchain, hide=self._hidden, sizes=self._sizes)
+        self._script_boxes = ScriptBoxes(
+            self._target.toolchain, hide=self._hidden, has_size_option=self._has_size_option
+        )
         return self
 
     async def __aexit__(
@@ -216,7 +218,10 @@ class LocalSandbox:
             directory = None
             before = as_user(_box_uid(box))
             if isolation is Isolation.FULL:
-                before += (*in_namespaces(hide=self._hidden, show=job.sees, sizes=self._sizes), "--")
+                before += (
+                    *in_namespaces(hide=self._hidden, show=job.sees, has_size_option=self._has_size_option),
+                    "--",
+                )
             else:
                 directory = stack.enter_context(work_directory(_box_uid(box)))
             end = await run_process(
@@ -268,7 +273,7 @@ class LocalSandbox:
             return Isolation.REDUCED, "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
         probe = self._try_box()
         if "Unknown option --size" in probe.stderr:
-            self._sizes = False
+            self._has_size_option = False
             probe = self._try_box()
         if probe.returncode == 0:
             return Isolation.FULL, ""
@@ -276,7 +281,9 @@ class LocalSandbox:
         return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), message)
 
     def _try_box(self) -> subprocess.CompletedProcess[str]:
-        return _try((*as_user(_box_uid(0)), *in_namespaces(sizes=self._sizes), "--", "/usr/bin/true"))
+        return _try(
+            (*as_user(_box_uid(0)), *in_namespaces(has_size_option=self._has_size_option), "--", "/usr/bin/true")
+        )
 
 
 def _require_way_out_of_root() -> None:

@@ -3,8 +3,8 @@
     files ── bwrap --file ── /box ── stages (PID 1) ── bash compile ── bash run ── frames ── Execution
 
 The files are copied into a tmpfs of the box's own mount namespace, so of this machine the scripts can only read the
-system's programs and libraries. `graders/stages.cpp` (the keeper) is the box's PID 1: it enforces the limits, reports
-how each stage ended, and kills all processes that remain after a stage.
+system's programs and libraries. `graders/stages.cpp` (the stage runner) is the box's PID 1: it enforces the limits,
+reports how each stage ended, and kills all processes that remain after a stage.
 
 How exact the limits are:
 - Wall clock and CPU time apply to the stage as a whole, within about 10 ms; only children of processes that ignore
@@ -39,8 +39,8 @@ from ioi_eval.toolchain import Toolchain
 _BUILD_WALL_MS = 120_000
 _START_MS = 10_000  # for starting the box and placing the files, on a loaded machine
 _HEADER_BYTES = 4096
-_NOTHING = -1  # the keeper reads this as /dev/null
-_NOT_PID_1 = 2  # the keeper's exit code outside of a box. Source: graders/stages.cpp
+_NOTHING = -1  # the stage runner reads this as /dev/null
+_NOT_PID_1 = 2  # the stage runner's exit code outside of a box. Source: graders/stages.cpp
 
 _ENVIRONMENT = {"HOME": "/tmp"}
 """Besides PATH. Source: Piston's `api/src/job.js` since isolate."""
@@ -73,26 +73,26 @@ def commands(job: Job) -> tuple[Command, ...]:
 
 
 class ScriptBoxes:
-    """Runs script jobs, each in its own box. The keeper is made for the first job, and then kept.
+    """Runs script jobs, each in its own box. The stage runner is made for the first job, and then kept.
 
     Args:
-        toolchain: compiles the keeper.
+        toolchain: compiles the stage runner.
         hide: directories that no box shows.
-        sizes: whether this machine's bwrap has `--size`.
+        has_size_option: whether this machine's bwrap has `--size`.
     """
 
-    def __init__(self, toolchain: Toolchain, *, hide: Sequence[Path] = (), sizes: bool = True) -> None:
+    def __init__(self, toolchain: Toolchain, *, hide: Sequence[Path] = (), has_size_option: bool = True) -> None:
         self._toolchain = toolchain
         self._hide = hide
-        self._sizes = sizes
-        self._keeper: int | None = None
+        self._has_size_option = has_size_option
+        self._stage_runner: int | None = None
         self._building = TaskLock()
 
     def close(self) -> None:
-        """Release the keeper."""
-        if self._keeper is not None:
-            os.close(self._keeper)
-            self._keeper = None
+        """Release the stage runner."""
+        if self._stage_runner is not None:
+            os.close(self._stage_runner)
+            self._stage_runner = None
 
     async def run(
         self,
@@ -116,20 +116,23 @@ class ScriptBoxes:
         """
         for name in files:
             _refuse_escape(name)
-        keeper = await self._open_keeper(uid)
-        argv = [*as_user(uid), *in_namespaces(hide=self._hide, confines=False, sizes=self._sizes)]
+        stage_runner = await self._open_stage_runner(uid)
+        argv = [
+            *as_user(uid),
+            *in_namespaces(hide=self._hide, is_root_inside=False, has_size_option=self._has_size_option),
+        ]
         for name, value in _ENVIRONMENT.items():
             argv += ["--setenv", name, value]
         for name, descriptor in files.items():
             permissions = "0755" if name in executable else "0644"
             argv += ["--perms", permissions, "--file", str(descriptor), f"/box/{name}"]
-        argv += ["--", f"/proc/self/fd/{keeper}"]
+        argv += ["--", f"/proc/self/fd/{stage_runner}"]
         with descriptors([JobFile(name=each.stage, content=each.stdin) for each in stages if each.stdin]) as inputs:
             for stage in stages:
                 argv += _stage_words(stage, inputs.get(stage.stage, _NOTHING))
             end = await run_process(
                 argv,
-                descriptors=(keeper, *files.values(), *inputs.values()),
+                descriptors=(stage_runner, *files.values(), *inputs.values()),
                 environment={"PATH": PATH},
                 wall_ms=_START_MS + sum(stage.limits.wall_ms for stage in stages),
                 output_bytes=sum(2 * stage.limits.output_bytes + _HEADER_BYTES for stage in stages),
@@ -138,34 +141,34 @@ class ScriptBoxes:
             raise _no_answer(end.returncode, end.timed_out, end.stderr.decode("utf-8", "replace").strip())
         return _execution(_frames(end.stdout))
 
-    async def _open_keeper(self, uid: int | None) -> int:
+    async def _open_stage_runner(self, uid: int | None) -> int:
         async with self._building:
-            if self._keeper is None:
-                self._keeper = await self._shipped_keeper(uid)
-            if self._keeper is None:
-                self._keeper = sealed(await build(self._toolchain, "stages.cpp", uid=uid), executable=True)
-            return self._keeper
+            if self._stage_runner is None:
+                self._stage_runner = await self._shipped_stage_runner(uid)
+            if self._stage_runner is None:
+                self._stage_runner = sealed(await build(self._toolchain, "stages.cpp", uid=uid), executable=True)
+            return self._stage_runner
 
-    async def _shipped_keeper(self, uid: int | None) -> int | None:
-        """The keeper that is shipped with this package, if it can be started here."""
-        content = shipped.program(shipped.KEEPER, self._toolchain.machine)
+    async def _shipped_stage_runner(self, uid: int | None) -> int | None:
+        """The stage runner that is shipped with this package, if it can be started here."""
+        content = shipped.program(shipped.STAGE_RUNNER, self._toolchain.machine)
         if content is None:
             return None
-        keeper = sealed(content, executable=True)
+        stage_runner = sealed(content, executable=True)
         try:
             end = await run_process(
-                (*as_user(uid), f"/proc/self/fd/{keeper}"),
-                descriptors=(keeper,),
+                (*as_user(uid), f"/proc/self/fd/{stage_runner}"),
+                descriptors=(stage_runner,),
                 environment={"PATH": PATH},
                 wall_ms=_START_MS,
                 output_bytes=_HEADER_BYTES,
             )
         except BaseException:
-            os.close(keeper)
+            os.close(stage_runner)
             raise
         if end.returncode == _NOT_PID_1:
-            return keeper
-        os.close(keeper)
+            return stage_runner
+        os.close(stage_runner)
         return None
 
 
@@ -218,7 +221,7 @@ def _no_answer(code: int, timed_out: bool, stderr: str) -> Exception:
     return TransientError(f"the box gave no answer ({how}): {stderr[-400:]}")
 
 
-# ---------------------------------------------------------------------- the keeper's answer
+# ---------------------------------------------------------------------- the stage runner's answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

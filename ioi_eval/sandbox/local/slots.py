@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-OVERTAKEN = 4
+MAX_OVERTAKING_PER_SLOT = 4
 """This many jobs for each slot may overtake those that wait to run alone. With jobs of 2 s these wait 8 s; and if every
 tenth program is late, a few of them share the time until the machine is idle."""
 
@@ -71,7 +71,9 @@ class Slots:
         self._waiting: deque[_Waiter] = deque()
         self._waiting_alone: deque[_Waiter] = deque()
         self._overtaken = 0  # how many jobs have overtaken those that wait to run alone
-        self._alone_time = False  # whether the last job that got a slot runs alone: then others of this kind come next
+        self._last_ran_alone = (
+            False  # whether the last job that got a slot ran or runs alone: then others of this kind come next
+        )
 
     @property
     def taken(self) -> int:
@@ -122,7 +124,7 @@ class Slots:
             if waiter is None:
                 return
             try:
-                self._tell(waiter)
+                self._wake_in_its_loop(waiter)
             except RuntimeError:  # its loop was closed while it waited
                 self._take_back(waiter)
 
@@ -130,13 +132,15 @@ class Slots:
         """Assign slots to the next waiting task; `None` if there is none, or too few are free. Needs the mutex."""
         if not self._waiting_alone:
             self._overtaken = 0
-            self._alone_time = self._alone_time and not self._free  # a job that runs alone may still hold all slots
+            self._last_ran_alone = (
+                self._last_ran_alone and not self._free
+            )  # a job that runs alone may still hold all slots
         is_alone = self._alone_is_due()
         need = self.count if is_alone else 1
         waiting = self._waiting_alone if is_alone else self._waiting
         if not waiting or len(self._free) < need:
             return None
-        self._alone_time = is_alone
+        self._last_ran_alone = is_alone
         self._overtaken += not is_alone and bool(self._waiting_alone)
         waiter = waiting.popleft()
         waiter.held = tuple(self._free.popleft() for _ in range(need))
@@ -144,11 +148,11 @@ class Slots:
 
     def _alone_is_due(self) -> bool:
         """Whether the next task is one that waits to run alone."""
-        due = self._alone_time or not self._waiting or self._overtaken >= OVERTAKEN * self.count
+        due = self._last_ran_alone or not self._waiting or self._overtaken >= MAX_OVERTAKING_PER_SLOT * self.count
         return bool(self._waiting_alone) and due
 
     @staticmethod
-    def _tell(waiter: _Waiter) -> None:
+    def _wake_in_its_loop(waiter: _Waiter) -> None:
         loop = waiter.turn.get_loop()
         try:
             is_current = asyncio.get_running_loop() is loop

@@ -41,16 +41,16 @@ _ADVICE = {
     "PayloadTooLargeError": "raise its body limit",
     "requests must be of type application/json": "is a proxy in between?",
 }
-_ANSWERED = frozenset({200, 301, 302, 307, 308, 404, 405, 410})
+_STATUSES_OF_OTHER_SERVERS = frozenset({200, 301, 302, 307, 308, 404, 405, 410})
 """A web server that is not Piston answers `/runtimes` with one of these; a proxy whose worker is down answers 502."""
 
 _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body|\?xml)\b", re.IGNORECASE)
 _TITLE = re.compile(rb"<title>([^<]*)</title>", re.IGNORECASE)
-_SHOWN = 300
-_FAULT_LINE = 1 << 16  # longer than the line in which the runner reports a fault
+_MESSAGE_CHARS = 300
+_FAULT_LINE_CHARS = 1 << 16  # longer than the line in which the runner reports a fault
 _FAULT_CODE = 3  # the runner's exit code after such a line
 _ABSENT = ("No such file or directory", "Permission denied")
-_END_LINE = 400  # longer than the line with which it ends
+_END_LINE_CHARS = 400  # longer than the line with which it ends
 
 
 def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> Execution:
@@ -76,13 +76,13 @@ def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> E
     )
 
 
-def checked(name: str, result: Execution | SandboxError, job: Job) -> Execution | SandboxError:
+def checked(endpoint: str, result: Execution | SandboxError, job: Job) -> Execution | SandboxError:
     """A job's result on an endpoint; an error instead if a job for the runner was answered by something else."""
     if isinstance(result, Execution):
         try:
             check_runner(result, job)
         except TransientError as error:
-            return type(error)(f"{name}: {error}")
+            return type(error)(f"{endpoint}: {error}")
     return result
 
 
@@ -103,7 +103,7 @@ def check_runner(execution: Execution, job: Job) -> None:
     if job.kind is not JobKind.RUNNER or run.code is None:
         return
     if run.code == 0:
-        tail = run.stdout[-_END_LINE:]
+        tail = run.stdout[-_END_LINE_CHARS:]
         if '"end":true' not in tail:
             raise TransportError("the end of the answer was lost on the way")
         if job.nonce not in tail:
@@ -111,7 +111,7 @@ def check_runner(execution: Execution, job: Job) -> None:
         return
     fault = _fault(run)
     if fault is None or run.code != _FAULT_CODE:
-        output = " ".join((run.stderr or run.stdout)[-_SHOWN:].split())
+        output = " ".join((run.stderr or run.stdout)[-_MESSAGE_CHARS:].split())
         raise TransportError(f"the runner was not started there, or crashed: exit code {run.code}, {output!r}")
     if job.nonce and fault.get("nonce") not in {job.nonce, ""}:
         raise TransportError("this is the answer to another job: was it mixed up by a proxy?")
@@ -133,7 +133,7 @@ def isolation_fault(execution: Execution, kind: JobKind) -> str | None:
 
 def _fault(run: Stage) -> dict[str, Any] | None:
     """The line in which the runner reports a fault; `None` if its last line is another one."""
-    last = _loaded(run.stdout[-_FAULT_LINE:].rstrip("\n").rpartition("\n")[2].encode())
+    last = _loaded(run.stdout[-_FAULT_LINE_CHARS:].rstrip("\n").rpartition("\n")[2].encode())
     return last if isinstance(last, dict) and "fault" in last and "test" not in last else None
 
 
@@ -147,7 +147,7 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
     try:
         entries = _entries(status, body)
     except SandboxError as error:
-        if status not in _ANSWERED or (status == 200 and not _PAGE.match(body)):
+        if status not in _STATUSES_OF_OTHER_SERVERS or (status == 200 and not _PAGE.match(body)):
             raise
         raise UnservedError(f"not a Piston server: HTTP {status}: {_message(_loaded(body), body)}") from error
     return tuple(
@@ -234,14 +234,14 @@ def _message(answer: Any, body: bytes) -> str:
     if isinstance(answer, dict):
         message = answer.get("message") or answer.get("stack")
         if isinstance(message, str):
-            return message.split("\n", 1)[0][:_SHOWN]
+            return message.split("\n", 1)[0][:_MESSAGE_CHARS]
         if not answer:
             return "no reason given (a null file?)"
     if _PAGE.match(body):
         title = _TITLE.search(body)
         named = " ".join(title[1].decode("utf-8", "replace").split())[:80] if title else ""
         return f"a web page, {named!r}" if named else "a web page"
-    return " ".join(body[:_SHOWN].decode("utf-8", "replace").split()) or "no reason given"
+    return " ".join(body[:_MESSAGE_CHARS].decode("utf-8", "replace").split()) or "no reason given"
 
 
 def _entries(status: int, body: bytes) -> list[dict[str, Any]]:
@@ -254,27 +254,29 @@ def _entries(status: int, body: bytes) -> list[dict[str, Any]]:
 def _text(entry: dict[str, Any], key: str) -> str:
     value = entry.get(key)
     if not isinstance(value, str):
-        raise TransportError(f"{key!r} of the answer is not a string: {str(entry)[:_SHOWN]}")
+        raise TransportError(f"{key!r} of the answer is not a string: {str(entry)[:_MESSAGE_CHARS]}")
     return value
 
 
 def _names(entry: dict[str, Any], key: str) -> tuple[str, ...]:
     names = entry.get(key) or []
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-        raise TransportError(f"{key!r} of the answer is not a list of strings: {str(entry)[:_SHOWN]}")
+        raise TransportError(f"{key!r} of the answer is not a list of strings: {str(entry)[:_MESSAGE_CHARS]}")
     return tuple(names)
 
 
 def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
     """One stage, every field checked: malformed answers must not become scores."""
     if not isinstance(value, dict):
-        raise TransportError(f"{name!r} of the answer is not an object: {str(value)[:_SHOWN]}")
+        raise TransportError(f"{name!r} of the answer is not an object: {str(value)[:_MESSAGE_CHARS]}")
     get = value.get
     stdout, stderr, code, signal = get("stdout"), get("stderr"), get("code", ...), get("signal")
     status, message = get("status"), get("message")
     cpu_ms, wall_ms, memory = get("cpu_time"), get("wall_time"), get("memory")
     if not isinstance(stdout, str) or not isinstance(stderr, str):
-        raise TransportError(f"stdout or stderr of the answer's {name!r} is not a string: {str(value)[:_SHOWN]}")
+        raise TransportError(
+            f"stdout or stderr of the answer's {name!r} is not a string: {str(value)[:_MESSAGE_CHARS]}"
+        )
     if code is not None and type(code) is not int:
         raise TransportError(f"the exit code of the answer's {name!r} is {code!r}, not an integer")
     for text in (signal, status, message):

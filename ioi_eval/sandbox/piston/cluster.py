@@ -66,7 +66,7 @@ _GC_THRESHOLDS = (20_000, 50, 100)
 client's CPU at Python's defaults (700, 10, 10), and found almost nothing."""
 
 _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
-_UNSERVED = 3  # a job is given up after this many servers could not serve it
+_MAX_UNSERVED = 3  # a job is given up after this many servers could not serve it
 
 
 class PistonCluster:
@@ -212,10 +212,10 @@ class PistonCluster:
         while True:
             end = JobEnd.CANCELLED
             try:
-                name = await self._wait_for_slot(request, retries, last)
+                endpoint = await self._wait_for_slot(request, retries, last)
                 is_first = not retries.tried
-                retries.tried.append(name)
-                result = await self._attempt(name, request, job, group, is_first=is_first)
+                retries.tried.append(endpoint)
+                result = await self._attempt(endpoint, request, job, group, is_first=is_first)
                 end = end_of(result, job)
             finally:
                 self._pool.release(request, end, self._loop.time())
@@ -225,14 +225,14 @@ class PistonCluster:
             if isinstance(result, UnservedError):
                 unserved += 1
                 self._require_isolation(group, result)
-            may_be_served = isinstance(result, UnservedError) and unserved < _UNSERVED
+            may_be_served = isinstance(result, UnservedError) and unserved < _MAX_UNSERVED
             if not may_be_served and not isinstance(result, TransientError):
                 raise result
             if end.may_have_started:
                 retried += 1
                 if not retries.take():
                     raise exhausted(retries, result)
-                self._events.emit("job_retried", endpoint=name, attempt=len(retries.tried), message=str(result))
+                self._events.emit("job_retried", endpoint=endpoint, attempt=len(retries.tried), message=str(result))
                 await asyncio.sleep(backoff_s(retried, self._rng))
             self._pool.retry(request, self._loop.time(), may_have_started=end.may_have_started)
 
@@ -247,7 +247,7 @@ class PistonCluster:
     # ------------------------------------------------------------------ one job
 
     async def _wait_for_slot(self, request: SlotRequest, retries: Retries, last: SandboxError | None) -> str:
-        """Wait for the slot, and return the name of its endpoint."""
+        """Wait for the slot, and return its endpoint's URL."""
         if not request.holds_slot and request.failure is None:
             turn: asyncio.Future[None] = self._loop.create_future()
             request.wake = lambda: None if turn.done() else turn.set_result(None)
@@ -263,23 +263,23 @@ class PistonCluster:
         return request.endpoint
 
     async def _attempt(
-        self, name: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool
+        self, endpoint: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool
     ) -> Execution | SandboxError:
         """Run the job once on a worker.
 
         Files that the worker has are not sent; if it turns out not to have one, that file is sent after all. From the
         second attempt on, all files are sent.
         """
-        worker = self._groups.workers.get(name) if is_first else None
+        worker = self._groups.workers.get(endpoint) if is_first else None
         while (variant := self._stored.variant(job, worker, group.target)) is not None:
             body = await self._spool.body(variant.job, group.installed, package=variant.package)
-            result = await self._send(name, request, variant.job, body)
-            if name in self._groups.unconfined or not self._stored.note_refusal(name, variant, job, result):
-                return answer.checked(name, result, job)
+            result = await self._send(endpoint, request, variant.job, body)
+            if endpoint in self._groups.unconfined or not self._stored.note_refusal(endpoint, variant, job, result):
+                return answer.checked(endpoint, result, job)
         body = await self._spool.body(job, group.installed)
-        return answer.checked(name, await self._send(name, request, job, body), job)
+        return answer.checked(endpoint, await self._send(endpoint, request, job, body), job)
 
-    async def _send(self, name: str, request: SlotRequest, job: Job, body: Body) -> Execution | SandboxError:
+    async def _send(self, endpoint: str, request: SlotRequest, job: Job, body: Body) -> Execution | SandboxError:
         """Send the job once."""
         from ioi_eval.sandbox.piston.http_client import AnswerTooLongError, Sending
 
@@ -288,7 +288,7 @@ class PistonCluster:
         sending = Sending(body, within_s, self._client)
         request.abandon = sending.give_up
         try:
-            reply = await self._client.post(_job_url(name), sending, max_bytes=4 * most + (1 << 20))
+            reply = await self._client.post(_job_url(endpoint), sending, max_bytes=4 * most + (1 << 20))
         except AnswerLostError as lost:
             return lost
         except AnswerTooLongError:
@@ -296,9 +296,9 @@ class PistonCluster:
             return Execution(run=stage)
         finally:
             request.abandon = None
-        return await self._read(name, reply, job)
+        return await self._read(endpoint, reply, job)
 
-    async def _read(self, name: str, reply: Reply, job: Job) -> Execution | SandboxError:
+    async def _read(self, endpoint: str, reply: Reply, job: Job) -> Execution | SandboxError:
         most = job.run_limits.output_bytes
         try:
             if len(reply.body) > _LARGE_ANSWER:
@@ -307,19 +307,19 @@ class PistonCluster:
                 execution = answer.execution(reply.status, reply.body, output_bytes=most)
             if two_stages.is_one_of_two(job):
                 execution = two_stages.split_stages(execution)
-            self._check_isolation(name, execution, job)
+            self._check_isolation(endpoint, execution, job)
         except SandboxError as error:
-            return type(error)(f"{name}: {error}")
+            return type(error)(f"{endpoint}: {error}")
         return execution
 
-    def _check_isolation(self, name: str, execution: Execution, job: Job) -> None:
+    def _check_isolation(self, endpoint: str, execution: Execution, job: Job) -> None:
         """Note which endpoints cannot isolate programs. They go out of service, like those that cannot be reached."""
         reason = answer.isolation_fault(execution, job.kind)
         if reason is not None:
-            self._groups.unconfined.add(name)
+            self._groups.unconfined.add(endpoint)
             raise UnservedError(f"the runner cannot isolate programs there: {reason}")
         if job.kind is JobKind.RUNNER:
-            self._groups.unconfined.discard(name)
+            self._groups.unconfined.discard(endpoint)
 
     def _require_isolation(self, group: WorkerGroup, refusal: SandboxError) -> None:
         """Fail the job if all workers of its group, or of all groups, have turned out unable to isolate programs."""

@@ -35,12 +35,12 @@ CHECK_S = 3.0
 """A server answers a check in milliseconds; one that is unpacking a large request may take a second."""
 
 _PROBE_S = 120.0  # a worker may be busy with the jobs of others
-_ROUNDS = 8  # six ceilings, and the probe
-_AT_ONCE = 64
+_MAX_PROBES = 8  # six ceilings, and the probe
+_MAX_EXPLORATIONS = 64
 _ATTEMPTS = 4  # an exploration takes a dozen requests: one lost request must not exclude a worker
 _PAUSE_S = 0.3
 _TURN_S = 10.0
-_BYTES = 128 << 20
+_MAX_ANSWER_BYTES = 128 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ class Prober:
             raise InputError(f"profile {profile!r} is neither 'bundled' nor 'classic'")
         self._client = client
         self._profile = profile
-        self._at_once = asyncio.Semaphore(_AT_ONCE)
+        self._at_once = asyncio.Semaphore(_MAX_EXPLORATIONS)
         self._sizes: dict[tuple[object, ...], tuple[int, int | None]] = {}
         self._measuring: dict[tuple[object, ...], asyncio.Lock] = {}
 
@@ -145,7 +145,7 @@ class Prober:
         for attempt in range(_ATTEMPTS):
             try:
                 async with self._turn():
-                    return await self._explore(url)
+                    return await self._explore_once(url)
             except TransientError as error:
                 if attempt == _ATTEMPTS - 1 or getattr(error, "end", None) is JobEnd.NOT_SERVED:
                     raise
@@ -181,16 +181,16 @@ class Prober:
         installed = probing.starters(await self.runtimes(url), self._profile)
         if not installed:
             return ()
-        best, _ = await self._ask(url, installed[0], secrets.token_hex(16), 0)
+        best, _ = await self._run_probe(url, installed[0], secrets.token_hex(16), 0)
         return await self._conditions(url, best, output_bytes=None)
 
-    async def _explore(self, url: URL) -> Worker:
+    async def _explore_once(self, url: URL) -> Worker:
         runtimes = await self.runtimes(url)
         errors: list[SetupError | RejectedError] = []
         reasons: list[str] = []
         for installed in probing.starters(runtimes, self._profile):
             try:
-                return await self._examine(url, runtimes, installed)
+                return await self._explore_package(url, runtimes, installed)
             except (SetupError, RejectedError) as error:
                 errors.append(error)
                 reasons.append(f"{installed.starter.value}: {error}")
@@ -201,13 +201,13 @@ class Prober:
         wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
         raise SetupError(f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}"))
 
-    async def _examine(self, url: URL, runtimes: tuple[Runtime, ...], installed: InstalledStarter) -> Worker:
+    async def _explore_package(self, url: URL, runtimes: tuple[Runtime, ...], installed: InstalledStarter) -> Worker:
         installed, report = await self._probe(url, installed)
         clock_ahead_s = report.clock_s - time.time()
         kind = (without_problems(runtimes), installed, report.compilers, report.kernel)
         async with self._measuring.setdefault(kind, asyncio.Lock()):
             if kind not in self._sizes:
-                self._sizes[kind] = await self._measured(url, installed)
+                self._sizes[kind] = await self._measure_sizes(url, installed)
         output_bytes, body_bytes = self._sizes[kind]
         worker = Worker(
             url=url,
@@ -223,12 +223,12 @@ class Prober:
             raise UnfitWorkerError(message, worker.conditions, worker)
         return worker
 
-    async def _measured(self, url: URL, installed: InstalledStarter) -> tuple[int, int | None]:
+    async def _measure_sizes(self, url: URL, installed: InstalledStarter) -> tuple[int, int | None]:
         """The longest answer and the longest request; at once, as each may wait behind jobs of other clients."""
         try:
             async with asyncio.TaskGroup() as group:
-                output = group.create_task(self._output(url, installed))
-                body = group.create_task(self._body(url, installed))
+                output = group.create_task(self._measure_output(url, installed))
+                body = group.create_task(self._measure_body(url, installed))
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from None
         return output.result(), body.result()
@@ -245,15 +245,15 @@ class Prober:
             installed.starter,
             is_bundled=self._profile_of(installed) == "bundled",
             output_bytes=output_bytes,
-            body_bytes=await self._body(url, installed),
+            body_bytes=await self._measure_body(url, installed),
         )
 
     async def _probe(self, url: URL, installed: InstalledStarter) -> tuple[InstalledStarter, ProbeReport]:
         nonce = secrets.token_hex(16)
-        installed, execution = await self._ask(url, installed, nonce, probing.PADDING)
+        installed, execution = await self._run_probe(url, installed, nonce, probing.PADDING)
         report = probing.read_probe(execution, nonce, probing.PADDING)
         if report is None:
-            installed, execution = await self._ask(url, installed, nonce, 0)
+            installed, execution = await self._run_probe(url, installed, nonce, 0)
             if probing.read_probe(execution, nonce, 0) is not None:
                 conditions = await self._conditions(url, installed, output_bytes=0)
                 raise UnfitWorkerError(fatal(conditions), conditions)
@@ -269,11 +269,11 @@ class Prober:
             raise SetupError(f"its compiler makes programs for {machine}, and the runner is made for x86-64")
         return installed, report
 
-    async def _ask(
+    async def _run_probe(
         self, url: URL, installed: InstalledStarter, nonce: str, padding: int
     ) -> tuple[InstalledStarter, Execution]:
         """The execution of the probe, and the starter with the ceilings that were found on the way."""
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_PROBES):
             reply = await self._post(url, _probe_body(installed, nonce, padding))
             refused = answer.refused_ceiling(reply.status, reply.body)
             following = probing.with_ceiling(installed, refused) if refused else None
@@ -283,17 +283,19 @@ class Prober:
                 except TransientError as error:
                     raise type(error)(f"{url}: {error}") from error
             installed = following
-        raise SetupError(f"it still rejects the limits of a job after they were lowered {_ROUNDS} times as it asked")
+        raise SetupError(
+            f"it still rejects the limits of a job after they were lowered {_MAX_PROBES} times as it asked"
+        )
 
-    async def _output(self, url: URL, installed: InstalledStarter) -> int:
+    async def _measure_output(self, url: URL, installed: InstalledStarter) -> int:
         nonce = secrets.token_hex(16)
         for size in probing.OUTPUT_LADDER:
-            _, execution = await self._ask(url, installed, nonce, size)
+            _, execution = await self._run_probe(url, installed, nonce, size)
             if probing.read_probe(execution, nonce, size) is not None:
                 return size
         return probing.PADDING
 
-    async def _body(self, url: URL, installed: InstalledStarter) -> int | None:
+    async def _measure_body(self, url: URL, installed: InstalledStarter) -> int | None:
         body = _probe_body(installed, secrets.token_hex(16), 0)
         text = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
         for size in probing.BODY_LADDER:
@@ -310,7 +312,7 @@ class Prober:
 
         sending = Sending(body, _PROBE_S, self._client)
         try:
-            return await self._client.post(url / "execute", sending, max_bytes=_BYTES, gzipped=gzipped)
+            return await self._client.post(url / "execute", sending, max_bytes=_MAX_ANSWER_BYTES, gzipped=gzipped)
         except AnswerTooLongError:
             raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
 

@@ -41,6 +41,9 @@ LONGEST_CHECK_AFTER_S = 30.0
 machine that lost its power is out of service after about 5 s. While checks are answered, the time between them doubles
 up to the longest."""
 
+LEAST_UNCONNECTED = 3
+"""Fewer attempts in a row without a connection say nothing about a group of endpoints."""
+
 ABANDON_AFTER_S = 20.0
 """The jobs of an endpoint that has failed all checks for this long are abandoned. It is twenty times what a check takes
 on a server that unpacks a large request."""
@@ -69,9 +72,6 @@ class Endpoint:
     machine: str
     group: str
     slots: int = 1
-
-
-LEAST_UNCONNECTED = 3
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -117,11 +117,11 @@ class SlotRequest:
     def __lt__(self, other: SlotRequest) -> bool:
         return self.order < other.order
 
-    def attempted(self, now: float, *, is_connected: bool) -> None:
+    def note_attempt(self, now: float, *, may_have_started: bool) -> None:
         """Note the end of an attempt, and whether a server may have started the job."""
-        if not is_connected and self.unconnected == 0:
+        if not may_have_started and self.unconnected == 0:
             self.unconnected_since = now
-        self.unconnected = 0 if is_connected else self.unconnected + 1
+        self.unconnected = 0 if may_have_started else self.unconnected + 1
 
     def is_unconnected(self, now: float, patience_s: float) -> bool:
         """Whether all attempts for so long had no connection; fewer than `LEAST_UNCONNECTED` of them say nothing."""
@@ -180,7 +180,7 @@ class Group:
         heapq.heappush(self.retried if request.is_retry else self.waiting, request)
 
     def next_queue(self, allows_retry: Callable[[], bool]) -> list[SlotRequest] | None:
-        """The queue whose first job is served next. Requests at the front that no longer wait are dropped."""
+        """The queue whose first job is served next. Also drops requests at the front that no longer wait."""
         for queue in (self.waiting, self.retried):
             while queue and not queue[0].is_waiting:
                 heapq.heappop(queue)
@@ -197,7 +197,7 @@ class Group:
         for queue in (self.waiting, self.retried):
             queue[:] = sorted(request for request in queue if request.is_waiting)
 
-    def note(self, endpoint: EndpointState, now: float) -> bool:
+    def update(self, endpoint: EndpointState, now: float) -> bool:
         """Offer an endpoint exactly if it has a free slot, and keep count of those in service.
 
         Of the endpoints that run equally many jobs, it is used last.
@@ -205,11 +205,11 @@ class Group:
         Returns:
             Whether it has entered or left service.
         """
-        if endpoint.offered_at is not None:
-            del self._by_load[endpoint.offered_at][endpoint]
-            endpoint.offered_at = None
+        if endpoint.offered_load is not None:
+            del self._by_load[endpoint.offered_load][endpoint]
+            endpoint.offered_load = None
         if endpoint.has_free_slot:
-            load = endpoint.offered_at = len(endpoint.running)
+            load = endpoint.offered_load = len(endpoint.running)
             while len(self._by_load) <= load:
                 self._by_load.append(OrderedDict())
             self._by_load[load][endpoint] = None
@@ -239,14 +239,14 @@ class EndpointState:
         availability: whether it is given jobs.
         is_listed: whether it is on the list of endpoints. Else it gets no more jobs, and is forgotten after its last.
         is_checked: whether a check is under way.
-        offered_at: the number of jobs under which its group offers it; `None` while it has no free slot.
+        offered_load: the number of jobs under which its group offers it; `None` while it has no free slot.
         is_counted: whether it is counted in `Group.in_service`.
     """
 
     def __init__(self, endpoint: Endpoint, group: Group, machine: Machine, now: float) -> None:
         self.running: dict[SlotRequest, None] = {}
         self.machine = machine
-        self.offered_at: int | None = None
+        self.offered_load: int | None = None
         self.is_counted = False
         self.begin(endpoint, group, now)
 

@@ -162,7 +162,7 @@ class Pool:
         assert not request.holds_slot, "the slot was not released"
         assert request.state is not None, "the request never had a slot: there is nothing to retry"
         request.is_retry |= may_have_started
-        request.attempted(now, is_connected=may_have_started)
+        request.note_attempt(now, may_have_started=may_have_started)
         if self._accepts_no_job(request, now):
             self._fail(request, self._unconnected(request.group))
         else:
@@ -362,7 +362,7 @@ class Pool:
         machine = state.machine
         if machine.reserved_by is not None or (self._reserving and not machine.running):
             self._serve_machine(machine, now)
-        elif state.offered_at is not None and (state.group.waiting or state.group.retried):
+        elif state.offered_load is not None and (state.group.waiting or state.group.retried):
             self._serve(state.group, now)
         if forget and not state.is_listed and not state.running:
             self._endpoints.pop(state.endpoint.url, None)
@@ -372,5 +372,5 @@ class Pool:
 
     def _offer_or_withdraw(self, state: EndpointState, now: float) -> None:
         """Offer an endpoint in its group exactly if it has a free slot."""
-        if state.group.note(state, now):
+        if state.group.update(state, now):
             self._changed(state.endpoint.url, state.in_service)

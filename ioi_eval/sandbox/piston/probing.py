@@ -38,7 +38,7 @@ PREFERENCE = {
 }
 """The packages that are tried for a profile, best first. `None`: the best that a worker supports."""
 
-_LOOK = r"""
+_PROBE_SCRIPT = r"""
 tell() { printf '%s\t' "$@"; echo; }
 tell begin NONCE
 for compiler in g++ /piston/packages/gcc/*/bin/g++ /usr/local/bin/g++; do
@@ -64,7 +64,7 @@ echo
 tell end NONCE
 """
 
-_STOCK_LOOK = r"""
+_PROBE_PROGRAM = r"""
 #include "probe.h"
 #include <cstdio>
 #include <ctime>
@@ -81,10 +81,10 @@ void probe(long padding) {
   std::printf("%s\nend\tNONCE\n", std::string(padding, 'x').c_str());
 }
 """
-_STOCK_GRADER = (
+_PROBE_GRADER = (
     '#include "probe.h"\n#include <iostream>\nint main() { long padding; std::cin >> padding; probe(padding); }\n'
 )
-_STOCK_CONFIG = '{"task_type": "Batch", "code": "probe", "time_limit": 10.0, "memory_limit": 1073741824}'
+_PROBE_GRADER_CONFIG = '{"task_type": "Batch", "code": "probe", "time_limit": 10.0, "memory_limit": 1073741824}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,15 +111,15 @@ def probe_job(installed: InstalledStarter, nonce: str, padding: int) -> Job:
     known = installed.ceilings
     if installed.starter is Starter.CMS_IOI:
         texts = {
-            "graders/probe.cpp": _STOCK_LOOK.replace("NONCE", nonce),
+            "graders/probe.cpp": _PROBE_PROGRAM.replace("NONCE", nonce),
             "graders/probe.h": "void probe(long padding);\n",
-            "graders/grader.cpp": _STOCK_GRADER,
-            "graders/grader_config.json": _STOCK_CONFIG,
+            "graders/grader.cpp": _PROBE_GRADER,
+            "graders/grader_config.json": _PROBE_GRADER_CONFIG,
             "input.txt": f"{padding}\n",  # without an expected output, the program's own is the answer
         }
     else:
         texts = {
-            "run": _LOOK.replace("NONCE", shlex.quote(nonce)),
+            "run": _PROBE_SCRIPT.replace("NONCE", shlex.quote(nonce)),
             "compiler_files": boxfiles.read("compiler_files").decode(),
         }
     return Job(

@@ -137,12 +137,12 @@ class RequestSpool:
             if literal is None:
                 async with self._encoders:
                     encoded = await asyncio.to_thread(lambda: encode(_read(blob)))
-                    literal = self._stored[key] = await asyncio.to_thread(self._append, self._room(encoded))
+                    literal = self._stored[key] = await asyncio.to_thread(self._append, self._reserve(encoded))
         self._locks.pop(key, None)
         return literal
 
-    def _room(self, encoded: Inline) -> tuple[Inline, FileIO, int]:
-        """The place of a literal in the file. A new file is started if this one would be too long."""
+    def _reserve(self, encoded: Inline) -> tuple[Inline, FileIO, int]:
+        """Reserve room in the file for a literal. A new file is started if this one would be too long."""
         if self._file is None or self._end + encoded.size > self._max_bytes:
             self._stored.clear()
             self._file, self._end = self._new_file(), 0

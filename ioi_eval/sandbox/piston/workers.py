@@ -170,7 +170,7 @@ class WorkerList:
         return sorted(self._exploring.keys() - self._groups.workers.keys() - self.unusable.keys())
 
     @property
-    def _answered(self) -> int:
+    def _explored_count(self) -> int:
         """How many endpoints have been explored."""
         return len(self._groups.workers) + len(self.unusable)
 
@@ -179,9 +179,9 @@ class WorkerList:
 
         Workers that answer later join later: one that is silent must not keep all others waiting.
         """
-        answered = -1
-        while self._exploring and not (self._groups.workers and answered == self._answered):
-            answered = self._answered
+        explored = -1
+        while self._exploring and not (self._groups.workers and explored == self._explored_count):
+            explored = self._explored_count
             await asyncio.wait(self._exploring.values(), timeout=JOIN_S)
 
     def require_any(self) -> None:

@@ -50,14 +50,14 @@ class Connections:
             yield
         finally:
             if transport in self._timers:
-                self.waits(transport)
+                self.start_waiting(transport)
 
-    def is_served(self, transport: asyncio.BaseTransport | None) -> None:
+    def mark_served(self, transport: asyncio.BaseTransport | None) -> None:
         """A complete request has arrived: until it is answered, its connection is not closed in favour of others."""
         if transport is not None:
             self._unserved.pop(transport, None)
 
-    def waits(self, transport: asyncio.BaseTransport) -> None:
+    def start_waiting(self, transport: asyncio.BaseTransport) -> None:
         """From now on a connection waits for a request."""
         loop = asyncio.get_running_loop()
         if transport in self._timers:
@@ -68,14 +68,14 @@ class Connections:
         while len(self._unserved) > self._max_unserved:
             self._close(next(iter(self._unserved)))
 
-    def has_gone(self, transport: asyncio.BaseTransport) -> None:
-        """A connection is closed."""
+    def forget(self, transport: asyncio.BaseTransport) -> None:
+        """A connection is closed: its timer is cancelled."""
         self._unserved.pop(transport, None)
         if timer := self._timers.pop(transport, None):
             timer.cancel()
 
     def _close(self, transport: asyncio.BaseTransport) -> None:
-        self.has_gone(transport)
+        self.forget(transport)
         if isinstance(transport, asyncio.Transport):
             transport.abort()  # close() would wait until the client has read all data that was sent
 
@@ -90,12 +90,12 @@ class _Watched(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
-        self._connections.waits(transport)
+        self._connections.start_waiting(transport)
         self._inner.connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is not None:
-            self._connections.has_gone(self._transport)
+            self._connections.forget(self._transport)
         self._inner.connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -123,13 +123,13 @@ class HeldBytes:
         self._all = 0
 
     @contextmanager
-    def by_one(self) -> Iterator[Held]:
+    def of_request(self) -> Iterator[RequestBytes]:
         """The bytes that one request holds; released at the end."""
-        held = Held(self)
+        held = RequestBytes(self)
         try:
             yield held
         finally:
-            held.is_now(0)
+            held.set_size(0)
 
     def add(self, size: int) -> None:
         """Count more bytes, or fewer if `size` is negative.
@@ -142,24 +142,24 @@ class HeldBytes:
             raise Refusal(503, {"message": "the queue is full: too many bytes are waiting"})
 
 
-class Held:
+class RequestBytes:
     """The bytes that one request holds."""
 
-    def __init__(self, all_of_them: HeldBytes) -> None:
-        self._all = all_of_them
+    def __init__(self, total: HeldBytes) -> None:
+        self._total = total
         self._size = 0
 
-    def grows(self, size: int) -> None:
-        """The request needs more bytes.
+    def grow(self, size: int) -> None:
+        """Count more bytes that the request needs.
 
         Raises:
             Refusal: 503, if all requests together hold too many.
         """
         self._size += size
-        self._all.add(size)
+        self._total.add(size)
 
-    def is_now(self, size: int) -> None:
-        """The request holds this many bytes now. They are in memory already, so nothing is refused."""
+    def set_size(self, size: int) -> None:
+        """Count the request as holding this many bytes now. They are in memory already, so nothing is refused."""
         with suppress(Refusal):
-            self._all.add(size - self._size)
+            self._total.add(size - self._size)
         self._size = size

@@ -32,7 +32,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston.endpoints import API
 from ioi_eval.sandbox.piston.wire import Runtime, is_problems
 from ioi_eval.sandbox.serve import request, request_body, served_runtimes
-from ioi_eval.sandbox.serve.connections import Connections, Held, HeldBytes
+from ioi_eval.sandbox.serve.connections import Connections, HeldBytes, RequestBytes
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored, ServedPackages
 from ioi_eval.sandbox.serve.request import Refusal, Request, StageBounds, refuse_foreign_pages
 from ioi_eval.version import __version__
@@ -116,12 +116,12 @@ async def serving(
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", server.answer)
     # the handler of a client that has disconnected is cancelled: its job leaves the queue, or is killed
-    apparatus = web.AppRunner(
+    app_runner = web.AppRunner(
         app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=2.0
     )
-    await apparatus.setup()
+    await app_runner.setup()
     try:
-        make = connections.watched(cast("Callable[[], asyncio.Protocol]", apparatus.server))
+        make = connections.watched(cast("Callable[[], asyncio.Protocol]", app_runner.server))
         try:
             listening = await asyncio.get_running_loop().create_server(make, host, port, backlog=1024)
         except OSError as error:
@@ -132,7 +132,7 @@ async def serving(
         finally:
             listening.close()
     finally:
-        await apparatus.cleanup()
+        await app_runner.cleanup()
         server.close()
 
 
@@ -160,25 +160,25 @@ class _Server:
         self._jobs = 0
         self._memory = HeldBytes(settings.held_bytes)
 
-    async def answer(self, asked: web.Request) -> web.StreamResponse:
+    async def answer(self, http_request: web.Request) -> web.StreamResponse:
         """Answer any request, and wait until its client has received the answer."""
         from aiohttp import web
 
-        with self._connections.reading(asked.transport), self._memory.by_one() as held:
-            status, answer = await self._answered(asked, held)
+        with self._connections.reading(http_request.transport), self._memory.of_request() as held:
+            status, answer = await self._status_and_answer(http_request, held)
             content = await _in_thread(_json, answer, size=_size_of(answer))
-            held.is_now(len(content))
+            held.set_size(len(content))
             kind: dict[str, Any] = {"content_type": "application/json", "charset": "utf-8"}
             response = web.Response(status=status, **({"body": content, **kind} if answer is not None else {}))
             del answer
             if status == 503:
                 response.headers["Retry-After"] = "1"
-            await self._send(response, asked, len(content))
+            await self._send(response, http_request, len(content))
             return response
 
-    async def _answered(self, asked: web.Request, held: Held) -> tuple[int, Any]:
+    async def _status_and_answer(self, http_request: web.Request, held: RequestBytes) -> tuple[int, Any]:
         """Status and body of the answer. Paths match as in Express: in any case, with or without a slash at the end."""
-        routes: Mapping[tuple[str, str], Callable[[web.Request, Held], Awaitable[Any]]] = {
+        routes: Mapping[tuple[str, str], Callable[[web.Request, RequestBytes], Awaitable[Any]]] = {
             ("GET", ""): self._about,
             ("GET", f"{API}/runtimes"): self._list_runtimes,
             ("GET", f"{API}/packages"): self._list_packages,
@@ -186,41 +186,41 @@ class _Server:
             ("DELETE", f"{API}/packages"): self._change_package,
             ("POST", f"{API}/execute"): self._execute,
         }
-        route = routes.get((asked.method, asked.path.lower().rstrip("/")))
+        route = routes.get((http_request.method, http_request.path.lower().rstrip("/")))
         try:
-            refuse_foreign_pages(asked.headers.get("Host"), asked.headers.get("Origin"), self._names)
+            refuse_foreign_pages(http_request.headers.get("Host"), http_request.headers.get("Origin"), self._names)
             if route is None:
                 raise Refusal(404, {"message": "Not Found"})
-            return 200, await route(asked, held)
+            return 200, await route(http_request, held)
         except Refusal as refusal:
             return refusal.status, refusal.answer
 
-    async def _send(self, response: web.Response, asked: web.Request, size: int) -> None:
+    async def _send(self, response: web.Response, http_request: web.Request, size: int) -> None:
         """Send an answer; close the connection if the client does not receive it in time."""
         try:
             with contextlib.suppress(ConnectionError):
                 async with asyncio.timeout(self._settings.transfer_s + size / self._settings.least_rate):
-                    await response.prepare(asked)
+                    await response.prepare(http_request)
                     await response.write_eof()
         except TimeoutError:
-            if asked.transport is not None:
-                asked.transport.abort()
+            if http_request.transport is not None:
+                http_request.transport.abort()
 
     # ------------------------------------------------------------------ requests that start no job
 
-    async def _about(self, _: web.Request, __: Held) -> Any:
+    async def _about(self, _: web.Request, __: RequestBytes) -> Any:
         return {"message": f"ioi-eval {__version__}, speaking Piston API v2"}
 
-    async def _list_runtimes(self, _: web.Request, __: Held) -> Any:
-        await self._look_at_packages()  # another server that shares the directory may have changed them
+    async def _list_runtimes(self, _: web.Request, __: RequestBytes) -> Any:
+        await self._refresh_runtimes()  # another server that shares the directory may have changed them
         return [
             {"language": each.language, "version": each.version, "aliases": list(each.aliases)}
             | ({"runtime": each.package} if each.package else {})
             for each in self._runtimes
         ]
 
-    async def _list_packages(self, _: web.Request, __: Held) -> Any:
-        await self._look_at_packages()
+    async def _list_packages(self, _: web.Request, __: RequestBytes) -> Any:
+        await self._refresh_runtimes()
         listed = await self._packages.listed() if self._packages else []
         every = dict.fromkeys((*self._runtimes, *listed))
         return [
@@ -228,23 +228,23 @@ class _Server:
             for each in every
         ]
 
-    async def _change_package(self, asked: web.Request, held: Held) -> Any:
-        body = await self._body(asked, held, _CHANGE_BYTES)
-        wanted = request_body.parse(body, asked.headers.get("Content-Type", ""))
+    async def _change_package(self, http_request: web.Request, held: RequestBytes) -> Any:
+        body = await self._body(http_request, held, _CHANGE_BYTES)
+        wanted = request_body.parse(body, http_request.headers.get("Content-Type", ""))
         named = wanted if isinstance(wanted, dict) else {}
         language, version = (_word(named.get(field)) for field in ("language", "version"))
         if self._packages is not None and is_problems(language):
-            changed = await self._packages.change(language, version, is_wanted=asked.method == "POST")
-            await self._look_at_packages()
+            changed = await self._packages.change(language, version, is_wanted=http_request.method == "POST")
+            await self._refresh_runtimes()
             return {"language": changed.language, "version": changed.version}
         is_own = any(_package(each) == language and request.satisfies(each.version, version) for each in self._own)
         if not is_own:
             raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
-        if asked.method == "POST":
+        if http_request.method == "POST":
             raise Refusal(500, {"message": "Already installed"})
         raise Refusal(500, {"message": f"{language}-{version} is part of ioi-eval serve and cannot be removed"})
 
-    async def _look_at_packages(self) -> None:
+    async def _refresh_runtimes(self) -> None:
         if self._packages is not None:
             self._runtimes = self._own + await self._packages.runtimes()
 
@@ -255,16 +255,16 @@ class _Server:
 
     # ------------------------------------------------------------------ requests that start a job
 
-    async def _execute(self, asked: web.Request, held: Held) -> Any:
-        self._require_place()
-        body = await self._body(asked, held, self._settings.body_bytes)
-        with self._place():
-            self._connections.is_served(asked.transport)
-            held.grows(_PARSING_COPIES * len(body))
-            content_type = asked.headers.get("Content-Type", "")
+    async def _execute(self, http_request: web.Request, held: RequestBytes) -> Any:
+        self._require_room_in_queue()
+        body = await self._body(http_request, held, self._settings.body_bytes)
+        with self._in_queue():
+            self._connections.mark_served(http_request.transport)
+            held.grow(_PARSING_COPIES * len(body))
+            content_type = http_request.headers.get("Content-Type", "")
             wanted, work = await _in_thread(self._read, body, content_type, size=len(body))
             del body
-            held.is_now(sum(map(len, wanted.files.values())) + len(wanted.stdin))
+            held.set_size(sum(map(len, wanted.files.values())) + len(wanted.stdin))
             execution = await (self._run_stored(wanted) if work is None else self._run(work))
         runtime = wanted.runtime
         return served_runtimes.answer_of(execution) | {"language": runtime.language, "version": runtime.version}
@@ -302,31 +302,31 @@ class _Server:
         served_runtimes.refuse_unjudged(work, execution)
         return execution
 
-    def _require_place(self) -> None:
+    def _require_room_in_queue(self) -> None:
         if self._jobs >= self._max_jobs:
             raise Refusal(503, {"message": f"the queue is full: {self._jobs} jobs run or wait"})
 
     @contextlib.contextmanager
-    def _place(self) -> Iterator[None]:
+    def _in_queue(self) -> Iterator[None]:
         """A place among the jobs that run or wait, for a complete request."""
-        self._require_place()
+        self._require_room_in_queue()
         self._jobs += 1
         try:
             yield
         finally:
             self._jobs -= 1
 
-    async def _body(self, asked: web.Request, held: Held, most: int) -> bytes:
+    async def _body(self, http_request: web.Request, held: RequestBytes, most: int) -> bytes:
         """Read and unpack the body; it must arrive in time."""
-        if (asked.content_length or 0) > most:
+        if (http_request.content_length or 0) > most:
             raise request_body.too_large(most)
         body = bytearray()
         loop, settings = asyncio.get_running_loop(), self._settings
         start = loop.time() + settings.transfer_s
         try:
             async with asyncio.timeout_at(start) as deadline:
-                async for chunk in asked.content.iter_any():
-                    held.grows(len(chunk))
+                async for chunk in http_request.content.iter_any():
+                    held.grow(len(chunk))
                     body += chunk
                     if len(body) > most:
                         raise request_body.too_large(most)
@@ -336,9 +336,9 @@ class _Server:
             raise Refusal(408, {"message": f"{message}; send it in one go"}) from None
         packed = bytes(body)
         del body
-        encoding = asked.headers.get("Content-Encoding", "")
+        encoding = http_request.headers.get("Content-Encoding", "")
         unpacked: bytes = await _in_thread(request_body.unpack, packed, encoding, most, size=len(packed))
-        held.grows(len(unpacked) - len(packed))
+        held.grow(len(unpacked) - len(packed))
         return unpacked
 
 

@@ -42,17 +42,17 @@ def _full() -> None:
     require_full_isolation()
 
 
-def _look(*, sizes: bool, confines: bool) -> subprocess.CompletedProcess[str]:
-    words = in_namespaces(hide=[Path("/usr/share")], confines=confines, sizes=sizes)
+def _look(*, has_size_option: bool, is_root_inside: bool) -> subprocess.CompletedProcess[str]:
+    words = in_namespaces(hide=[Path("/usr/share")], is_root_inside=is_root_inside, has_size_option=has_size_option)
     command = (*as_user(UID), *words, "--", "sh", "-c", LOOK)
     return subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH}, timeout=60, check=False)
 
 
-@pytest.mark.parametrize("confines", [True, False], ids=["runner", "scripts"])
-@pytest.mark.parametrize("sizes", [True, False], ids=["bwrap bounds", "bounded before"])
-def test_size_and_capabilities_of_a_box(sizes: bool, confines: bool) -> None:
+@pytest.mark.parametrize("is_root_inside", [True, False], ids=["runner", "scripts"])
+@pytest.mark.parametrize("has_size_option", [True, False], ids=["bwrap bounds", "bounded before"])
+def test_size_and_capabilities_of_a_box(has_size_option: bool, is_root_inside: bool) -> None:
     """`/tmp` and `/box` have the same sizes with and without bwrap's `--size`, and scripts have no capabilities."""
-    done = _look(sizes=sizes, confines=confines)
+    done = _look(has_size_option=has_size_option, is_root_inside=is_root_inside)
     if "Unknown option --size" in done.stderr:
         pytest.skip("this machine's bwrap does not know --size")
     assert done.returncode == 0, done.stderr
@@ -60,7 +60,7 @@ def test_size_and_capabilities_of_a_box(sizes: bool, confines: bool) -> None:
     bytes_of = {name: int(blocks) * int(size) for name, blocks, size in map(str.split, rooms)}
     assert bytes_of == {"/tmp": TMP_BYTES, "/box": BOX_BYTES}
     held = int(capabilities.split()[1], 16)
-    assert bool(held) is confines
+    assert bool(held) is is_root_inside
     assert held & 1 << 12 == 0, "CAP_NET_ADMIN is not on the list"
 
 
@@ -73,7 +73,7 @@ async def _room_of_scripts() -> str:
 
 @pytest.mark.root
 def test_a_bwrap_without_the_option_size() -> None:
-    """With a bwrap without `--size`, as in Ubuntu 22.04, isolation is full, and sizes are the same."""
+    """With a bwrap without `--size`, as in Ubuntu 22.04, isolation is full, and has_size_option are the same."""
     expected = asyncio.run(_room_of_scripts())
     real = shutil.which("bwrap")
     assert real is not None

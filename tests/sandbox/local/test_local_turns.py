@@ -195,7 +195,7 @@ def test_scripts_and_runner_jobs_share_the_slots(cache: Path, trusted: bool) -> 
         async with entered(cache, slots=2) as (sandbox, target, runner):
             if not trusted and target.isolation is not Isolation.FULL:
                 pytest.skip(f"no full isolation here: {sandbox.why_not_full}")
-            await sandbox.execute(script, target)  # the first one compiles the keeper
+            await sandbox.execute(script, target)  # the first one compiles the stage runner
             compiled = job(runner, SPAN)
             jobs = [script, script, script, compiled, replace(script, alone=True), compiled, script, script]
             tasks = [asyncio.ensure_future(sandbox.execute(one, target)) for one in jobs]

@@ -160,7 +160,7 @@ def test_no_process_survives_a_stage(boxes: Boxes) -> None:
     daemon = f"(setsid bash -c 'exec -a {mark} sleep 1000' > /dev/null 2>&1 &)"
     execution = boxes.execute(script_job(f"ls -d /proc/[0-9]*; {daemon}", f"{daemon}; sleep 0.2"))
     assert execution.run.stdout.startswith("/proc/1\n")
-    assert len(execution.run.stdout.split()) == 2  # the keeper and the script
+    assert len(execution.run.stdout.split()) == 2  # the stage runner and the script
     assert processes_with(mark) == []
 
 
@@ -182,14 +182,14 @@ def test_a_child_that_holds_stdout_does_not_delay_the_answer(boxes: Boxes) -> No
         "unshare -Ur cat /proc/1/environ | grep .",
     ],
 )
-def test_scripts_cannot_access_the_keeper(boxes: Boxes, attempt: str) -> None:
-    """A script cannot write to the keeper's channel, read its data, or stop it."""
+def test_scripts_cannot_access_the_stage_runner(boxes: Boxes, attempt: str) -> None:
+    """A script cannot write to the stage runner's channel, read its data, or stop it."""
     stage = boxes.run(f"({attempt}) 2> /dev/null > /dev/null && echo reached; exit 7")
     assert (stage.stdout, stage.code, stage.status) == ("", 7, "RE")
 
 
 def test_a_forged_answer_is_only_output(boxes: Boxes) -> None:
-    """A line on stdout that looks like the keeper's answer is treated as output."""
+    """A line on stdout that looks like the stage runner's answer is treated as output."""
     line = (
         '{"stage":"run","code":0,"signal":0,"limit":null,"cpu_us":0,"wall_us":0,"memory_bytes":0,"stdout":0,"stderr":0}'
     )
@@ -197,8 +197,8 @@ def test_a_forged_answer_is_only_output(boxes: Boxes) -> None:
     assert (stage.code, stage.stdout) == (9, line + "\n")
 
 
-def test_a_script_that_limits_the_keeper_gets_no_answer(boxes: Boxes) -> None:
-    """`prlimit` can limit the keeper, which has the same user id. Then there is no answer: TransientError."""
+def test_a_script_that_limits_the_stage_runner_gets_no_answer(boxes: Boxes) -> None:
+    """`prlimit` can limit the stage runner, which has the same user id. Then there is no answer: TransientError."""
     job = script_job("prlimit --pid 1 --nofile=0:0 && sleep 5; exit 0")
     with pytest.raises(TransientError, match="no answer"):
         boxes.execute(job)
@@ -259,7 +259,7 @@ def test_a_file_and_a_directory_of_one_name_are_refused(boxes: Boxes) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a limit that applies to boxes and not to this process")
 def test_a_box_that_cannot_be_made_is_a_transient_error(boxes: Boxes) -> None:
     """If no further process can be started, the job gets TransientError and can be repeated."""
-    boxes.run("true")  # compiles the keeper
+    boxes.run("true")  # compiles the stage runner
     soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
     resource.setrlimit(resource.RLIMIT_NPROC, (1, hard))
     try:
@@ -304,8 +304,8 @@ async def eventually(holds: Callable[[], bool]) -> None:
         await asyncio.sleep(0.02)
 
 
-def test_cancelling_the_trial_of_a_shipped_keeper_closes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the caller is cancelled while a shipped keeper is tried, its descriptor is closed."""
+def test_cancelling_the_trial_of_a_shipped_stage_runner_closes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the caller is cancelled while a shipped stage runner is tried, its descriptor is closed."""
     toolchain = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
 
     def memory_files() -> list[str]:
@@ -317,7 +317,7 @@ def test_cancelling_the_trial_of_a_shipped_keeper_closes_it(monkeypatch: pytest.
         task = asyncio.create_task(boxes.run((), {}, uid=None))
 
         def program(*_: str) -> bytes:
-            task.cancel()  # takes effect at the next await: while the keeper starts
+            task.cancel()  # takes effect at the next await: while the stage runner starts
             return b"#!/bin/sh\nexec sleep 1000\n"
 
         monkeypatch.setattr(shipped, "program", program)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.sandbox.local.slots import OVERTAKEN, Slots
+from ioi_eval.sandbox.local.slots import MAX_OVERTAKING_PER_SLOT, Slots
 
 
 @settings(deadline=None)
@@ -105,12 +105,12 @@ def test_without_other_jobs_the_reserved_time_begins_at_once() -> None:
 
 @given(st.integers(1, 4), st.lists(st.booleans(), max_size=60))
 def test_a_job_that_runs_alone_is_overtaken_by_few(count: int, jobs: list[bool]) -> None:
-    """At most `OVERTAKEN` later jobs per slot overtake a job that must run alone."""
+    """At most `MAX_OVERTAKING_PER_SLOT` later jobs per slot overtake a job that must run alone."""
     turns = order_of(count, jobs, later={})
     assert sorted(turns) == list(range(len(jobs)))
     for place, number in enumerate(turns):
         if jobs[number]:
-            assert sum(not jobs[other] and other > number for other in turns[:place]) <= OVERTAKEN * count
+            assert sum(not jobs[other] and other > number for other in turns[:place]) <= MAX_OVERTAKING_PER_SLOT * count
 
 
 def test_a_slot_is_released_once_if_the_event_loop_of_its_task_ends(monkeypatch: pytest.MonkeyPatch) -> None:

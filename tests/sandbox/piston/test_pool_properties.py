@@ -196,7 +196,7 @@ class PoolMachine(RuleBasedStateMachine):
         """An endpoint is offered if and only if it has a free slot, and counted if and only if it is in service."""
         if hasattr(self, "pool"):
             for state in self.pool._endpoints.values():
-                assert (state.offered_at is not None) == state.has_free_slot
+                assert (state.offered_load is not None) == state.has_free_slot
             for group in self.pool._groups.values():
                 serving = [s for s in self.pool._endpoints.values() if s.group is group and s.in_service]
                 assert group.in_service == len(serving)
