@@ -175,7 +175,7 @@ def _deciding(problem: Problem, runs: Mapping[str, Runs], late: list[str]) -> li
 def wanted(judging: Judging, under_way: set[str]) -> Iterator[tuple[str, tuple[PlannedTest, ...]]]:
     """The kinds of runs that are wanted (alone, clean, usual) with their tests. Kinds without tests are left out."""
     for way, planned in (
-        ("alone", judging.late_reruns()),
+        ("alone", judging.plan_late_reruns()),
         ("clean", judging.judge_fault_reruns()),
         ("usual", judging.pending(under_way=under_way)),
     ):
@@ -188,7 +188,7 @@ def drive(problem: Problem, behaviours: Behaviours, data: st.DataObject, *, exha
     judging = judging_of(problem, exhaustive=exhaustive)
     boxes: list[Box] = []
     losses = data.draw(st.integers(0, 2))
-    while not judging.done:
+    while not judging.is_done():
         under_way = {test for box in boxes for test in box.tests}
         starts = list(wanted(judging, under_way))
         choice = data.draw(st.integers(0, len(starts) + len(boxes) - 1))
@@ -220,7 +220,7 @@ def drive_one_by_one(problem: Problem, behaviours: Behaviours) -> tuple[Judging,
     """Judge with one test at a time, repetitions first. Also returns which tests were run, and in which way."""
     judging = judging_of(problem)
     runs: list[tuple[str, str]] = []
-    while not judging.done:
+    while not judging.is_done():
         way, planned = next(wanted(judging, set()))
         test = planned[0].test
         runs.append((way, test))

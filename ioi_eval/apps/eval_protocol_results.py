@@ -118,7 +118,7 @@ def over_all_tests(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
 
 def _error_of(outcome: TestOutcome) -> dict[str, Any]:
     """The `repr` of a program's exception, else what happened; and the exception's traceback."""
-    error, traceback = outcome.returned.report.error or outcome.message, outcome.message
+    error, traceback = outcome.details.report.error or outcome.message, outcome.message
     if outcome.verdict is Verdict.RE:
         traceback = traceback[max(traceback.find("Traceback"), 0) :]
     elif outcome.verdict is not Verdict.CE:

@@ -248,12 +248,12 @@ class AppsExecutor:
             grader=None if compat is None else compat.harness,
         )
         stops = settings.fail_fast if compat is None else compat.stops
-        returned = return_bytes(problem, settings, rules)
+        max_returned = return_bytes(problem, settings, rules)
         return Program(
             problem=problem.id,
             content=content,
             tests={str(number): test for number, test in enumerate(given)},
-            setup=problem_setup(rules, programs, settings, exhaustive=not stops, return_bytes=returned),
+            setup=problem_setup(rules, programs, settings, exhaustive=not stops, return_bytes=max_returned),
             one_by_one=compat is not None,
         )
 
@@ -352,5 +352,5 @@ def _seen(
 
 def _fault(seen: Sequence[TestOutcome]) -> str | None:
     """Why a program cannot be graded: the first failure of ours, or of a judge program; `None` if there is none."""
-    faults = (outcome.message for outcome in seen if outcome.returned.judged and outcome.verdict is Verdict.JE)
+    faults = (outcome.message for outcome in seen if outcome.details.judged and outcome.verdict is Verdict.JE)
     return next(faults, None)

@@ -117,7 +117,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         name = tests.name(apps_line(whole[TEST_RESULTS]), candidate.problem.id, self._given(candidate))
         row = {column: value for column, value in whole.items() if column != TEST_RESULTS} | {TESTS_ID: name}
         lines = to_json(row), to_json(sample_record(entry, result))
-        errors = [test.returned.report.error for test in result.tests]
+        errors = [test.details.report.error for test in result.tests]
         self.summary.add(whole, entry.row.values, reason=reason_of(entry, result), errors=errors)
         return lines
 

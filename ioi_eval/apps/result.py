@@ -121,7 +121,7 @@ def _encode_test(test: TestOutcome, result: AppsResult) -> list[Any]:
         "passed": test.passed,
         "time_s": test.time_s,
         "wall_s": test.wall_s,
-        "error": test.returned.report.error,
+        "error": test.details.report.error,
         "output": test.printed_text,
         "code": result.code_of(test),
         "judged_by": result.judged_by,
@@ -147,6 +147,6 @@ def _decode_test(row: list[Any]) -> TestOutcome:
         wall_ms=None if named["wall_s"] is None else milliseconds(named["wall_s"]),
         attempted=named["attempted"],
         output=named["output"].encode(),
-        returned=RunDetails(report=HarnessReport(error=named["error"])),
+        details=RunDetails(report=HarnessReport(error=named["error"])),
         **{name: named[name] for name in (*_SAME, *_FLAGS)},
     )

@@ -52,7 +52,7 @@ def is_right(problem: AppsProblem, settings: AppsSettings, outcome: TestOutcome)
         test = problem.tests[number]
         return (
             isinstance(test, CallTest)
-            and outcome.is_whole
+            and outcome.has_whole_output
             and result_is_right(test, outcome.printed, settings.comparator)
         )
     tests = problem.tests[number : number + 1]
@@ -80,7 +80,7 @@ def assessed(
         if in_time_score is None and ended and is_right is not None:
             in_time_score = float(is_right(outcome))
         return replace(outcome, in_time_score=in_time_score)
-    if not outcome.returned.judged and is_right is not None:
+    if not outcome.details.judged and is_right is not None:
         right = is_right(outcome)
         verdict = Verdict.AC if right else Verdict.WA
         return replace(outcome, verdict=verdict, score=float(right), message="", failed_program=None)
@@ -96,7 +96,7 @@ def judged(test: AppsTest, outcome: TestOutcome, settings: AppsSettings) -> Test
         reason = f"{settings.comparator} failed on this output, twice: {outcome.message.removeprefix('checker: ')}"
         return _result(outcome, settings, Verdict.JE, reason)
     verdict, message = outcome.verdict, outcome.message
-    if verdict is Verdict.WA and not outcome.returned.judged and isinstance(test, CallTest):
+    if verdict is Verdict.WA and not outcome.details.judged and isinstance(test, CallTest):
         message = _difference(test, outcome)
     if verdict is Verdict.RE:
         verdict, message = _how_it_failed(outcome, settings)
@@ -112,15 +112,15 @@ def _result(outcome: TestOutcome, settings: AppsSettings, verdict: Verdict, mess
         message=message,
         failed_program=outcome.failed_program if verdict is Verdict.JE else None,
         output=outcome.printed[: settings.shown_bytes],
-        returned=RunDetails(
-            report=HarnessReport(error=outcome.returned.report.error if verdict is not Verdict.AC else "")
+        details=RunDetails(
+            report=HarnessReport(error=outcome.details.report.error if verdict is not Verdict.AC else "")
         ),
     )
 
 
 def _how_it_failed(outcome: TestOutcome, settings: AppsSettings) -> tuple[Verdict, str]:
     """Verdict and message of a run-time error; MLE if the program asked for more memory than it may have."""
-    report = outcome.returned.report
+    report = outcome.details.report
     if outcome.exit_code == 1 and report.error.startswith("MemoryError"):
         return Verdict.MLE, f"{report.error}: it asked for more memory than it may have"
     if outcome.limit == "threads":
@@ -132,8 +132,8 @@ def _how_it_failed(outcome: TestOutcome, settings: AppsSettings) -> tuple[Verdic
 
 def _difference(test: CallTest, outcome: TestOutcome) -> str:
     expected = _words(test.expected)
-    if not outcome.is_whole:
-        return f"expected {_cut(expected, 0)}, found a result of {outcome.returned.output_bytes} bytes"
+    if not outcome.has_whole_output:
+        return f"expected {_cut(expected, 0)}, found a result of {outcome.details.output_bytes} bytes"
     try:
         value = decode(outcome.printed)
         result = _words(value)
@@ -192,7 +192,7 @@ def result_of(problem: AppsProblem, outcomes: Mapping[str, TestOutcome], setting
             tests.append(skipped(test))
             continue
         tests.append(judged(test, outcome, settings))
-        report = outcome.returned.report
+        report = outcome.details.report
         if report.phase == "compile" and outcome.verdict is Verdict.RE:
             load_error = load_error or report.error
         has_failed = settings.fail_fast and tests[-1].passed is False
@@ -214,8 +214,8 @@ def result_of(problem: AppsProblem, outcomes: Mapping[str, TestOutcome], setting
 
 def _not_compiled(test: TestOutcome, error: str) -> TestOutcome:
     """The result of a test, whatever it was, if the program does not compile."""
-    returned = RunDetails(report=HarnessReport(error=error))
-    return replace(test, verdict=Verdict.CE, score=0.0, message=error, returned=returned, stderr="", output=None)
+    details = RunDetails(report=HarnessReport(error=error))
+    return replace(test, verdict=Verdict.CE, score=0.0, message=error, details=details, stderr="", output=None)
 
 
 # --------------------------------------------------------------------------- other graders' rules
@@ -233,7 +233,7 @@ def with_wall_clock_limit(outcome: TestOutcome, time_limit_s: float) -> TestOutc
 
     Our runner allows a program as much CPU time, and a second more of waiting.
     """
-    is_ours = outcome.returned.judged and outcome.verdict is Verdict.JE
+    is_ours = outcome.details.judged and outcome.verdict is Verdict.JE
     if is_ours or outcome.verdict is Verdict.TLE or _wall_s(outcome) < time_limit_s:
         return outcome
     return replace(outcome, verdict=Verdict.TLE, limit="idle", score=0.0)
@@ -241,7 +241,7 @@ def with_wall_clock_limit(outcome: TestOutcome, time_limit_s: float) -> TestOutc
 
 def _wall_s(outcome: TestOutcome) -> float:
     """The sum of CPU and idle time is used as wall clock, so that the load of this machine does not count."""
-    return (outcome.cpu_ms or 0.0) / 1000 + outcome.returned.idle_s
+    return (outcome.cpu_ms or 0.0) / 1000 + outcome.details.idle_s
 
 
 def run_of(outcome: TestOutcome, compat: CompatGrader) -> TestRun:
@@ -252,14 +252,14 @@ def run_of(outcome: TestOutcome, compat: CompatGrader) -> TestRun:
         output=outcome.printed,
         exit_code=outcome.exit_code if by_itself else None,
         wall_s=_wall_s(outcome),
-        error=outcome.returned.report.error,
-        traceback=outcome.returned.report.traceback,
+        error=outcome.details.report.error,
+        traceback=outcome.details.report.traceback,
     )
 
 
 def _ending(outcome: TestOutcome, compat: CompatGrader) -> Ending:
     """How a run ended for that grader. For a script the exit code decides; the report says only which error it was."""
-    report = outcome.returned.report
+    report = outcome.details.report
     if outcome.verdict is Verdict.TLE:
         return Ending.TIMED_OUT
     if compat.harness is None:
@@ -304,6 +304,6 @@ def graded_result(
 
 def _verdict(outcome: TestOutcome, code: object) -> Verdict:
     """The runner's verdict if it has one, else the grader's."""
-    if outcome.returned.judged or outcome.verdict is Verdict.TLE:
+    if outcome.details.judged or outcome.verdict is Verdict.TLE:
         return outcome.verdict
     return Verdict.AC if code is True else Verdict.WA

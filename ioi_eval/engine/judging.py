@@ -52,9 +52,9 @@ of the machine is not late again, so all of its tests are repeated. A program th
 then; its other tests, which were even later, stay TLE without another run.
 
 **Why the result is that of exhaustive judging.** A test's outcome is *settled* when no repetition is left; it does not
-depend on when the test ran. When `done`, take a subtask, and let z be the first position with a known zero. No zero is
-known before z, so all of 1…z are needed; since `done`, they have outcomes, and these are settled. So z is the first
-zero of the settled outcomes too, and the subtask's result, which depends on positions 1…z only, is the same. If no zero
+depend on when the test ran. When it `is_done`, take a subtask, and let z be the first position with a known zero. No
+zero is known before z, so all of 1…z are needed; since it `is_done`, they have outcomes, and these are settled. So z is
+the first zero of the settled outcomes too, and the subtask's result, which depends on positions 1…z only, is the same. If no zero
 is known, this holds for all positions. `tests/engine/test_judging_schedules.py` checks it with bundle sizes and
 interleavings that hypothesis generates.
 
@@ -155,7 +155,7 @@ class TestHistory:
 
 
 class Judging:
-    """The judging of one submission: ask what to run, record the outcomes, until `done`.
+    """The judging of one submission: ask what to run, record the outcomes, until `is_done`.
 
     The caller keeps track of the tests that are running, because only the caller knows when a job was lost.
 
@@ -198,7 +198,7 @@ class Judging:
         missing = (test for test, state in self._states.items() if state.outcome is None)
         return self._planned(test for test in missing if test not in under_way)
 
-    def late_reruns(self) -> PlannedTests:
+    def plan_late_reruns(self) -> PlannedTests:
         """The tests to run once more with nothing else of ours on the machine: their TLE is in doubt, and matters.
 
         They may run in one job. This may begin the next round of them; calling it again changes nothing until an
@@ -215,10 +215,12 @@ class Judging:
         """The tests to run once more in a job of its own, because a judge program failed on them."""
         return self._planned(self._wanting(Rerun.OWN_JOB))
 
-    @property
-    def done(self) -> bool:
-        """Whether no test that is still to be run, or is running, can change the result."""
-        return not (self.pending() or self.late_reruns() or self.judge_fault_reruns())
+    def is_done(self) -> bool:
+        """Whether no test that is still to be run, or is running, can change the result.
+
+        This may begin the next round of late tests (`plan_late_reruns`).
+        """
+        return not (self.pending() or self.plan_late_reruns() or self.judge_fault_reruns())
 
     # ------------------------------------------------------------------- outcomes
 

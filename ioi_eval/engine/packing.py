@@ -57,7 +57,7 @@ class Durations:
         """Record a test that was run."""
         if outcome.cpu_ms is None:
             return
-        seconds = (outcome.cpu_ms + (outcome.check_cpu_ms or 0.0)) / 1000 + outcome.returned.idle_s
+        seconds = (outcome.cpu_ms + (outcome.check_cpu_ms or 0.0)) / 1000 + outcome.details.idle_s
         self._mean_s[problem] = _moving_mean(self._mean_s.get(problem), seconds)
         self._any_s = _moving_mean(self._any_s, seconds)
 

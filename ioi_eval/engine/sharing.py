@@ -292,8 +292,8 @@ class SharedJobs:
             enough_s=None if alone else _ENOUGH_S,
         )
         execution = await self._sandbox.execute(replace(job, retries=retries), target)
-        count = sum(len(program.tests) for program in programs)
-        names = {number: str(number) for number in range(count)}
+        total = sum(len(program.tests) for program in programs)
+        names = {number: str(number) for number in range(total)}
         try:
             answer = run_answer(execution.run, nonce, execution.returned, names=names, time_limit_s=setup.time_limit_s)
             may_have_none = programs[0].is_uncompiled and answer.built is not None
@@ -305,10 +305,10 @@ class SharedJobs:
         parts: list[Answer] = []
         first = 0
         for request in requests:
-            places = range(len(request.program.tests))
-            tests = {index: answer.tests[first + index] for index in places if first + index in answer.tests}
+            count = len(request.program.tests)
+            tests = {index: answer.tests[first + index] for index in range(count) if first + index in answer.tests}
             parts.append(RunAnswer(tests=tests, isolation=answer.isolation, built=answer.built))
-            first += len(places)
+            first += count
             for outcome in tests.values():
                 self._durations.observe(request.problem, outcome)
         return parts

@@ -296,7 +296,7 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         check_cpu_ms=_integer(line["judge"], "cpu_us") / 1000,
         failed_program=program,
         output=base64.b64decode(_string(line, "output"), validate=True) if "output" in line else None,
-        returned=RunDetails(
+        details=RunDetails(
             judged=judged,
             output_bytes=_integer(line, "output_bytes") if "output_bytes" in line else 0,
             idle_s=_integer(line, "idle_us") / 1e6,

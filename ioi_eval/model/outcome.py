@@ -50,7 +50,7 @@ class RunDetails:
 class TestOutcome:
     """The result of a submission on one test.
 
-    The journal stores the values in this order (`journal/codec.py`), so a new field stands directly before `returned`,
+    The journal stores the values in this order (`journal/codec.py`), so a new field stands directly before `details`,
     which is not stored, and has a default.
 
     Args:
@@ -79,7 +79,7 @@ class TestOutcome:
         stderr: its first bytes, for people to read.
         check_cpu_ms: CPU time of checker and manager.
         output: the first bytes of what the program printed; `None` unless the caller asked for them.
-        returned: further data, for judging outside the box.
+        details: further data, for judging outside the box.
     """
 
     __test__ = False
@@ -103,7 +103,7 @@ class TestOutcome:
     stderr: str = ""
     check_cpu_ms: float | None = None
     output: bytes | None = None
-    returned: RunDetails = RunDetails()
+    details: RunDetails = RunDetails()
 
     @property
     def passed(self) -> bool | None:
@@ -131,9 +131,9 @@ class TestOutcome:
         return self.printed.decode("utf-8", "replace")
 
     @property
-    def is_whole(self) -> bool:
+    def has_whole_output(self) -> bool:
         """Whether all of the output was returned."""
-        return len(self.printed) == self.returned.output_bytes
+        return len(self.printed) == self.details.output_bytes
 
     @property
     def may_be_in_time(self) -> bool:

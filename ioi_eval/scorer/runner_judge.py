@@ -162,7 +162,7 @@ class RunnerJudge:
             return answer
         if built.program is not None:
             await self._run(run, replace(program, content=built.program))
-        elif not run.judging.done:
+        elif not run.judging.is_done():
             return None
         return compiling.successful_outcome(answer)
 
@@ -360,7 +360,7 @@ class RunnerJudge:
 
         def record(outcome: TestOutcome) -> None:
             keeps_output = self._keep_outputs.keeps(passed=outcome.verdict is Verdict.AC)
-            run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, returned=RunDetails()))
+            run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, details=RunDetails()))
 
         return record
 

@@ -49,7 +49,7 @@ class ScriptsJudge:
         run.problem = scripts_job.to_standard(run.problem, self._policy.std)
         run.note_isolation(run.target.isolation)
         judging, compiled = run.judging, None
-        while not judging.done:
+        while not judging.is_done():
             planned = (*judging.pending(), *judging.judge_fault_reruns())[0]
             try:
                 compiled = await self._run_test(run, planned, code, was_compiled=compiled is not None)

@@ -30,14 +30,14 @@ from tests.selecting import where_digits_are_limited
 
 def outcome(verdict: Verdict, *, output: str = "", message: str = "", error: str = "") -> TestOutcome:
     """Of a test."""
-    returned = RunDetails(report=HarnessReport(error=error))
+    details = RunDetails(report=HarnessReport(error=error))
     return TestOutcome(
         test="0",
         verdict=verdict,
         score=None if verdict is Verdict.JE else float(verdict is Verdict.AC),
         message=message,
         output=output.encode(),
-        returned=returned,
+        details=details,
     )
 
 

@@ -45,8 +45,8 @@ def test_judge_errors_that_are_sandbox_failures(expected: bool, of_result: dict[
 def test_a_deeply_nested_result_is_wa(opening: str, deep: int) -> None:
     """A result of any depth that a program returns or forges is wrong. With JE, the program would avoid its zero."""
     output = (opening * deep + "1" + "]" * deep).encode()
-    returned = RunDetails(judged=False, output_bytes=len(output))
-    outcome = TestOutcome(test="0", verdict=Verdict.JE, score=None, output=output, returned=returned)
+    details = RunDetails(judged=False, output_bytes=len(output))
+    outcome = TestOutcome(test="0", verdict=Verdict.JE, score=None, output=output, details=details)
     test = CallTest(number=0, given=(1,), expected="a" * 10 * deep, accepts=("a" * 10 * deep,))
     problem, settings = AppsProblem(id="0", index=0, fn_name="f", tests=(test,)), AppsSettings()
     outcome = assessed(outcome, partial(is_right, problem, settings), time_limit_s=settings.cpu_s)

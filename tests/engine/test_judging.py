@@ -31,7 +31,7 @@ def test_zero_ends_its_subtask_only() -> None:
     record(judging, "a", "WA")
     assert judging.pending() == (PlannedTest(test="c", at=((1, 0),)), PlannedTest(test="b", at=((1, 1),)))
     record(judging, "c", "RE")
-    assert judging.done
+    assert judging.is_done()
 
 
 def test_zero_at_a_later_position_keeps_earlier_tests_needed() -> None:
@@ -42,7 +42,7 @@ def test_zero_at_a_later_position_keeps_earlier_tests_needed() -> None:
     record(judging, "b", "WA")
     assert names(judging.pending()) == "a"
     record(judging, "a", "AC")
-    assert judging.done
+    assert judging.is_done()
     assert result_of(make_problem("abc"), judging.outcomes()).verdict is Verdict.WA
 
 
@@ -57,7 +57,7 @@ def test_running_tests_are_not_planned_again() -> None:
     """Tests in running jobs are not listed. Judging is not done before they end."""
     judging = judging_of(make_problem("abc"))
     assert names(judging.pending(under_way={"b"})) == "ac"
-    assert not judging.done
+    assert not judging.is_done()
 
 
 # --------------------------------------------------------------------------- repetitions
@@ -67,10 +67,10 @@ def test_near_limit_tle_is_repeated_if_it_decides() -> None:
     """A near-limit TLE is repeated only when it is certain to be the first zero of a subtask."""
     judging = judging_of(make_problem("abc"))
     record(judging, "b", "near")
-    assert judging.late_reruns() == ()
+    assert judging.plan_late_reruns() == ()
     record(judging, "a", "AC")
-    assert names(judging.late_reruns()) == "b"
-    assert not judging.done
+    assert names(judging.plan_late_reruns()) == "b"
+    assert not judging.is_done()
 
 
 def test_a_program_that_ended_by_itself_is_timed_alone() -> None:
@@ -80,10 +80,10 @@ def test_a_program_that_ended_by_itself_is_timed_alone() -> None:
     judging = judging_of(make_problem("ab"))
     late = TestOutcome(test="a", verdict=Verdict.TLE, score=0.0, near_limit=False)
     judging.record(replace(late, in_time_score=1.0))
-    assert names(judging.late_reruns()) == "a"
+    assert names(judging.plan_late_reruns()) == "a"
     judging.record(TestOutcome(test="a", verdict=Verdict.AC, score=1.0))
     judging.record(replace(late, test="b"))
-    assert judging.done
+    assert judging.is_done()
     assert [judging.outcomes()[name].verdict for name in "ab"] == [Verdict.AC, Verdict.TLE]
 
 
@@ -92,14 +92,14 @@ def test_near_limit_tle_after_a_zero_is_not_repeated() -> None:
     judging = judging_of(make_problem("ab"))
     record(judging, "b", "near")
     record(judging, "a", "WA")
-    assert judging.done
+    assert judging.is_done()
 
 
 def test_a_late_run_with_a_wrong_output_is_not_repeated() -> None:
     """Otherwise a program that guesses would have a second guess."""
     judging = judging_of(make_problem("ab"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.0))
-    assert judging.done
+    assert judging.is_done()
     assert judging.outcomes()["a"].verdict is Verdict.TLE
 
 
@@ -144,7 +144,7 @@ def test_a_program_stopped_for_idle_time_is_not_repeated() -> None:
     """
     judging = judging_of(make_problem("ab"))
     judging.record(replace(KINDS["near"], test="a", limit="idle"))
-    assert judging.done
+    assert judging.is_done()
 
 
 def late(test: str, cpu_ms: float, worth: float | None = 1.0, *, near: bool = True) -> TestOutcome:
@@ -161,9 +161,9 @@ def test_the_best_of_several_runs_alone() -> None:
         judging = judging_of(make_problem("a"), near_limit_repeats=3)
         for outcome in (late("a", 1060.0), late("a", 1020.0), late("a", 1010.0)):
             judging.record(outcome)
-            assert names(judging.late_reruns()) == "a"
+            assert names(judging.plan_late_reruns()) == "a"
         judging.record(last)
-        assert judging.done
+        assert judging.is_done()
         outcome = judging.outcomes()["a"]
         assert (outcome.verdict, outcome.reran) == (expected, True)
         assert outcome.cpu_ms == (990.0 if expected is Verdict.AC else 1010.0)
@@ -183,7 +183,7 @@ def test_runs_alone_end_if_a_run_is_wrong_or_too_slow(alone: TestOutcome, why: s
     judging = judging_of(make_problem("a"), near_limit_repeats=9)
     judging.record(late("a", 1060.0))
     judging.record(alone)
-    assert judging.done, why
+    assert judging.is_done(), why
 
 
 def test_the_score_of_a_slower_run_alone_is_a_bound_too() -> None:
@@ -205,12 +205,12 @@ def test_where_each_test_counts_the_least_late_are_repeated_first() -> None:
     judging = summed("abcdefgh")
     for place, test in enumerate("abcdefg"):
         judging.record(late(test, 1100.0 - place))
-        assert judging.late_reruns() == ()
+        assert judging.plan_late_reruns() == ()
     record(judging, "h", "AC")
-    assert names(judging.late_reruns()) == "efg"
+    assert names(judging.plan_late_reruns()) == "efg"
     for test in "efg":
         judging.record(late(test, 1050.0))
-    assert judging.done
+    assert judging.is_done()
     assert [judging.outcomes()[test].reran for test in "abcdefgh"] == [False] * 4 + [True] * 3 + [False]
 
 
@@ -220,8 +220,8 @@ def test_where_each_test_counts_all_late_tests_of_a_right_program_are_repeated()
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 + place))
     rounds = []
-    while not judging.done:
-        rounds.append(names(judging.late_reruns()))
+    while not judging.is_done():
+        rounds.append(names(judging.plan_late_reruns()))
         for test in rounds[-1]:
             record(judging, test, "AC")
     assert rounds == ["abc", "def", "gh"]
@@ -232,13 +232,13 @@ def test_consecutive_late_repetitions_are_counted_across_rounds() -> None:
     judging = summed("abcdefgh")
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 + place))
-    assert names(judging.late_reruns()) == "abc"
+    assert names(judging.plan_late_reruns()) == "abc"
     record(judging, "a", "AC")
     for test in "bc":
         judging.record(late(test, 1100.0))
-    assert names(judging.late_reruns()) == "d"
+    assert names(judging.plan_late_reruns()) == "d"
     judging.record(late("d", 1100.0))
-    assert judging.done
+    assert judging.is_done()
 
 
 def test_the_first_zero_is_repeated_even_if_other_tests_are_late() -> None:
@@ -246,10 +246,10 @@ def test_the_first_zero_is_repeated_even_if_other_tests_are_late() -> None:
     judging = judging_of(make_problem("abcdef", "ghf"), exhaustive=True)
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 - place))
-    assert names(judging.late_reruns()) == "ag"
+    assert names(judging.plan_late_reruns()) == "ag"
     record(judging, "a", "AC")
     judging.record(late("g", 1100.0))
-    assert names(judging.late_reruns()) == "b", "the first zero now"
+    assert names(judging.plan_late_reruns()) == "b", "the first zero now"
 
 
 def test_overturned_tle_brings_back_the_tests_behind_it() -> None:
@@ -267,7 +267,7 @@ def test_result_of_the_repetition_stands() -> None:
     judging = judging_of(make_problem("a"))
     record(judging, "a", "near")
     record(judging, "a", "near")
-    assert judging.done
+    assert judging.is_done()
     assert judging.outcomes()["a"] == replace(KINDS["near"], test="a", reran=True)
 
 
@@ -275,7 +275,7 @@ def test_tle_beyond_the_margin_is_not_repeated() -> None:
     """Only a TLE within the margin is repeated."""
     judging = judging_of(make_problem("ab"))
     record(judging, "a", "TLE")
-    assert judging.done
+    assert judging.is_done()
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_judge_fault_is_final_when_it_repeats(first: str, second: str, final: bo
     record(judging, "a", first)
     assert names(judging.judge_fault_reruns()) == "a"
     record(judging, "a", second)
-    assert judging.done
+    assert judging.is_done()
     assert judging.outcomes()["a"].final is final
 
 
@@ -305,7 +305,7 @@ def test_judge_fault_that_does_not_repeat_is_forgotten() -> None:
     judging = judging_of(make_problem("ab"))
     record(judging, "a", "checker")
     record(judging, "a", "WA")
-    assert judging.done
+    assert judging.is_done()
     assert judging.outcomes()["a"] == replace(KINDS["WA"], test="a")
 
 
@@ -313,7 +313,7 @@ def test_sandbox_failure_is_not_repeated() -> None:
     """The sandbox has already retried the job before this outcome."""
     judging = judging_of(make_problem("a"))
     record(judging, "a", "sandbox")
-    assert judging.done
+    assert judging.is_done()
 
 
 def test_judge_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
@@ -323,9 +323,9 @@ def test_judge_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
     record(judging, "a", "checker")
     assert names(judging.judge_fault_reruns()) == "a"
     record(judging, "a", "near")
-    assert names(judging.late_reruns()) == "a"
+    assert names(judging.plan_late_reruns()) == "a"
     record(judging, "a", "PA")
-    assert judging.done
+    assert judging.is_done()
     assert judging.outcomes()["a"].score == 0.5
 
 

@@ -67,7 +67,7 @@ def test_idle_slots_are_used(jobs_at_once: int) -> None:
     asyncio.run(run_in_parallel(judging, two, machine.run, lambda: jobs_at_once))
     assert machine.most == jobs_at_once
     assert sorted(machine.ran) == sorted(TESTS)
-    assert judging.done
+    assert judging.is_done()
 
 
 def test_idle_slots_take_other_subtasks_first() -> None:

@@ -116,7 +116,7 @@ def test_a_job_that_runs_alone_is_overtaken_by_few(count: int, jobs: list[bool])
 def test_a_slot_is_released_once_if_the_event_loop_of_its_task_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cancelled task releases the slot that it was just given, and the thread that gave it does not again."""
     slots = Slots(1)
-    tell = slots._tell
+    tell = slots._wake_in_its_loop
     tasks: list[asyncio.Task[None]] = []
     started = threading.Event()
 
@@ -143,7 +143,7 @@ def test_a_slot_is_released_once_if_the_event_loop_of_its_task_ends(monkeypatch:
                 thread.join()
                 tell(waiter)
 
-            monkeypatch.setattr(slots, "_tell", tell_too_late)
+            monkeypatch.setattr(slots, "_wake_in_its_loop", tell_too_late)
 
     asyncio.run(scenario())
     assert slots.taken == 0

@@ -128,12 +128,12 @@ def test_a_measurement_that_fails_ends_the_other(monkeypatch: pytest.MonkeyPatch
             ended.append("body")
         return 0
 
-    monkeypatch.setattr(Prober, "_output", output)
-    monkeypatch.setattr(Prober, "_body", body)
+    monkeypatch.setattr(Prober, "_measure_output", output)
+    monkeypatch.setattr(Prober, "_measure_body", body)
 
     async def scenario() -> None:
         with pytest.raises(TransientError, match="reset"):
-            await Prober(Client())._measured(WORKER.url, WORKER.installed)  # type: ignore[arg-type]
+            await Prober(Client())._measure_sizes(WORKER.url, WORKER.installed)  # type: ignore[arg-type]
         assert ended == ["body"]
 
     asyncio.run(scenario())
