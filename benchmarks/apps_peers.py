@@ -27,8 +27,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from apps_tests import IN_LINE
 from apps_tests import PROGRAMS as TRIVIAL
+from apps_tests import PROGRAMS_PER_SLOT
 from figures import Figure, arguments, report
 from peers import Peer, own_cpu_s
 
@@ -133,7 +133,7 @@ class Ours:
         return [list(result.graded.codes) if result.graded is not None else [] for result in results]
 
     async def _score(self, executor: AppsExecutor, cases: Sequence[Case]) -> list[AppsResult]:
-        free = asyncio.Semaphore(IN_LINE)
+        free = asyncio.Semaphore(PROGRAMS_PER_SLOT)
 
         async def score(number: int, case: Case) -> AppsResult:
             problem = apps_problem(Row(source="", number=1, values={"input_output": case.row}), number)

@@ -41,7 +41,7 @@ PROGRAMS = {
 }
 ROUNDS = 3
 BOUND_MS = 1.5
-IN_LINE = 8  # programs that are judged at once for each slot, as in `apps score`
+PROGRAMS_PER_SLOT = 8  # programs that are judged at once for each slot, as in `apps score`
 
 IN_PROCESS = """
 import io, json, signal, sys
@@ -166,7 +166,7 @@ class Ours:
                 assert result.score == (0.0 if self._kind == "fails" else 1.0)
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(IN_LINE * self._slots):
+            for _ in range(PROGRAMS_PER_SLOT * self._slots):
                 group.create_task(work())
 
 

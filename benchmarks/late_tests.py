@@ -32,7 +32,7 @@ from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local.slots import Slots
 
 # programs that are judged at once for each slot, as in `apps score`; in `score` it is one, and two more in all
-IN_LINE = 8
+PROGRAMS_PER_SLOT = 8
 OTHER_S = 0.1
 PYTHON = """# {number}
 import time
@@ -63,9 +63,9 @@ class Timed(Slots):
         super()._wake()
         refused = self._alone_is_due() and bool(self._free) and bool(self._waiting)
         now, cpu = time.monotonic(), math.fsum(os.times()[:4])  # of this process and its ended children
-        if (self._alone_time or refused) and self.since is None:
+        if (self._last_ran_alone or refused) and self.since is None:
             self.since = now, cpu
-        elif not (self._alone_time or refused) and self.since is not None:
+        elif not (self._last_ran_alone or refused) and self.since is not None:
             self.kept_s += now - self.since[0]
             self.kept_cpu_s += cpu - self.since[1]
             self.since = None
@@ -147,7 +147,7 @@ def apps(sandbox: Sandbox, store: ArtifactStore, tests: int, limit_s: float) -> 
 Family = tuple[Callable[[Sandbox, ArtifactStore, int, float], Score], str, Callable[[int], int]]
 FAMILIES: dict[str, Family] = {
     "contest": (contest, CPP, lambda slots: slots + 2),
-    "apps": (apps, PYTHON, lambda slots: IN_LINE * slots),
+    "apps": (apps, PYTHON, lambda slots: PROGRAMS_PER_SLOT * slots),
 }
 
 

@@ -108,25 +108,25 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
             message=message,
         )
 
-    def lines(
+    def add_result(
         self, entry: JudgeableSample, judged_program: RecordedResult[AppsResult], tests: TestLines
     ) -> tuple[bytes, ...]:
-        """The lines of `results.jsonl` and `mcpbr.jsonl`."""
+        """Add a result to the summary, and write its tests. Returns its lines of `results.jsonl` and `mcpbr.jsonl`."""
         candidate, result = entry.candidate, judged_program.result
         whole = result_row(entry, judged_program)
-        name = tests.name(apps_line(whole[TEST_RESULTS]), candidate.problem.id, self._given(candidate))
-        row = {column: value for column, value in whole.items() if column != TEST_RESULTS} | {TESTS_ID: name}
+        tests_id = tests.write(apps_line(whole[TEST_RESULTS]), candidate.problem.id, self._inputs_of(candidate))
+        row = {column: value for column, value in whole.items() if column != TEST_RESULTS} | {TESTS_ID: tests_id}
         lines = to_json(row), to_json(sample_record(entry, result))
         errors = [test.details.report.error for test in result.tests]
         self.summary.add(whole, entry.row.values, reason=reason_of(entry, result), errors=errors)
         return lines
 
-    def _given(self, candidate: AppsCandidate) -> Callable[[str], TextPart]:
-        def given(test: str) -> TextPart:
+    def _inputs_of(self, candidate: AppsCandidate) -> Callable[[str], TextPart]:
+        def input_of(test: str) -> TextPart:
             tests = self._catalog.problem(candidate.problem.id).tests
             return beginning(shown_texts(tests[int(test)])[0].encode("utf-8", "replace"))
 
-        return given
+        return input_of
 
     def refuse(self, entry: Refused) -> None:
         """Add a row that was not judged to the summary."""

@@ -23,7 +23,7 @@ from ioi_eval.journal import Journal
 from ioi_eval.model import SubmissionResult
 from ioi_eval.pipeline.contest import contest_facts
 from ioi_eval.pipeline.interrupt import Interrupts
-from ioi_eval.pipeline.progress import RESUMED, beating, progress_for
+from ioi_eval.pipeline.progress import RESUMED, progress_for, with_progress
 from ioi_eval.pipeline.writing import replacing, to_json
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import load_problems, scaled_set
@@ -106,7 +106,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             with _earlier_results(call) as earlier, interrupts.installed():
                 validating = Validating(reading, scorer, earlier)
                 running = validating.run(workers=sandbox.jobs_at_once + 1, done=done)
-                interrupted = await interrupts.run(beating(progress, running))
+                interrupted = await interrupts.run(with_progress(progress, running))
             return validating.validation(), interrupted
         finally:
             progress.close()

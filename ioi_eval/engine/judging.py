@@ -54,9 +54,9 @@ then; its other tests, which were even later, stay TLE without another run.
 **Why the result is that of exhaustive judging.** A test's outcome is *settled* when no repetition is left; it does not
 depend on when the test ran. When it `is_done`, take a subtask, and let z be the first position with a known zero. No
 zero is known before z, so all of 1…z are needed; since it `is_done`, they have outcomes, and these are settled. So z is
-the first zero of the settled outcomes too, and the subtask's result, which depends on positions 1…z only, is the same. If no zero
-is known, this holds for all positions. `tests/engine/test_judging_schedules.py` checks it with bundle sizes and
-interleavings that hypothesis generates.
+the first zero of the settled outcomes too, and the subtask's result, which depends on positions 1…z only, is the same.
+If no zero is known, this holds for all positions. `tests/engine/test_judging_schedules.py` checks it with bundle sizes
+and interleavings that hypothesis generates.
 
 This holds for the minimum, the product and the threshold: one zero makes each of them 0. For a sum every test is
 needed, whatever the others score. Which of them are repeated depends on the outcomes of all usual runs, not on the

@@ -106,10 +106,10 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         failure = CompileOutcome(verdict=Verdict.JE, message=message)
         return submission_result(candidate.problem, candidate.submission, failure, {})
 
-    def lines(
+    def add_result(
         self, entry: JudgeableRow, judged_row: RecordedResult[SubmissionResult], tests: TestLines
     ) -> tuple[bytes, ...]:
-        """Write one row: its line of `results.jsonl`. Also stores its tests, and adds it to the summary."""
+        """Add a result to the summary, and write its tests. Returns its line of `results.jsonl`."""
         candidate, dump_row = entry.candidate, entry.row.values
         judged = JudgedSubmission(
             problem=candidate.problem,
@@ -137,9 +137,9 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         whole = ResultColumns.of(judged, unscored=self._unscored)
         subtasks, line = compact.without_tests(whole.reference["all_subtasks_results"])
         cases = judged.problem.tests
-        name = tests.name(line, str(judged.problem.key), lambda test: beginning(cases[test].input))
+        tests_id = tests.write(line, str(judged.problem.key), lambda test: beginning(cases[test].input))
         encoded = to_json({"": subtasks}).removeprefix(b'{"":').removesuffix(b"}\n")
-        columns = whole.sharing(orjson.Fragment(encoded), name)
+        columns = whole.sharing(orjson.Fragment(encoded), tests_id)
         if offset is not None:
             self._known[offset] = columns
             if len(self._known) > _KNOWN:

@@ -84,10 +84,10 @@ async def score_dump(
 
     with files:
         run = DumpJudge(family, store, files.entries(), settings=settings, progress=progress, restore=restore)
-        return await _conduct(run, write)
+        return await _judge_and_write(run, write)
 
 
-async def _conduct(
+async def _judge_and_write(
     run: DumpJudge[CandidateT, ResultT], write: Callable[[RunFacts, Progress], Mapping[str, Any]]
 ) -> DumpOutcome:
     """Judge, then write. A signal ends the judging, not the writing. The records of our failures are always deleted."""
@@ -102,7 +102,7 @@ async def _conduct(
                 progress.close()
             await in_thread(store.journal.require_there)
             await in_thread(store.journal.sync)
-            facts = run.done.facts(settings, store.journal.notes, started=started, interrupted=interrupted)
+            facts = run.counts.facts(settings, store.journal.notes, started=started, interrupted=interrupted)
             writing = progress.writing()
             try:
                 values = await in_thread(write, facts, writing)
@@ -110,4 +110,4 @@ async def _conduct(
                 writing.close()
     finally:
         store.our_failures.close()
-    return DumpOutcome(summary=values, interrupted=interrupted, stopped_by=run.done.stopped_by)
+    return DumpOutcome(summary=values, interrupted=interrupted, stopped_by=run.counts.stopped_by)

@@ -19,7 +19,7 @@ from typing import Generic
 from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultT
-from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, beating
+from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, with_progress
 from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.row_judge import Judged, RowJudge, StopRule
 from ioi_eval.pipeline.settings import RunCounts, Settings
@@ -53,7 +53,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         progress: Progress,
         restore: Callable[[], None] | None = None,
     ) -> None:
-        self.done = RunCounts()
+        self.counts = RunCounts()
         self.store, self.settings, self.progress = store, settings, progress
         self._family, self._entries = family, entries
         costs = Costs()
@@ -63,14 +63,14 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         self._stop_rule = StopRule()
         self._changed = asyncio.Condition()
         self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # results of this run for rows without a program
-        self._late: list[tuple[CandidateT, int]] = []
+        self._due_copies: list[tuple[CandidateT, int]] = []
         self._in_flight = 0
-        self._fed = False
+        self._all_read = False
 
     async def execute(self) -> None:
         """Judge everything that is not judged yet.
 
-        It returns early, with `done.stopped_by`, if the sandbox cannot be used any more.
+        It returns early, with `counts.stopped_by`, if the sandbox cannot be used any more.
 
         Raises:
             ExceptionGroup: of `SetupError` if the journal cannot be written, or this machine lacks something; of
@@ -78,9 +78,9 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         """
         started = time.monotonic()
         try:
-            await beating(self.progress, self._feed_and_work(), check=self._check)
+            await with_progress(self.progress, self._feed_and_work(), check=self._check)
         finally:
-            self.done.wall_s = time.monotonic() - started
+            self.counts.wall_s = time.monotonic() - started
 
     async def _feed_and_work(self) -> None:
         async with asyncio.TaskGroup() as working:
@@ -100,27 +100,30 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     # ------------------------------------------------------------------ reading
 
     async def _feed(self) -> None:
-        while not self.done.stopped_by and (batch := await in_thread(self._batch)):
+        while not self.counts.stopped_by and (batch := await in_thread(self._batch)):
             copies: list[tuple[CandidateT, int]] = []
             empty: list[CandidateT] = []
             self.progress.skip(RESUMED, batch.count(None))
             for entry in batch:
                 if entry is None:
                     continue
-                self.progress.read()
+                self.progress.count_read()
                 if isinstance(entry, Refused):
                     self.progress.advance(REFUSED)
                     self.settings.events.emit("row_refused", message=entry.message)
-                elif self._take_if_known(entry, copies):
-                    continue
+                elif self._is_judged(entry):
+                    self.counts.resumed += 1
+                    self.progress.advance(RESUMED)
+                elif (leader_offset := self._leader_offset(entry)) is not None:
+                    copies.append((entry, leader_offset))
                 elif entry.size is None:
                     empty.append(entry)
                 else:
                     await self._enqueue(entry)
-            await self._copy(copies)
+            await self._record_copies(copies)
             await self._judge_empty(empty)
         async with self._changed:
-            self._fed = True
+            self._all_read = True
             self._changed.notify_all()
 
     async def _judge_empty(self, candidates: Sequence[CandidateT]) -> None:
@@ -128,7 +131,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         because the results of the others are the same."""
         same: list[tuple[CandidateT, int]] = []
         for candidate in candidates:
-            if self.done.stopped_by:
+            if self.counts.stopped_by:
                 break
             if (known := self._empty.get(candidate.keys.program)) is not None:
                 same.append((candidate, known[1]))
@@ -153,23 +156,20 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         rows = 1 if self._family.dump_reader.may_wait else BATCH_ROWS
         for entry in itertools.islice(self._entries, rows):
             batch.append(entry)
-            self.done.resumed += entry is None
+            self.counts.resumed += entry is None
             held += 0 if entry is None or isinstance(entry, Refused) else (entry.size or 0)
             if held > BATCH_CODE:
                 break
         return batch
 
-    def _take_if_known(self, entry: CandidateT, copies: list[tuple[CandidateT, int]]) -> bool:
-        """Take a submission that an earlier run has judged, or a copy of one that was. Returns whether it is one."""
+    def _is_judged(self, entry: CandidateT) -> bool:
+        """Whether an earlier run has judged a submission."""
         stored = self.store.journal.index.find(entry.keys)
-        if stored is not None and stored.counts(retry_failed=self.settings.retry_failed):
-            self.done.resumed += 1
-            self.progress.advance(RESUMED)
-            return True
-        if not self._may_copy(entry) or (leader_offset := self._leaders.offset(entry)) is None:
-            return False
-        copies.append((entry, leader_offset))
-        return True
+        return stored is not None and stored.counts(retry_failed=self.settings.retry_failed)
+
+    def _leader_offset(self, candidate: CandidateT) -> int | None:
+        """The record that a submission copies, of one with the same program; `None` if there is none yet."""
+        return self._leaders.offset(candidate) if self._may_copy(candidate) else None
 
     def _may_copy(self, candidate: CandidateT) -> bool:
         return self.settings.dedupe and candidate.size is not None
@@ -177,20 +177,19 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     async def _enqueue(self, candidate: CandidateT) -> None:
         async with self._changed:
             await self._changed.wait_for(
-                lambda: self.done.stopped_by or (not self._window.full and self._leaders.waiting < FOLLOWERS)
+                lambda: self.counts.stopped_by or (not self._window.full and self._leaders.waiting < FOLLOWERS)
             )
             self._lead_or_follow(candidate)
             self._changed.notify_all()
-        await self._copy_late()
+        await self._record_due_copies()
 
     def _lead_or_follow(self, candidate: CandidateT) -> None:
-        if self._may_copy(candidate):
-            if (leader_offset := self._leaders.offset(candidate)) is not None:
-                self._late.append((candidate, leader_offset))  # judged while this one waited for space in the window
-                return
-            if not self._leaders.lead(candidate):
-                return
-        self.progress.queue()
+        if (leader_offset := self._leader_offset(candidate)) is not None:
+            self._due_copies.append((candidate, leader_offset))  # judged while this one waited for space in the window
+            return
+        if self._may_copy(candidate) and not self._leaders.lead(candidate):
+            return
+        self.progress.count_queued()
         self._window.put(candidate)
 
     # ------------------------------------------------------------------ judging
@@ -206,9 +205,9 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         """The next submission to be judged; `None` if no more can come."""
         async with self._changed:
             await self._changed.wait_for(
-                lambda: len(self._window) or self.done.stopped_by or (self._fed and not self._in_flight)
+                lambda: len(self._window) or self.counts.stopped_by or (self._all_read and not self._in_flight)
             )
-            candidate = None if self.done.stopped_by else self._window.take()
+            candidate = None if self.counts.stopped_by else self._window.take()
             if candidate is not None:
                 self._in_flight += 1
             self._changed.notify_all()
@@ -216,8 +215,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
 
     async def _judge(self, candidate: CandidateT) -> Judged[ResultT]:
         judged = await self._row_judge.judge(candidate)
-        self.done.cpu += judged.facts.cpu
-        self.done.stopped_by = judged.unavailable or self.done.stopped_by
+        self.counts.cpu += judged.facts.cpu
+        self.counts.stopped_by = judged.unavailable or self.counts.stopped_by
         return judged
 
     # ------------------------------------------------------------------ recording
@@ -227,20 +226,20 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         self._count(candidate, judged)
         followers = self._leaders.finish(candidate, judged.facts.fingerprint, leader_offset)
         if leader_offset is not None:
-            await self._copy([(follower, leader_offset) for follower in followers])
+            await self._record_copies([(follower, leader_offset) for follower in followers])
         else:
             for follower in followers:
                 self._lead_or_follow(follower)
-            await self._copy_late()
+            await self._record_due_copies()
 
-    async def _copy_late(self) -> None:
-        late, self._late = self._late, []
-        await self._copy(late)
+    async def _record_due_copies(self) -> None:
+        copies, self._due_copies = self._due_copies, []
+        await self._record_copies(copies)
 
-    async def _copy(self, copies: Sequence[tuple[CandidateT, int]]) -> None:
+    async def _record_copies(self, copies: Sequence[tuple[CandidateT, int]]) -> None:
         if copies:
             copied = await in_thread(self.store.record_copies, copies)
-            self.done.copies += len(copied)
+            self.counts.copies += len(copied)
             for candidate in copied:
                 self.progress.advance(COPY)
                 self.settings.events.emit("submission_copied", **candidate.names)
@@ -260,7 +259,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
 
     def _count(self, candidate: CandidateT, judged: Judged[ResultT]) -> None:
         facts = judged.facts
-        self.done.judged += 1
+        self.counts.judged += 1
         self.progress.advance(facts.verdict, facts.ran)
         facts.emit(self.settings.events, candidate.names, judged.seconds)
         reason = self._stop_rule.observe(
@@ -268,4 +267,4 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             bug_in_problem=candidate.problem_key if judged.is_our_bug else None,
             was_in_sandbox=candidate.size is not None,
         )
-        self.done.stopped_by = self.done.stopped_by or reason
+        self.counts.stopped_by = self.counts.stopped_by or reason

@@ -139,8 +139,8 @@ class ProblemFamily(ABC, Generic[CandidateT, ResultT]):
         """The result of a submission that we failed to judge, with this message."""
 
     @abstractmethod
-    def lines(self, entry: Any, judged: RecordedResult[ResultT], tests: TestLines) -> Sequence[bytes]:
-        """The lines of a submission that has a result, one for each file. The result is added to the summary."""
+    def add_result(self, entry: Any, judged: RecordedResult[ResultT], tests: TestLines) -> Sequence[bytes]:
+        """Add a result to the summary, and write its tests. Returns its lines, one for each file."""
 
     def refuse(self, entry: Refused) -> None:
         """Add a row that was not judged to the summary."""

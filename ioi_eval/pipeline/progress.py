@@ -25,7 +25,7 @@ from ioi_eval.pipeline.threads import in_thread
 LINE_S = 60.0  # between two lines in a log
 DRAW_S = 0.2  # between two drawings of a bar
 EVENT_S = 10.0
-BEAT_S = 1.0
+CHECK_S = 1.0
 COPY, RESUMED, REFUSED = "copy", "resumed", "refused"
 """How a row ended that was not judged, in place of a verdict."""
 
@@ -58,28 +58,28 @@ class Tally:
         self.started = time.monotonic()
         self._recent: deque[bool] = deque(maxlen=RECENT)  # for each row that was read last: is it to be judged?
 
-    def read(self) -> None:
-        """A row was read."""
+    def count_read(self) -> None:
+        """Count a row that was read."""
         self.rows_read += 1
         self._recent.append(False)
 
-    def queue(self) -> None:
-        """The row that was read last, or one before it, is to be judged."""
+    def count_queued(self) -> None:
+        """Count a row that is to be judged: the one that was read last, or one before it."""
         self.queued += 1
         if self._recent:
             self._recent[-1] = True
 
-    def count(self, became: str, tests: int = 0) -> None:
-        """A row is done; as `Progress.advance`."""
-        self.counts[became] += 1
+    def count(self, ending: str, tests: int = 0) -> None:
+        """Count a row that is done; as `Progress.advance`."""
+        self.counts[ending] += 1
         self.tests += tests
-        if became == RESUMED and self._recent:
+        if ending == RESUMED and self._recent:
             self._recent.pop()  # it says nothing about the rows to come
 
-    def skip(self, became: str, rows: int) -> None:
-        """Rows are done; as `Progress.skip`. They say nothing about the rows to come."""
-        self.counts[became] += rows
-        self.rows_read += rows if became == RESUMED else 0
+    def skip(self, ending: str, rows: int) -> None:
+        """Count rows that are done; as `Progress.skip`. They say nothing about the rows to come."""
+        self.counts[ending] += rows
+        self.rows_read += rows if ending == RESUMED else 0
 
     @property
     def judged(self) -> int:
@@ -89,7 +89,7 @@ class Tally:
     def left_s(self, now: float) -> float | None:
         """How long judging the rest may take, in seconds; `None` if nothing is left, or nothing is known."""
         left: float = self.total - self.counts.total()
-        if self.rows_read:  # else `read` is not called here, and all rows are judged themselves
+        if self.rows_read:  # else `count_read` is not called here, and all rows are judged themselves
             share = sum(self._recent) / len(self._recent) if self._recent else 0.0
             left = max(0, self.queued - self.judged) + max(0, self.total - self.rows_read) * share
         return left * (now - self.started) / self.judged if left and self.judged else None
@@ -164,50 +164,52 @@ class Progress(ABC):
         self._tally = Tally(total)
         self._stream = stream or sys.stderr
         self._unit, self._events, self._load = unit, events, load
-        self._shown = self._emitted = self._tally.started
+        self._shown_at = self._emitted_at = self._tally.started
         self._compiling: dict[str, None] = {}
         if events is not None:
             events.add(self, "problem_preparing", "problem_prepared")
 
-    def read(self) -> None:
-        """A row was read from the dump."""
-        self._tally.read()
+    def count_read(self) -> None:
+        """Count a row that was read from the dump."""
+        self._tally.count_read()
 
-    def queue(self) -> None:
-        """A row is to be judged itself: it has a program, is not a copy, and no earlier run has judged it."""
-        self._tally.queue()
+    def count_queued(self) -> None:
+        """Count a row that is to be judged itself: with a program, not a copy, and not judged by an earlier run."""
+        self._tally.count_queued()
 
     def advance(self, verdict: str, tests: int = 0) -> None:
-        """A row is done. The progress is shown if that is due.
+        """Count a row that is done. The progress is shown if that is due.
 
         Args:
             verdict: its verdict, or `COPY`, `RESUMED` or `REFUSED`; empty if its results were written.
             tests: how many tests were run.
         """
         self._tally.count(verdict, tests)
-        self.beat()
+        self.show_if_due()
 
-    def skip(self, became: str, rows: int) -> None:
-        """Rows are done for which nothing had to be done; where `read` is called, they were read, too.
+    def skip(self, ending: str, rows: int) -> None:
+        """Count rows that are done, and for which nothing had to be done.
+
+        They count as read too, if reading is counted.
 
         Args:
-            became: `RESUMED`, or `REFUSED` if they were refused; empty if their results were written before.
+            ending: `RESUMED`, or `REFUSED` if they were refused; empty if their results were written before.
             rows: how many.
         """
-        self._tally.skip(became, rows)
-        self.beat()
+        self._tally.skip(ending, rows)
+        self.show_if_due()
 
-    def beat(self) -> None:
+    def show_if_due(self) -> None:
         """Show the progress and emit its event, if these are due. Called every second."""
         now = time.monotonic()
-        if now - self._shown >= self.every_s:
-            self._shown = now
+        if now - self._shown_at >= self.every_s:
+            self._shown_at = now
             self._show(now)
-        if self._events is not None and now - self._emitted >= EVENT_S:
+        if self._events is not None and now - self._emitted_at >= EVENT_S:
             self._emit(now)
 
     def _emit(self, now: float) -> None:
-        self._emitted = now
+        self._emitted_at = now
         busy, jobs = (None, None) if self._load is None else self._load()
         if self._events is not None:
             self._events.emit("progress", **self._tally.as_dict(now), busy=busy, jobs=jobs)
@@ -315,29 +317,29 @@ def progress_for(
     return chosen(total, where, events=events, load=load)
 
 
-async def beating(progress: Progress, work: Awaitable[None], *, check: Callable[[], None] | None = None) -> None:
-    """Do the work, and call `progress.beat` every second meanwhile.
+async def with_progress(progress: Progress, work: Awaitable[None], *, check: Callable[[], None] | None = None) -> None:
+    """Do the work, and call `progress.show_if_due` every second meanwhile.
 
     Args:
         progress: of the work.
         work: what is done.
-        check: called before each beat, in a thread.
+        check: called before that, in a thread.
 
     Raises:
         ExceptionGroup: of the errors that the work or `check` raised.
     """
 
-    async def beat() -> None:
+    async def keep_showing() -> None:
         while True:
-            await asyncio.sleep(BEAT_S)
+            await asyncio.sleep(CHECK_S)
             if check is not None:
                 await in_thread(check)
-            progress.beat()
+            progress.show_if_due()
 
     async with asyncio.TaskGroup() as group:
-        beats = group.create_task(beat())
+        showing = group.create_task(keep_showing())
         await work
-        beats.cancel()
+        showing.cancel()
 
 
 def fitting_parts(parts: Sequence[str], room: int) -> str:

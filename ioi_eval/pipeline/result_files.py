@@ -84,7 +84,7 @@ class ResultFiles(Generic[CandidateT, ResultT]):
         """
         if len(self._store.journal):
             self._family.await_problems()
-            yield from self._judged_before()
+            yield from self._write_judged_before()
         for entry in self._family.dump_reader.entries(self._reading.continued()):
             yield entry if isinstance(entry, Refused) else entry.candidate
 
@@ -105,7 +105,7 @@ class ResultFiles(Generic[CandidateT, ResultT]):
                 if not self._write(entry) and not isinstance(entry, Refused):
                     self._family.summary.postpone(entry.row.values, str(entry.candidate.problem_key))
 
-    def _judged_before(self) -> Iterator[Refused | None]:
+    def _write_judged_before(self) -> Iterator[Refused | None]:
         """The entries before the first one that must be judged, each after its line was written."""
         retry_failed = self._settings.retry_failed
         for entry in self._family.dump_reader.entries(self._reading, whole_rows=True):
@@ -122,25 +122,25 @@ class ResultFiles(Generic[CandidateT, ResultT]):
     def _write(self, entry: Judgeable[CandidateT] | Refused, *, retry_failed: bool = False) -> bool:
         """Write the line of a row; `False` if it has no result, or a failed one that is judged again."""
         if isinstance(entry, Refused):
-            lines = self._refused(entry)
+            lines = self._add_refused(entry)
         elif (judged := self._store.find(entry.candidate)) is None or (judged.is_final_je and retry_failed):
             return False
         else:
-            lines = self._lines(entry, judged)
+            lines = self._add_result(entry, judged)
         for file, line in zip(self._out.files, lines, strict=True):
             file.write(line)
         return True
 
-    def _lines(self, entry: Judgeable[CandidateT], judged: RecordedResult[ResultT]) -> Sequence[bytes]:
-        """The lines of a row that was judged; of a refused one if they cannot be made."""
+    def _add_result(self, entry: Judgeable[CandidateT], judged: RecordedResult[ResultT]) -> Sequence[bytes]:
+        """Add the result of a row. Returns its lines; those of a refused row if they cannot be made."""
         try:
-            return self._family.lines(entry, judged, self._out.tests)
+            return self._family.add_result(entry, judged, self._out.tests)
         except ODD_DATA as error:
             message = str(entry.row.error(internal_error_text(error, "writing its result")))
-            return self._refused(Refused(row=entry.row, kind=OWN_FAULT, message=message), bare=True)
+            return self._add_refused(Refused(row=entry.row, kind=OWN_FAULT, message=message), bare=True)
 
-    def _refused(self, entry: Refused, *, bare: bool = False) -> Sequence[bytes]:
-        """The lines of a row that was not judged; without its own columns if these cannot be written."""
+    def _add_refused(self, entry: Refused, *, bare: bool = False) -> Sequence[bytes]:
+        """Add a row that was not judged. Returns its lines, without its own columns if these cannot be written."""
         self._family.refuse(entry)
         if not bare:
             with suppress(*ODD_DATA):

@@ -16,11 +16,11 @@ from ioi_eval.report.totals import CpuSplit
 _SPARE = 2
 """How many more submissions than jobs are in progress, so that no slot waits for work between jobs."""
 
-_MEANWHILE, _MAX_MEANWHILE = 2, 32
+_EXTRA_PER_SLOT, _MAX_EXTRA = 2, 32
 """Further submissions for each slot, and the most of them: while some wait to run alone, up to four other jobs for each
 slot run first, and these need submissions in progress. (Each keeps a compiled program in memory.)"""
 
-_IN_LINE, _MAX_IN_LINE = 7, 56
+_SHARING_PER_SLOT, _MAX_SHARING = 7, 56
 """How many programs wait for each running job, to share the next one; and how many in all, because their tests are in
 memory."""
 
@@ -32,7 +32,7 @@ def spare_for(jobs: int, *, shares: bool) -> int:
         jobs: how many jobs run at once.
         shares: whether programs can share jobs.
     """
-    return min(_IN_LINE * jobs, _MAX_IN_LINE) if shares else min(_MEANWHILE * jobs, _MAX_MEANWHILE)
+    return min(_SHARING_PER_SLOT * jobs, _MAX_SHARING) if shares else min(_EXTRA_PER_SLOT * jobs, _MAX_EXTRA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

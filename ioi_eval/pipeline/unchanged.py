@@ -114,8 +114,8 @@ def end_unchanged(
     """
     counts = earlier["submissions"]
     resumed = counts["rows"] - counts["refused"]
-    for became, number in ((RESUMED, resumed), (REFUSED, counts["refused"])):
-        progress.skip(became, number)
+    for ending, number in ((RESUMED, resumed), (REFUSED, counts["refused"])):
+        progress.skip(ending, number)
     progress.close()
     facts = RunCounts(resumed=resumed).facts(settings, written.journal.notes)
     values = renewed(earlier, facts, run_part(facts))

@@ -37,33 +37,33 @@ class TestLines:
     def __init__(self, file: BinaryIO, inputs: BinaryIO, keep: Keep = Keep.FAILING) -> None:
         self._file, self._inputs, self._keep = file, inputs, keep
         self._written: set[str] = set()
-        self._shown: set[tuple[str, str]] = set()
+        self._inputs_written: set[tuple[str, str]] = set()
 
-    def name(self, line: Mapping[str, Any], problem: str, given: Callable[[str], TextPart]) -> str | None:
-        """Write a line if the file does not have it yet.
+    def write(self, line: Mapping[str, Any], problem: str, input_of: Callable[[str], TextPart]) -> str | None:
+        """Write a line if the file does not have it yet; and the input of its first failing test.
 
         Args:
             line: of the tests of a program.
             problem: its problem.
-            given: returns the beginning of a test's input.
+            input_of: returns the beginning of a test's input.
 
         Returns:
-            The line's name; `None` if it has no test.
+            The line's `tests_id`; `None` if it has no test.
         """
-        self._show_input(compact.first_failing(line), problem, given)
+        self._write_input(compact.first_failing(line), problem, input_of)
         tests = [test if self._keeps(test) else _without_output(test) for test in line[compact.TEST_RESULTS]]
-        name, body = compact.named({**line, compact.TEST_RESULTS: tests}, to_json)
-        if name and name not in self._written:
-            self._written.add(name)
+        tests_id, body = compact.named({**line, compact.TEST_RESULTS: tests}, to_json)
+        if tests_id and tests_id not in self._written:
+            self._written.add(tests_id)
             self._file.write(body)
-        return name or None
+        return tests_id or None
 
-    def _show_input(self, test: str | None, problem: str, given: Callable[[str], TextPart]) -> None:
-        if test is None or self._keep is Keep.NONE or (problem, test) in self._shown:
+    def _write_input(self, test: str | None, problem: str, input_of: Callable[[str], TextPart]) -> None:
+        if test is None or self._keep is Keep.NONE or (problem, test) in self._inputs_written:
             return
-        self._shown.add((problem, test))
+        self._inputs_written.add((problem, test))
         try:
-            line = to_json(input_line(problem, test, given(test)))
+            line = to_json(input_line(problem, test, input_of(test)))
         except (OSError, *ODD_DATA):  # The cache was deleted or is damaged. The result is written without the input.
             return
         self._inputs.write(line)

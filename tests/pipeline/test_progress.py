@@ -45,7 +45,7 @@ def test_a_log_has_a_line_at_intervals() -> None:
     assert isinstance(lines, Lines)
     lines.advance("AC")
     assert stream.getvalue() == ""
-    lines._shown -= progress.LINE_S
+    lines._shown_at -= progress.LINE_S
     lines.advance("WA")
     lines.close()
     assert re.fullmatch(r"2/100 submissions, AC 1 WA 1, about \S+ \S+ left, [\d.]+/s\n", stream.getvalue())
@@ -59,14 +59,14 @@ def test_a_log_shows_the_remaining_time() -> None:
     lines = Lines(1000, stream)
     lines._tally.started -= 1000
     for became in ("AC", *["resumed"] * 490, "copy", "copy", "refused", *["WA"] * 6):
-        lines.read()
+        lines.count_read()
         if became in ("AC", "WA"):
-            lines.queue()
+            lines.count_queued()
         lines.advance(became)
     assert stream.getvalue() == ""
-    lines._shown -= progress.LINE_S
-    lines.read()
-    lines.queue()
+    lines._shown_at -= progress.LINE_S
+    lines.count_read()
+    lines.count_queued()
     lines.advance("AC")
     assert re.fullmatch(  # 8 of 11 new rows had to be judged, each in 125 s; of 499 rows, 363 are expected
         r"501/1000 submissions, new: WA 6 AC 2, about 12 h 3\d min left, 0\.01/s, "
@@ -80,12 +80,12 @@ def test_skipped_rows_do_not_change_the_estimate() -> None:
     tallies = [Tally(1000), Tally(1000)]
     tallies[0].skip("resumed", 900)
     for _ in range(900):
-        tallies[1].read()
+        tallies[1].count_read()
         tallies[1].count("resumed")
     for tally in tallies:
         tally.started = 0.0
-        tally.read()
-        tally.queue()
+        tally.count_read()
+        tally.count_queued()
         tally.count("AC")
     assert tallies[0].as_dict(10.0) == tallies[1].as_dict(10.0)
     assert tallies[0].left_s(10.0) == 990.0
@@ -97,9 +97,9 @@ def test_copies_take_no_time() -> None:
     """
     tally = Tally(10_000)
     for place in range(10_000):
-        tally.read()
+        tally.count_read()
         if place < 11:
-            tally.queue()
+            tally.count_queued()
     tally.counts.update({"AC": 10, "copy": 9989})
     assert tally.left_s(tally.started + 100) == pytest.approx(10)
     tally.counts["AC"] += 1
@@ -112,9 +112,9 @@ def test_programs_at_the_start_are_not_extrapolated() -> None:
     """
     tally = Tally(100_000)
     for place in range(6000):
-        tally.read()
+        tally.count_read()
         if place < 300:
-            tally.queue()
+            tally.count_queued()
         elif place % 10 == 9:
             tally.count("NC")
     for _ in range(60):
@@ -127,12 +127,12 @@ def test_rows_of_earlier_runs_do_not_change_the_estimate() -> None:
     """Half of the dump was judged before. Of the new rows every second one has to be judged."""
     tally = Tally(1000)
     for _ in range(500):
-        tally.read()
+        tally.count_read()
         tally.count(progress.RESUMED)
     for place in range(100):
-        tally.read()
+        tally.count_read()
         if place % 2:
-            tally.queue()
+            tally.count_queued()
             tally.count("AC")
         else:
             tally.count(progress.COPY)
@@ -156,8 +156,8 @@ def drawn(columns: int, *became: str) -> list[str]:
         bar = progress_for(1000, stream, load=lambda: (3, 4))
         assert isinstance(bar, Bar)
         for verdict in became:
-            bar.read()
-            bar.queue()
+            bar.count_read()
+            bar.count_queued()
             bar.advance(verdict, tests=10)
         bar._show(time.monotonic())
     reader.join()
@@ -204,12 +204,12 @@ def test_the_compilation_at_the_start_is_shown() -> None:
     bar = progress_for(3, stream, bar=True, events=events)
     what = {"problem": "2024/nile", "program": "checker", "target": "local"}
     events.emit("problem_preparing", **what)
-    bar._shown -= progress.DRAW_S
-    bar.beat()
+    bar._shown_at -= progress.DRAW_S
+    bar.show_if_due()
     assert "compiling checker of 2024/nile" in stream.getvalue().split("\r")[-1]
     events.emit("problem_prepared", **what, seconds=1.0, error=None)
-    bar._shown -= progress.DRAW_S
-    bar.beat()
+    bar._shown_at -= progress.DRAW_S
+    bar.show_if_due()
     assert "compiling" not in stream.getvalue().split("\r")[-1]
     bar.close()
 
@@ -221,8 +221,8 @@ def test_progress_is_reported_to_listeners() -> None:
     lines = progress_for(10, io.StringIO(), events=events, load=lambda: (2, 4))
     lines.advance("AC", tests=3)
     assert listener.told == []
-    lines._emitted -= progress.EVENT_S
-    lines.beat()
+    lines._emitted_at -= progress.EVENT_S
+    lines.show_if_due()
     lines.advance(progress.RESUMED)
     lines.close()
     first, last = listener.told
@@ -258,7 +258,7 @@ def test_writing_of_results_is_shown(bar: bool) -> None:
     stream = io.StringIO()
     writing = progress_for(3, stream, bar=bar).writing()
     if isinstance(writing, Lines):
-        writing._shown -= progress.LINE_S
+        writing._shown_at -= progress.LINE_S
     writing.advance("")
     writing.advance("")
     writing.close()
@@ -274,7 +274,7 @@ def test_a_closed_terminal_does_not_end_the_run(bar: bool) -> None:
     with suppress(BrokenPipeError), os.fdopen(sink, "w", buffering=1) as stream:
         shown = progress_for(3, stream, bar=bar)
         if isinstance(shown, Lines):
-            shown._shown -= progress.LINE_S
+            shown._shown_at -= progress.LINE_S
         shown.advance("AC")
         shown.close()
         shown.writing().close()

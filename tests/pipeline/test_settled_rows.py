@@ -157,7 +157,7 @@ def test_files_are_equal_if_all_is_written_after_judging(
     found = files_of(here)
     shutil.rmtree(here)
     earlier.rename(here)
-    monkeypatch.setattr(ResultFiles, "_judged_before", lambda _: iter(()))
+    monkeypatch.setattr(ResultFiles, "_write_judged_before", lambda _: iter(()))
     run(here, rows, limit, **settings)
     assert found == files_of(here)
     assert written[0] >= ALWAYS_JUDGED
