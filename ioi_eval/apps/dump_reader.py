@@ -16,9 +16,9 @@ from ioi_eval.problems.apps_submissions import (
     PROBLEM_COLUMNS,
     PROGRAM_COLUMNS,
     AppsSubmission,
-    Rules,
+    Extractor,
     Sample,
-    our_rules,
+    our_extractor,
     problem_of,
     samples_of,
     submission,
@@ -97,7 +97,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         test_s: how long a test may take.
         id_column: the column that names a row within its problem; a row without it is named by its place among the
             samples for its problem.
-        rules: find the program in an answer.
+        extractor: finds the program in an answer.
     """
 
     def __init__(
@@ -108,12 +108,12 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         fingerprints: Callable[[str, AppsSubmission], Sequence[str]],
         test_s: float = 10.0,
         id_column: str = "uuid",
-        rules: Rules = our_rules,
+        extractor: Extractor = our_extractor,
     ) -> None:
         super().__init__(source, id_column, submission_columns(id_column))
         self.catalog = catalog
         self._last = self.begin()
-        self._fingerprints, self._test_s, self._rules = fingerprints, test_s, rules
+        self._fingerprints, self._test_s, self._extractor = fingerprints, test_s, extractor
 
     def problem_signatures(self) -> Iterator[str]:
         """For each problem, everything on which its results depend, as texts."""
@@ -166,7 +166,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         self, row: Row, sample: Sample, listed: CatalogEntry, number: int, reading: DumpReading
     ) -> JudgeableSample | Refused:
         name = self._name(row, sample, f"{listed.id}/{number}")
-        submitted = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
+        submitted = submission(row, sample, name=name, problem=listed.id, extractor=self._extractor)
         if repeated := reading.refuse_repeated_id(row, name, listed.id):
             return repeated
         candidate = reading.candidate(

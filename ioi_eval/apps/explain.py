@@ -15,7 +15,7 @@ from ioi_eval.apps.result import AppsResult
 from ioi_eval.errors import ODD_DATA, RowError, SetupError, internal_error_text
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
-from ioi_eval.problems.apps_submissions import RULES, our_rules, submission
+from ioi_eval.problems.apps_submissions import EXTRACTORS, our_extractor, submission
 
 OURS = "ours"
 _REASON_CHARS = 200  # characters of a reason
@@ -99,12 +99,12 @@ def differing_tests(given: Sequence[Opinion]) -> list[int]:
 
 def _program(entry: JudgeableSample, grader: str) -> str | None:
     """The program as that grader finds it."""
-    rules = RULES.get(grader, our_rules)
-    if rules is our_rules:
+    extractor = EXTRACTORS.get(grader, our_extractor)
+    if extractor is our_extractor:
         return entry.candidate.submission.code
     mine = entry.candidate.submission
     try:
-        return submission(entry.row, entry.sample, name=mine.id, problem=mine.problem, rules=rules).code
+        return submission(entry.row, entry.sample, name=mine.id, problem=mine.problem, extractor=extractor).code
     except RowError:
         return None
 

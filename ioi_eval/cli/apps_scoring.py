@@ -20,7 +20,7 @@ from ioi_eval.cli.sources import tell_hub_names
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.pipeline import DumpOutcome
-from ioi_eval.problems.apps_submissions import RULES, our_rules, submission_columns
+from ioi_eval.problems.apps_submissions import EXTRACTORS, our_extractor, submission_columns
 from ioi_eval.report.groups import grouping_of
 from ioi_eval.report.texts import counted, listed
 from ioi_eval.rows import KeptColumns, Source, in_one
@@ -86,7 +86,7 @@ async def _score(
             fingerprints=executor.fingerprints,
             test_s=settings.cpu_s,
             id_column=call.id_column,
-            rules=RULES.get(compat.name, our_rules) if compat is not None else our_rules,
+            extractor=EXTRACTORS.get(compat.name, our_extractor) if compat is not None else our_extractor,
         )
         return await judge_dump(
             call,

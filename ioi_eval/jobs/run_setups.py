@@ -22,6 +22,7 @@ from ioi_eval.model import (
     JobFile,
     JudgedByClient,
     JudgeProgram,
+    OutputCheck,
     OutputOnly,
     Problem,
     RunRules,
@@ -171,7 +172,7 @@ def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> list[tu
         return lines
     add(
         "checker",
-        protocol=str(check.protocol),
+        protocol=plan_protocol(check),
         rule=str(check) if isinstance(check, Comparator) else None,
         file="checker" if isinstance(check, JudgeProgram) else None,
         **({} if isinstance(check, Comparator | JudgedByClient) else judge),
@@ -180,6 +181,13 @@ def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> list[tu
         return_bytes=return_bytes or None,
     )
     return lines
+
+
+def plan_protocol(check: OutputCheck) -> str:
+    """How the plan calls the way in which outputs are judged: a checker protocol, `compare` or `none`."""
+    if isinstance(check, Comparator):
+        return "compare"
+    return "none" if isinstance(check, JudgedByClient) else check.protocol.value
 
 
 def _judge_limits(judge: JudgeLimits) -> dict[str, int]:

@@ -24,6 +24,7 @@ from ioi_eval import boxfiles
 from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.jobs import rules
+from ioi_eval.jobs.run_setups import plan_protocol
 from ioi_eval.model import (
     Batch,
     CheckerProtocol,
@@ -262,7 +263,7 @@ def _misjudged(problem: Problem, case: TestCase) -> str | None:
 
 def _protocol(problem: Problem) -> str:
     check = problem.method.check
-    return CheckerProtocol.CMS if check is None else check.protocol
+    return CheckerProtocol.CMS if check is None else plan_protocol(check)
 
 
 def _job(

@@ -83,7 +83,6 @@ class Comparator:
         program: the source file of `checker`.
     """
 
-    protocol: ClassVar[str] = "compare"
     args: ClassVar[tuple[str, ...]] = ()
     kind: ComparatorKind = ComparatorKind.LINES
     absolute: str = ""
@@ -124,7 +123,6 @@ class Comparator:
 class JudgedByClient:
     """The box returns the output, and our side judges it: a function's value, or by the rules of another grader."""
 
-    protocol: ClassVar[str] = "none"
     args: ClassVar[tuple[str, ...]] = ()
 
 

@@ -63,7 +63,7 @@ class Sample:
     number: int | None
 
 
-Rules: TypeAlias = "Callable[[Sample], Extracted]"
+Extractor: TypeAlias = "Callable[[Sample], Extracted]"
 """Extracts a program from a sample."""
 
 
@@ -120,7 +120,7 @@ def text_of(sample: Sample) -> str | None:
     return last_answer(sample.value) if sample.column == "messages" else str(sample.value)
 
 
-def submission(row: Row, sample: Sample, *, name: str, problem: str, rules: Rules) -> AppsSubmission:
+def submission(row: Row, sample: Sample, *, name: str, problem: str, extractor: Extractor) -> AppsSubmission:
     """The submission in a sample.
 
     Args:
@@ -128,13 +128,13 @@ def submission(row: Row, sample: Sample, *, name: str, problem: str, rules: Rule
         sample: of the row.
         name: the submission's id.
         problem: the problem's id.
-        rules: extract the program.
+        extractor: extracts the program.
 
     Raises:
         RowError: an entry of `messages` is not a message.
     """
     try:
-        extracted = Extracted(code=None, rule="none") if sample.value is None else rules(sample)
+        extracted = Extracted(code=None, rule="none") if sample.value is None else extractor(sample)
     except RowError:
         raise
     except InputError as error:
@@ -177,16 +177,16 @@ def _conversations(row: Row, value: Any) -> Sequence[Any] | None:
 # --------------------------------------------------------------------------- rules
 
 
-def _rules(answer_of: Callable[[Any], str | None], extract: Callable[[str], Extracted]) -> Rules:
+def _extractor(answer_of: Callable[[Any], str | None], extract: Callable[[str], Extracted]) -> Extractor:
     """The column `code` is the program itself; from other texts it is extracted, of a conversation from its answer."""
 
-    def rules(sample: Sample) -> Extracted:
+    def extractor(sample: Sample) -> Extracted:
         if sample.column == "code":
             return Extracted(code=encodable(sample.value), rule="column:code")
         text = answer_of(sample.value) if sample.column == "messages" else sample.value
         return extract(text or "")
 
-    return rules
+    return extractor
 
 
 def _eval_protocol(text: str) -> Extracted:
@@ -197,12 +197,12 @@ def _livecodebench(text: str) -> Extracted:
     return Extracted(code=encodable(extract_livecodebench(text)), rule="livecodebench")
 
 
-our_rules = _rules(last_answer, extract_python)
-"""Our own rule."""
+our_extractor = _extractor(last_answer, extract_python)
+"""By our own rules."""
 
-RULES: Mapping[str, Rules] = {
-    "eval-protocol": _rules(last_content, _eval_protocol),
-    "eval-protocol-page": _rules(last_answer_or_content, extract_eval_protocol_page),
-    "livecodebench": _rules(last_answer, _livecodebench),
+EXTRACTORS: Mapping[str, Extractor] = {
+    "eval-protocol": _extractor(last_content, _eval_protocol),
+    "eval-protocol-page": _extractor(last_answer_or_content, extract_eval_protocol_page),
+    "livecodebench": _extractor(last_answer, _livecodebench),
 }
-"""The rules of other graders that have their own; for the others, the text is the program."""
+"""Of other graders that have rules of their own; for the others, the text is the program."""

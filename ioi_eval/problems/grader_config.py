@@ -41,8 +41,8 @@ class GraderConfig:
         output_optional_tests: BatchAndOutput: the tests for which an output may be submitted; `None` if not stated.
         submission_format: BatchAndOutput: the file names that may be submitted, which give the same tests.
         source_name: file name of a submission of one program, without its ending; empty if not stated.
-        comparator: Batch, OutputOnly, BatchAndOutput: whether a checker decides (`output_eval`: comparator), rather
-            than white-diff.
+        checker_decides: Batch, OutputOnly, BatchAndOutput: whether a checker decides (`output_eval`: comparator),
+            rather than white-diff.
         processes: Communication: how many processes of the submission run.
         process_io: Communication: how they get their FIFOs.
         manager_args: Communication: further arguments of the manager (a key of the reference).
@@ -60,7 +60,7 @@ class GraderConfig:
     output_optional_tests: tuple[str, ...] | None = None
     submission_format: tuple[str, ...] | None = None
     source_name: str = ""
-    comparator: bool | None = None
+    checker_decides: bool | None = None
     processes: int | None = None
     process_io: ProcessIO | None = None
     manager_args: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
         output_optional_tests=_names(values, actual, parameter_key(actual, Parameter.OUTPUT_OPTIONAL_TESTS)),
         submission_format=_names(values, actual, "submission_format"),
         source_name=_source_name(values.get("submission_format")),
-        comparator=_comparator(values, actual),
+        checker_decides=_checker_decides(values, actual),
         processes=_processes(values),
         process_io=_process_io(values),
         manager_args=tuple(_text(values, parameter_key(TaskType.COMMUNICATION, Parameter.MANAGER_ARGS)).split()),
@@ -238,7 +238,7 @@ def _file_names(values: Mapping[str, Any], task_type: TaskType | None) -> tuple[
     return names[0], names[1]
 
 
-def _comparator(values: Mapping[str, Any], task_type: TaskType | None) -> bool | None:
+def _checker_decides(values: Mapping[str, Any], task_type: TaskType | None) -> bool | None:
     if task_type is None or task_type.has_manager:
         return None
     key = parameter_key(task_type, Parameter.OUTPUT_EVAL)

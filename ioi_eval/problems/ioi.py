@@ -16,7 +16,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import Problem, ProblemKey, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.case_data import TestData
-from ioi_eval.problems.ioi_rules import Sheet, problem_from, read_sheet
+from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared_columns
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, Source, problem_key
 from ioi_eval.problems.testcases import collect_tests
@@ -56,7 +56,7 @@ class ProblemSet:
 class _ProblemRows:
     """The rows of one problem: their common columns, and the subtask of each."""
 
-    sheet: Sheet | None = None
+    shared: SharedColumns | None = None
     subtasks: list[Subtask] = field(default_factory=list)
     error: InputError | None = None
 
@@ -120,12 +120,12 @@ def with_tests(
         RowError: a row does not say which test it is.
     """
 
-    def tell(key: ProblemKey, data: TestData) -> None:
+    def report_problem(key: ProblemKey, data: TestData) -> None:
         with suppress(InputError):  # raised again below, when all is read
             when_complete(_with_tests(drafts.problems[key], data))
 
     wanted = {key: draft.subtasks for key, draft in drafts.problems.items()}
-    tests = collect_tests(test_source, wanted, blobs, when_complete=tell)
+    tests = collect_tests(test_source, wanted, blobs, when_complete=report_problem)
     problems: dict[ProblemKey, Problem] = {}
     unusable = dict(drafts.unusable)
     for key, draft in drafts.problems.items():
@@ -179,12 +179,12 @@ def _grouped(
 
 
 def _add(group: _ProblemRows, row: Row) -> None:
-    sheet = read_sheet(row)
-    if group.sheet is None:
-        group.sheet = sheet
-    for shared in fields(Sheet):
-        if shared.compare and getattr(sheet, shared.name) != getattr(group.sheet, shared.name):
-            raise row.error(f"{shared.name} differs from that of the problem's first row")
+    shared = read_shared_columns(row)
+    if group.shared is None:
+        group.shared = shared
+    for column in fields(SharedColumns):
+        if column.compare and getattr(shared, column.name) != getattr(group.shared, column.name):
+            raise row.error(f"{column.name} differs from that of the problem's first row")
     name = row.identifier("subtask")
     points = row.number_of("score")
     tests = row.texts("test_names")
@@ -212,9 +212,9 @@ def _threshold(row: Row) -> float | None:
 
 
 def _draft(key: ProblemKey, group: _ProblemRows) -> Problem:
-    if group.error is not None or group.sheet is None:
+    if group.error is not None or group.shared is None:
         raise group.error or InputError("has no rows")
-    return problem_from(key, group.sheet, tuple(group.subtasks))
+    return problem_from(key, group.shared, tuple(group.subtasks))
 
 
 def _with_tests(draft: Problem, data: TestData) -> Problem:

@@ -56,7 +56,7 @@ _UNUSED_LIMITS = {"time_limit": 1.0, "memory_limit": float(1 << 28)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
+class SharedColumns:
     """The values that all rows of a problem share. For fields that are `None`, the configuration decides."""
 
     name: str | None = field(compare=False)
@@ -77,7 +77,7 @@ class Sheet:
     passes: int
 
 
-def read_sheet(row: Row) -> Sheet:
+def read_shared_columns(row: Row) -> SharedColumns:
     """Read the columns that a problem's rows share.
 
     Raises:
@@ -97,7 +97,7 @@ def read_sheet(row: Row) -> Sheet:
         raise row.error(f"score_precision is {precision}; it must be a number of decimals, 0 or more")
     std = row.optional_text("cxx_std")
     check_std(std)
-    return Sheet(
+    return SharedColumns(
         name=row.optional_text("name"),
         day=row.identifier("day") if row.has("day") else None,
         task_type=None if task_type is None else parse_task_type(task_type, where),
@@ -136,71 +136,71 @@ def default_std(year: int) -> str:
     return "gnu++17" if year <= 2023 else "gnu++20"
 
 
-def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -> Problem:
+def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask, ...]) -> Problem:
     """The problem, still without its tests.
 
     Raises:
         InputError: something that judging needs is missing or contradictory.
         UnsupportedError: something that is not supported.
     """
-    config = parse_grader_config(config_text(sheet.grader_files), sheet.task_type)
+    config = parse_grader_config(config_text(shared.grader_files), shared.task_type)
     if config.task_type is None:
         raise InputError("neither the row nor graders/grader_config.json gives a task_type")
     task_type = config.task_type
-    files = classify(sheet.grader_files, key.id, task_type, link=config.linked is not False)
-    _check_places(key, sheet.grader_files, config)
+    files = classify(shared.grader_files, key.id, task_type, link=config.linked is not False)
+    _refuse_misplaced_files(key, shared.grader_files, config)
     _check_linking(key, files, config)
-    method = _method(task_type, sheet, config, files, subtasks)
-    _check_passes(sheet.passes, method)
-    time_limit_s = _limit("time_limit", sheet.time_limit, config.time_limit_s, task_type)
+    method = _method(task_type, shared, config, files, subtasks)
+    _check_passes(shared.passes, method)
+    time_limit_s = _limit("time_limit", shared.time_limit, config.time_limit_s, task_type)
     max_time_s = runner_rules()["kMaxMs"] / 1000
     if not _LEAST_TIME_S <= time_limit_s <= max_time_s:
         possible = f"from {_LEAST_TIME_S:g} to {max_time_s:g} s"
         raise InputError(f"time_limit is {time_limit_s:g} s; it must be {possible}")
-    memory_limit = int(_limit("memory_limit", sheet.memory_limit, config.memory_limit_bytes, task_type))
+    memory_limit = int(_limit("memory_limit", shared.memory_limit, config.memory_limit_bytes, task_type))
     _check_bytes("memory_limit", memory_limit)
-    _check_bytes("output_limit", sheet.output_limit or 0)
+    _check_bytes("output_limit", shared.output_limit or 0)
     return Problem(
         key=key,
-        name=sheet.name or key.id,
-        day=sheet.day,
+        name=shared.name or key.id,
+        day=shared.day,
         method=method,
         time_limit_s=time_limit_s,
         memory_limit_bytes=memory_limit,
-        output_limit_bytes=sheet.output_limit,
-        code_limit_bytes=sheet.code_limit,
-        score_type=_score_type(sheet, config, subtasks),
-        score_precision=sheet.score_precision,
+        output_limit_bytes=shared.output_limit,
+        code_limit_bytes=shared.code_limit,
+        score_type=_score_type(shared, config, subtasks),
+        score_precision=shared.score_precision,
         subtasks=subtasks,
         tests={},
         linked=files.linked,
         headers=files.headers,
         source_name=config.source_name,
-        cxx_std=sheet.cxx_std or default_std(key.year),
-        notes=_conflicts(key, sheet, config),
+        cxx_std=shared.cxx_std or default_std(key.year),
+        notes=_conflicts(key, shared, config),
     )
 
 
-def _check_places(key: ProblemKey, files: Sequence[SourceFile], config: GraderConfig) -> None:
+def _refuse_misplaced_files(key: ProblemKey, files: Sequence[SourceFile], config: GraderConfig) -> None:
     """Refuse a grader, stub or header that is not used, by its folder or ending: no submission would compile."""
     below = {file.path for file in files if file.path.startswith("graders/")}
     wanted = {f"{key.id}.h".lower()} | ({"grader.cpp", "stub.cpp"} if config.linked is not False else set())
     for file in files:
         name = _OTHER_CPP.sub(".cpp", file.name)
-        slipped = file.path in (file.name, f"grader/{file.name}") or (name != file.name and file.path in below)
-        if slipped and name.lower() in wanted and f"graders/{name}" not in below:
+        is_misplaced = file.path in (file.name, f"grader/{file.name}") or (name != file.name and file.path in below)
+        if is_misplaced and name.lower() in wanted and f"graders/{name}" not in below:
             raise InputError(f"grader_files holds {file.path}, where nothing uses it; call it graders/{name}")
 
 
-def _check_checker(sheet: Sheet, config: GraderConfig) -> None:
+def _refuse_misplaced_checker(shared: SharedColumns, config: GraderConfig) -> None:
     """Refuse a checker that is not used, by its folder or name: outputs would be compared without it.
 
     It is intended if the problem says that no checker decides.
     """
-    stated = sheet.checker_protocol
-    if config.comparator is False or (stated is not None and not stated.has_program):
+    stated = shared.checker_protocol
+    if config.checker_decides is False or (stated is not None and not stated.has_program):
         return
-    for file in sheet.grader_files:
+    for file in shared.grader_files:
         if match := _UNUSED_CHECKER.fullmatch(file.path):
             ending = match["ending"].lower()
             wanted = ending if ending in (".c", ".py", ".sh") else ".cpp"
@@ -227,41 +227,41 @@ def _check_linking(key: ProblemKey, files: GraderFiles, config: GraderConfig) ->
 
 
 def _method(
-    task_type: TaskType, sheet: Sheet, config: GraderConfig, files: GraderFiles, subtasks: tuple[Subtask, ...]
+    task_type: TaskType, shared: SharedColumns, config: GraderConfig, files: GraderFiles, subtasks: tuple[Subtask, ...]
 ) -> RunMethod:
     """How a submission is run on a test, and how its output is judged."""
     output_tests, output_only_tests = tests_by_output(config, subtasks)
     match task_type:
         case TaskType.COMMUNICATION:
-            checker = _checker_after_manager(sheet, files)
+            checker = _checker_after_manager(shared, files)
             return Communication(
-                manager=_manager(sheet, config, files, "Communication needs a manager", "graders/manager.cpp"),
+                manager=_manager(shared, config, files, "Communication needs a manager", "graders/manager.cpp"),
                 processes=config.processes or 1,
                 process_io=config.process_io or ProcessIO.STD_IO,  # Source: CMS's loader of TPS packages
                 check=checker,
             )
         case TaskType.INTERACTIVE:
-            checker = _checker_after_manager(sheet, files)
-            return Interactive(manager=_interactor(sheet, config, files, decides=checker is None), check=checker)
+            checker = _checker_after_manager(shared, files)
+            return Interactive(manager=_interactor(shared, config, files, decides=checker is None), check=checker)
         case TaskType.BATCH:
             return Batch(
-                check=_output_check(sheet, config, files),
+                check=_output_check(shared, config, files),
                 input_file=config.input_file,
                 output_file=config.output_file,
-                passes=sheet.passes,
+                passes=shared.passes,
             )
         case TaskType.BATCH_AND_OUTPUT:
             return BatchAndOutput(
-                check=_output_check(sheet, config, files),
+                check=_output_check(shared, config, files),
                 input_file=config.input_file,
                 output_file=config.output_file,
                 output_tests=output_tests,
                 output_only_tests=output_only_tests,
             )
         case TaskType.OUTPUT_ONLY:
-            return OutputOnly(check=_output_check(sheet, config, files), output_tests=output_tests)
+            return OutputOnly(check=_output_check(shared, config, files), output_tests=output_tests)
         case TaskType.TWO_STEPS:
-            return TwoSteps(check=_output_check(sheet, config, files))
+            return TwoSteps(check=_output_check(shared, config, files))
         case _:
             assert_never(task_type)
 
@@ -269,24 +269,25 @@ def _method(
 def _check_passes(passes: int, method: RunMethod) -> None:
     if passes == 1:
         return
-    if not isinstance(method, Batch) or method.check.protocol is not CheckerProtocol.KATTIS:
+    checker = method.check if isinstance(method, Batch) else None
+    if not isinstance(checker, JudgeProgram) or checker.protocol is not CheckerProtocol.KATTIS:
         raise UnsupportedError("more than one pass is supported for Batch with checker_protocol kattis only")
     if method.input_file or method.output_file:
         raise UnsupportedError("more than one pass is supported only if programs use standard input and output")
 
 
-def _output_check(sheet: Sheet, config: GraderConfig, files: GraderFiles) -> OutputCheck:
+def _output_check(shared: SharedColumns, config: GraderConfig, files: GraderFiles) -> OutputCheck:
     """How outputs are judged if no manager talks to the submission."""
-    checker, stated = _checker(sheet, files), sheet.checker_protocol
+    checker, stated = _checker(shared, files), shared.checker_protocol
     if checker is None:
-        _check_checker(sheet, config)
+        _refuse_misplaced_checker(shared, config)
     if stated is CheckerProtocol.WHITE_DIFF:
         return WhiteDiff()
     if stated is CheckerProtocol.TOKENS:
-        check_token_flags(sheet.checker_args or ())
-        return Tokens(args=sheet.checker_args or ())
+        check_token_flags(shared.checker_args or ())
+        return Tokens(args=shared.checker_args or ())
     # rows that name cms may lack a checker, as the reference's do
-    wanted = True if stated not in (None, CheckerProtocol.CMS) else config.comparator
+    wanted = True if stated not in (None, CheckerProtocol.CMS) else config.checker_decides
     if wanted and checker is None:
         raise InputError(
             "grader_files holds no checker/checker.cpp, though a checker is to compare the outputs; add it"
@@ -294,61 +295,61 @@ def _output_check(sheet: Sheet, config: GraderConfig, files: GraderFiles) -> Out
     return WhiteDiff() if checker is None or wanted is False else checker
 
 
-def _checker_after_manager(sheet: Sheet, files: GraderFiles) -> JudgeProgram | None:
+def _checker_after_manager(shared: SharedColumns, files: GraderFiles) -> JudgeProgram | None:
     """The checker that judges what the manager wrote; `None` if the manager decides."""
-    checker, stated = _checker(sheet, files), sheet.checker_protocol
+    checker, stated = _checker(shared, files), shared.checker_protocol
     if stated is not None and not stated.has_program:
         raise UnsupportedError(f"checker_protocol {stated.value} is for Batch; in Communication the manager decides")
-    if sheet.checker_after_manager and checker is None:
+    if shared.checker_after_manager and checker is None:
         raise InputError("grader_files holds no checker/checker.cpp, though checker_after_manager is true; add it")
-    return None if sheet.checker_after_manager is False else checker
+    return None if shared.checker_after_manager is False else checker
 
 
-def _checker(sheet: Sheet, files: GraderFiles) -> JudgeProgram | None:
+def _checker(shared: SharedColumns, files: GraderFiles) -> JudgeProgram | None:
     """The checker that the files hold, used or not."""
     if files.checker is None:
         return None
     return JudgeProgram(
         source=files.checker,
         files=files.checker_files,
-        protocol=sheet.checker_protocol or CheckerProtocol.CMS,
-        args=sheet.checker_args or (),
+        protocol=shared.checker_protocol or CheckerProtocol.CMS,
+        args=shared.checker_args or (),
     )
 
 
-def _interactor(sheet: Sheet, config: GraderConfig, files: GraderFiles, *, decides: bool) -> JudgeProgram:
+def _interactor(shared: SharedColumns, config: GraderConfig, files: GraderFiles, *, decides: bool) -> JudgeProgram:
     """The interactor. If it decides the score, it also gets the flags that a checker would get.
 
     Its protocol is the row's, else Kattis's, as only that format includes interactors. A checker after the interactor
     exists with testlib only.
     """
-    manager = _manager(sheet, config, files, "Interactive needs an interactor", "interactor/interactor.cpp")
-    protocol = sheet.checker_protocol or CheckerProtocol.KATTIS
+    manager = _manager(shared, config, files, "Interactive needs an interactor", "interactor/interactor.cpp")
+    protocol = shared.checker_protocol or CheckerProtocol.KATTIS
     if protocol not in (CheckerProtocol.KATTIS, CheckerProtocol.TESTLIB):
         raise UnsupportedError(
             f"checker_protocol {protocol.value} is not for Interactive tasks; kattis and testlib are"
         )
     if not decides and protocol is not CheckerProtocol.TESTLIB:
         raise UnsupportedError("a checker after an interactor is supported with checker_protocol testlib only")
-    flags = (sheet.checker_args or ()) if decides else ()
+    flags = (shared.checker_args or ()) if decides else ()
     return replace(manager, protocol=protocol, args=(*manager.args, *flags))
 
 
-def _manager(sheet: Sheet, config: GraderConfig, files: GraderFiles, need: str, path: str) -> JudgeProgram:
+def _manager(shared: SharedColumns, config: GraderConfig, files: GraderFiles, need: str, path: str) -> JudgeProgram:
     """The manager or interactor; `need` and `path` are for the message if there is none."""
     if files.manager is None:
         raise InputError(f"task type {need}; grader_files holds no {path}")
-    args = config.manager_args if sheet.manager_args is None else sheet.manager_args
+    args = config.manager_args if shared.manager_args is None else shared.manager_args
     return JudgeProgram(source=files.manager, files=files.manager_files, args=args)
 
 
-def _score_type(sheet: Sheet, config: GraderConfig, subtasks: tuple[Subtask, ...]) -> ScoreType:
-    if sheet.score_type and config.score_type and sheet.score_type is not config.score_type:
+def _score_type(shared: SharedColumns, config: GraderConfig, subtasks: tuple[Subtask, ...]) -> ScoreType:
+    if shared.score_type and config.score_type and shared.score_type is not config.score_type:
         raise InputError(
-            f"the row says that the score type is {sheet.score_type}, its files {config.score_type}; make the row and "
+            f"the row says that the score type is {shared.score_type}, its files {config.score_type}; make the row and "
             "graders/grader_config.json agree"
         )
-    score_type = sheet.score_type or config.score_type or ScoreType.GROUP_MIN
+    score_type = shared.score_type or config.score_type or ScoreType.GROUP_MIN
     if score_type is ScoreType.GROUP_THRESHOLD and any(subtask.threshold is None for subtask in subtasks):
         raise InputError("its score type GroupThreshold needs a number in the column threshold, in each of its rows")
     return score_type
@@ -369,10 +370,10 @@ def _check_bytes(name: str, limit: int) -> None:
         raise InputError(f"{name} is {limit}; at most {most} is possible")
 
 
-def _conflicts(key: ProblemKey, sheet: Sheet, config: GraderConfig) -> tuple[str, ...]:
+def _conflicts(key: ProblemKey, shared: SharedColumns, config: GraderConfig) -> tuple[str, ...]:
     compared = (
-        ("time_limit", sheet.time_limit, config.time_limit_s),
-        ("memory_limit", sheet.memory_limit, config.memory_limit_bytes),
+        ("time_limit", shared.time_limit, config.time_limit_s),
+        ("memory_limit", shared.memory_limit, config.memory_limit_bytes),
         ("id", key.id.lower(), config.code.lower() if config.code else None),
     )
     return tuple(

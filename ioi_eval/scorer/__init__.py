@@ -115,20 +115,20 @@ class Scorer:
         Raises:
             SandboxError: no target could be asked.
         """
-        installed = [language for language in languages if rules_of(language).needs_own_tool]
+        with_own_tool = [language for language in languages if rules_of(language).needs_own_tool]
         targets = [target for target in self._sandbox.targets() if not target.has_own_scripts]
         failures: list[SandboxError] = []
-        asked = 0
-        for target, language in product(in_service_or_all(targets), installed):
+        answers = 0
+        for target, language in product(in_service_or_all(targets), with_own_tool):
             try:
                 tool = await self._builder.tool(language, target)
                 self._tools[target.name, language] = tool.fingerprint
-                asked += 1
+                answers += 1
             except SetupError:
-                asked += 1
+                answers += 1
             except SandboxError as error:
                 failures.append(error)
-        if failures and not asked:
+        if failures and not answers:
             raise failures[0]
 
     def notes(self) -> list[str]:

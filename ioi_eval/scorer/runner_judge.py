@@ -106,7 +106,7 @@ class RunnerJudge:
         self._keep_outputs = keep_outputs
         self._kept_programs = kept_programs
         self._packages: Packages | None = None
-        self._refused: set[tuple[str, ProblemKey]] = set()  # targets and problems whose first jobs were refused
+        self._no_first_jobs: set[tuple[str, ProblemKey]] = set()  # targets and problems whose first jobs were refused
 
     async def judge(self, run: SubmissionRun) -> CompileOutcome:
         """Compile the program, if there is one, and run tests until no other test can change the result.
@@ -114,15 +114,13 @@ class RunnerJudge:
         Raises:
             SandboxError: it could not be compiled.
         """
-        answer: CompileAnswer | None = None
         run.record_missing()
         if run.submission.code is not None and self._builds_in_first_job(run.target):
-            built = await self._build(run)
-            if isinstance(built, CompileOutcome):
+            built = await self._build_in_first_job(run)
+            if built is not None:
                 return built
-            answer = built
         judges, (compiled, submission) = await both(
-            self._builder.judge_programs(run.problem, run.target), self._compile(run, answer)
+            self._builder.judge_programs(run.problem, run.target), self._compile(run)
         )
         if compiled.verdict is None:
             await self._run(run, await self._program(run, submission, judges))
@@ -135,12 +133,14 @@ class RunnerJudge:
         has_idle_slots = self._schedulers[target.profile].jobs_at_once(target) > 1
         return target.is_remote or (self._kept_programs is None and not has_idle_slots)
 
-    async def _build(self, run: SubmissionRun) -> CompileOutcome | CompileAnswer | None:
+    async def _build_in_first_job(self, run: SubmissionRun) -> CompileOutcome | None:
         """Compile the program and run its first tests in one job, then the others.
 
+        If it does not compile, or the precompiled header makes that uncertain, `run.compile_answer` becomes the answer
+        of a compilation without that header.
+
         Returns:
-            The outcome if it compiles. If it does not, or the precompiled header makes that uncertain, the answer of a
-            compilation without that header. `None` if the program is to be compiled by a job of its own.
+            The outcome if it compiled and was run; `None` if it must still be compiled, or only run.
         """
         tool = await self._tool(run)
         if not isinstance(tool, Toolchain) or not run.judging.pending():
@@ -157,9 +157,11 @@ class RunnerJudge:
         run.note_isolation(isolation)
         answer = CompileAnswer(steps=built.steps, artifacts={}, isolation=isolation)
         if header is not None and not self._counts_with_header(answer, made_program=built.succeeded):
-            return await self._builder.compile(recipe, target)
+            run.compile_answer = await self._builder.compile(recipe, target)
+            return None
         if not built.succeeded:
-            return answer
+            run.compile_answer = answer
+            return None
         if built.program is not None:
             await self._run(run, replace(program, content=built.program))
         elif not run.judging.is_done():
@@ -170,8 +172,8 @@ class RunnerJudge:
         self, run: SubmissionRun, program: Program, *, has_header: bool
     ) -> tuple[Built, Isolation] | None:
         """Compile a program and run its first tests; `None` if that is not possible here, or had no usable answer."""
-        target, kind = run.target, (run.target.name, run.problem.key)
-        if kind in self._refused or not has_room_to_build(target, program.setup):
+        target, target_and_problem = run.target, (run.target.name, run.problem.key)
+        if target_and_problem in self._no_first_jobs or not has_room_to_build(target, program.setup):
             return None
         try:
             return await self._schedulers[target.profile].build(program, run.judging, target, self._record(run))
@@ -182,7 +184,7 @@ class RunnerJudge:
         except (UnavailableError, ExhaustedError):
             raise
         except RejectedError:  # too large, for example: those of other submissions would be refused, too
-            self._refused.add(kind)
+            self._no_first_jobs.add(target_and_problem)
         except SandboxError:
             pass
         return None
@@ -196,22 +198,17 @@ class RunnerJudge:
             run.problem, run.sources, objects, tool, std=self._policy.std, language=language
         )
 
-    async def _compile(self, run: SubmissionRun, answer: CompileAnswer | None) -> tuple[CompileOutcome, Content | None]:
-        """The outcome of the compilation, and the program as it is sent; `None` if the submission has none.
-
-        Args:
-            run: the submission.
-            answer: of a compilation without the precompiled header, if there was one.
-        """
+    async def _compile(self, run: SubmissionRun) -> tuple[CompileOutcome, Content | None]:
+        """The outcome of the compilation, and the program as it is sent; `None` if the submission has none."""
         if run.submission.code is None:
             return CompileOutcome(verdict=None), None
         tool = await self._tool(run)
         recipe = await self._recipe(run, tool)
         if isinstance(tool, Toolchain):
-            answer = await self._kept_or_compiled(run, recipe, tool, answer)
+            answer = await self._kept_or_compiled(run, recipe, tool)
             submission = answer.artifacts.get("a.out", b"")
         else:
-            answer = await self._compiled(run, recipe, None)
+            answer = await self._compiled(run, recipe)
             submission = _program_file(run)
         run.note_isolation(answer.isolation)
         return self._outcome(recipe, answer), submission
@@ -220,28 +217,26 @@ class RunnerJudge:
         return compiling.compile_outcome(recipe, answer, self._policy.compile, message_chars=self._policy.message_chars)
 
     async def _kept_or_compiled(
-        self, run: SubmissionRun, recipe: recipes.Recipe, toolchain: Toolchain, answer: CompileAnswer | None
+        self, run: SubmissionRun, recipe: recipes.Recipe, toolchain: Toolchain
     ) -> CompileAnswer:
         """The answer to the compilation in an earlier run, if that was kept; else a new one, which is kept."""
         kept = self._kept_programs
         key = None if kept is None else await kept.key(recipe, toolchain, run.target, self._policy.compile)
         if kept is None or key is None:
-            return await self._compiled(run, recipe, answer)
+            return await self._compiled(run, recipe)
         stored = await kept.answer(key)
         if stored is None:
-            stored = await self._compiled(run, recipe, answer)
+            stored = await self._compiled(run, recipe)
             await kept.keep(key, stored, toolchain)
         return stored
 
-    async def _compiled(
-        self, run: SubmissionRun, recipe: recipes.Recipe, answer: CompileAnswer | None
-    ) -> CompileAnswer:
+    async def _compiled(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer:
         """The answer to a submission's compilation, which is repeated alone if it is in doubt.
 
         Raises:
             SetupError, SandboxError: the compiler refused the program, and does not work.
         """
-        answer = answer or await self._compile_with_header(run, recipe)
+        answer = run.compile_answer or await self._compile_with_header(run, recipe)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
         alone = compiling.is_doubtful(answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ioi_eval.engine.judging import Judging
+from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.model import Isolation, Problem, Submission, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.tools import Tool
@@ -26,6 +27,8 @@ class SubmissionRun:
         outputs: the outputs that were submitted instead of a program, by test.
         weakest: the weakest isolation over all jobs so far; `None` before the first.
         tool: the compiler or interpreter for it, once that is known.
+        compile_answer: of a compilation without the precompiled header, if one was made before the program is to be
+            compiled by a job of its own.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class SubmissionRun:
         )
         self.weakest: Isolation | None = None
         self.tool: Tool | None = None
+        self.compile_answer: CompileAnswer | None = None
 
     def note_isolation(self, isolation: Isolation) -> None:
         """Include a job in the weakest isolation over all jobs."""

@@ -14,6 +14,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError
 from ioi_eval.jobs import scripts_answer, scripts_job
+from ioi_eval.jobs.run_setups import plan_protocol
 from ioi_eval.model import (
     Batch,
     Blob,
@@ -86,7 +87,7 @@ def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, *
         "memory_limit": problem.memory_limit_bytes,
         "cxx_std": problem.cxx_std,
         "judge_cxx_std": problem.cxx_std,
-        "checker_protocol": str(method.check.protocol if method.check else CheckerProtocol.CMS),
+        "checker_protocol": plan_protocol(method.check) if method.check else CheckerProtocol.CMS.value,
         f"{prefix}io_0_inputfile": method.input_file,
         f"{prefix}io_1_outputfile": method.output_file,
         f"{prefix}num_processes": method.processes,

@@ -8,11 +8,11 @@ import pytest
 
 from ioi_eval.errors import RowError
 from ioi_eval.problems.apps_submissions import (
+    EXTRACTORS,
     MAX_CODE_BYTES,
-    RULES,
     AppsSubmission,
-    Rules,
-    our_rules,
+    Extractor,
+    our_extractor,
     problem_of,
     samples_of,
     submission,
@@ -32,11 +32,11 @@ def row(**values: Any) -> Row:
     return Row(source="dump.jsonl", number=3, values={"problem_id": "1", **values})
 
 
-def read(rules: Rules = our_rules, **values: Any) -> list[AppsSubmission]:
+def read(extractor: Extractor = our_extractor, **values: Any) -> list[AppsSubmission]:
     """The submissions in a row."""
     one = row(**values)
     samples = samples_of(one)
-    return [submission(one, sample, name=str(n), problem="1", rules=rules) for n, sample in enumerate(samples)]
+    return [submission(one, sample, name=str(n), problem="1", extractor=extractor) for n, sample in enumerate(samples)]
 
 
 @pytest.mark.parametrize(
@@ -123,14 +123,14 @@ def test_a_row_without_a_problem() -> None:
         problem_of(row(problem_id=None, code="x"))
 
 
-def test_rules_of_other_graders() -> None:
+def test_extractors_of_other_graders() -> None:
     """Under the profile of another grader, the program is extracted by that grader's rule."""
     text = "import x\nHere:\n```\ndef f():\n    pass\n```\nand\n```text\nout\n```\n"
-    assert [(one.code, one.extraction) for one in read(RULES["eval-protocol"], generation=text)] == [
+    assert [(one.code, one.extraction) for one in read(EXTRACTORS["eval-protocol"], generation=text)] == [
         ("def f():\n    pass", "eval-protocol")
     ]
-    assert read(RULES["livecodebench"], messages=talk(text))[0].code == "out"
-    assert read(RULES["eval-protocol"], code=text)[0].extraction == "column:code"
+    assert read(EXTRACTORS["livecodebench"], messages=talk(text))[0].code == "out"
+    assert read(EXTRACTORS["eval-protocol"], code=text)[0].extraction == "column:code"
     last = [*talk("x"), {"role": "user", "content": "```python\nprint(2)\n```"}]
-    assert read(RULES["eval-protocol"], messages=last)[0].code == "print(2)"
-    assert read(RULES["livecodebench"], messages=[*talk("no fence")])[0].code is None
+    assert read(EXTRACTORS["eval-protocol"], messages=last)[0].code == "print(2)"
+    assert read(EXTRACTORS["livecodebench"], messages=[*talk("no fence")])[0].code is None

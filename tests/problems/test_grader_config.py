@@ -56,13 +56,13 @@ def test_all_forms_are_equal(values: dict[str, Any]) -> None:
 def test_parameters_as_lists_of_cms(key: str) -> None:
     """By position, for each task type with parameters; also as JSON text."""
     found = parse(TaskType.BATCH, **{key: ["alone", ["input.txt", "output.txt"], "comparator"]})
-    assert (found.linked, found.comparator) == (False, True)
+    assert (found.linked, found.checker_decides) == (False, True)
     assert (found.input_file, found.output_file) == ("input.txt", "output.txt")
     found = parse(TaskType.BATCH_AND_OUTPUT, **{key: '["grader", ["", ""], "diff", "01, 02,"]'})
-    assert (found.linked, found.comparator, found.output_only_tests) == (True, False, ("01", "02"))
+    assert (found.linked, found.checker_decides, found.output_only_tests) == (True, False, ("01", "02"))
     found = parse(TaskType.COMMUNICATION, **{key: [2, "stub", "fifo_io"]})
     assert (found.processes, found.linked, found.process_io) == (2, True, ProcessIO.FIFO_IO)
-    assert parse(**{"task_type": "OutputOnly", key: ["comparator"]}).comparator is True
+    assert parse(**{"task_type": "OutputOnly", key: ["comparator"]}).checker_decides is True
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "{}", '{"task_type_params": null}', '{"task_type_params": ""}'])
@@ -75,11 +75,11 @@ def test_batch_parameters() -> None:
     """Whether a grader is linked, and whether a checker judges. Parameters of another task type are ignored."""
     prefix = "task_type_parameters_Batch_"
     found = parse(TaskType.BATCH, **{f"{prefix}compilation": "alone", f"{prefix}output_eval": "comparator"})
-    assert (found.linked, found.comparator) == (False, True)
+    assert (found.linked, found.checker_decides) == (False, True)
     found = parse(TaskType.BATCH, **{f"{prefix}compilation": "grader", f"{prefix}output_eval": "diff"})
-    assert (found.linked, found.comparator) == (True, False)
+    assert (found.linked, found.checker_decides) == (True, False)
     found = parse(TaskType.COMMUNICATION, **{f"{prefix}compilation": "alone", f"{prefix}output_eval": "diff"})
-    assert (found.linked, found.comparator) == (None, None)
+    assert (found.linked, found.checker_decides) == (None, None)
     assert parse(TaskType.BATCH, **{f"{prefix}io_0_inputfile": "", f"{prefix}user_managers": '["grader.%l"]'})
 
 
