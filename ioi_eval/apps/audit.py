@@ -42,7 +42,7 @@ class RowFinding:
     """A row with a fault.
 
     Args:
-        listed: the problem.
+        entry: the problem.
         kind: what is wrong.
         reason: what is wrong, as a message.
         solutions, passed: how many reference solutions were judged, and passed.
@@ -50,7 +50,7 @@ class RowFinding:
         passes_by: other comparators that accept a solution that failed.
     """
 
-    listed: CatalogEntry
+    entry: CatalogEntry
     kind: RowFindingKind
     reason: str
     solutions: int = 0
@@ -61,9 +61,9 @@ class RowFinding:
     def as_row(self) -> dict[str, Any]:
         """As `score --exclude` reads it. Rows with a solution that passes are not excluded."""
         return {
-            "problem_id": self.listed.id,
-            "instance_id": self.listed.instance_id,
-            "difficulty": self.listed.difficulty,
+            "problem_id": self.entry.id,
+            "instance_id": self.entry.instance_id,
+            "difficulty": self.entry.difficulty,
             "exclude": self.kind in (RowFindingKind.ROW, RowFindingKind.TESTS),
             "kind": self.kind,
             "reason": self.reason,
@@ -143,23 +143,21 @@ class AuditSummary(AppsSummary):
         if verdict == Verdict.WA and tally.wrong is None:
             tally.wrong = row["code"]
 
-    def findings(self, listed: Mapping[str, CatalogEntry], broken: Mapping[str, str]) -> list[RowFinding]:
+    def findings(self, entries: Mapping[str, CatalogEntry], broken: Mapping[str, str]) -> list[RowFinding]:
         """The rows with faults, in the data set's order."""
         result = []
-        for problem, listed_row in listed.items():
+        for problem, entry in entries.items():
             tally = self._tallies.get(problem, _Tally())
-            if listed_row.refusal:
-                result.append(RowFinding(listed=listed_row, kind=RowFindingKind.ROW, reason=listed_row.refusal))
+            if entry.refusal:
+                result.append(RowFinding(entry=entry, kind=RowFindingKind.ROW, reason=entry.refusal))
             elif tally.undecided:
-                result.append(
-                    _finding(listed_row, RowFindingKind.UNDECIDED, f"judging failed: {tally.undecided}", tally)
-                )
+                result.append(_finding(entry, RowFindingKind.UNDECIDED, f"judging failed: {tally.undecided}", tally))
             elif problem in broken:
-                result.append(_finding(listed_row, RowFindingKind.SOLUTIONS, broken[problem], tally))
+                result.append(_finding(entry, RowFindingKind.SOLUTIONS, broken[problem], tally))
             elif tally.failures:
                 kind = RowFindingKind.SOLUTIONS if tally.passed else RowFindingKind.TESTS
                 reason = f"{tally.passed} of {tally.solutions} reference solutions pass"
-                result.append(_finding(listed_row, kind, reason, tally))
+                result.append(_finding(entry, kind, reason, tally))
         return result
 
     def wrong_program(self, problem: str) -> str | None:
@@ -167,9 +165,9 @@ class AuditSummary(AppsSummary):
         return self._tallies[problem].wrong if problem in self._tallies else None
 
 
-def _finding(listed: CatalogEntry, kind: RowFindingKind, reason: str, tally: _Tally) -> RowFinding:
+def _finding(entry: CatalogEntry, kind: RowFindingKind, reason: str, tally: _Tally) -> RowFinding:
     return RowFinding(
-        listed=listed,
+        entry=entry,
         kind=kind,
         reason=reason,
         solutions=tally.solutions,
@@ -185,7 +183,7 @@ def _why_not_passed(row: ResultRow) -> str:
     return message[:_MESSAGE_CHARS]
 
 
-async def comparators_that_take(
+async def comparators_that_accept(
     executors: Mapping[str, Executor], catalog: Catalog, problem: str, code: str
 ) -> tuple[str, ...]:
     """The other comparators by which a program is right.
@@ -196,7 +194,7 @@ async def comparators_that_take(
         problem: the problem's id.
         code: the program.
     """
-    asked = catalog.problem(problem)
+    row = catalog.problem(problem)
     return tuple(
-        [name for name, executor in executors.items() if (await executor.score(asked, code)).verdict is Verdict.AC]
+        [name for name, executor in executors.items() if (await executor.score(row, code)).verdict is Verdict.AC]
     )

@@ -63,13 +63,13 @@ class Catalog:
 
     Args:
         file: the descriptor of the file with the problems.
-        listed: by id.
+        entries: by id.
         names: the ids of all rows of the data set, in order.
         source: the data set's description, for messages.
     """
 
-    def __init__(self, file: int, listed: Mapping[str, CatalogEntry], names: Collection[str], source: str) -> None:
-        self.listed = listed
+    def __init__(self, file: int, entries: Mapping[str, CatalogEntry], names: Collection[str], source: str) -> None:
+        self.entries = entries
         self.source = source
         self.names = dict.fromkeys(names).keys()
         self._by_number: dict[str, str | None] = {}  # `None` if several ids differ only by leading zeros
@@ -98,11 +98,11 @@ class Catalog:
             if problem in self._held:
                 self._held.move_to_end(problem)
                 return self._held[problem][0]
-            listed = self.listed[problem]
-            self._reader.seek(listed.offset)
-            stored: AppsProblem = pickle.loads(self._reader.read(listed.size))  # our own file, which has no name
-            self._held[problem] = (stored, listed.size)
-            self._held_bytes += listed.size
+            entry = self.entries[problem]
+            self._reader.seek(entry.offset)
+            stored: AppsProblem = pickle.loads(self._reader.read(entry.size))  # our own file, which has no name
+            self._held[problem] = (stored, entry.size)
+            self._held_bytes += entry.size
             while self._held_bytes > _HELD_BYTES and len(self._held) > 1:
                 _, (_, size) = self._held.popitem(last=False)
                 self._held_bytes -= size
@@ -139,7 +139,7 @@ def load_catalog(
     selection = selection or ProblemSelection()
     left_out = frozenset(text.removeprefix("apps_") for text in excluded)
     names: list[tuple[str, str]] = []
-    listed: dict[str, CatalogEntry] = {}
+    entries: dict[str, CatalogEntry] = {}
     passes = selection.filter()
     wanted = None if needed is None else {without_zeros(name) for name in needed}
 
@@ -153,13 +153,13 @@ def load_catalog(
         else:
             names += read_names(source)
             chosen = choose(names, selection, source.describe())
-            places = frozenset(place for place in chosen if is_needed(*names[place]))
-            problems = read_rows(source, places)
+            numbers = frozenset(number for number in chosen if is_needed(*names[number]))
+            problems = read_rows(source, numbers)
         for problem in problems:
-            listed[problem.id] = _write_problem(problem, file, refusal(problem))
+            entries[problem.id] = _write_problem(problem, file, refusal(problem))
         choose(names, selection, source.describe())  # raises if the selection names a missing problem
         file.flush()
-        return Catalog(_reopened(file.fileno()), listed, [name for name, _ in names], source.describe())
+        return Catalog(_reopened(file.fileno()), entries, [name for name, _ in names], source.describe())
 
 
 def _write_problem(problem: AppsProblem, file: BinaryIO, refusal: str) -> CatalogEntry:

@@ -46,10 +46,10 @@ class Invalid(Refused):
     """A row of the dump for a problem that cannot be judged.
 
     Args:
-        listed: the problem.
+        catalog_entry: the problem.
     """
 
-    listed: CatalogEntry
+    catalog_entry: CatalogEntry
 
 
 _NEEDS = (
@@ -117,9 +117,9 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
 
     def problem_signatures(self) -> Iterator[str]:
         """For each problem, everything on which its results depend, as texts."""
-        for listed in self.catalog.listed.values():
-            probe = AppsSubmission(id="", problem=listed.id, code="", extraction="")
-            yield f"{listed!r} {self._fingerprints(listed.digest, probe)}"
+        for catalog_entry in self.catalog.entries.values():
+            probe = AppsSubmission(id="", problem=catalog_entry.id, code="", extraction="")
+            yield f"{catalog_entry!r} {self._fingerprints(catalog_entry.digest, probe)}"
 
     @property
     def passed_over(self) -> int:
@@ -140,44 +140,44 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         if isinstance(found, Refused):
             yield found
         else:
-            listed, samples = found
-            for number, sample in enumerate(samples, reading.samples[listed.id]):
-                yield or_refused(row, self._entry, row, sample, listed, number, reading)
-            reading.samples[listed.id] += len(samples)
+            catalog_entry, samples = found
+            for number, sample in enumerate(samples, reading.samples[catalog_entry.id]):
+                yield or_refused(row, self._entry, row, sample, catalog_entry, number, reading)
+            reading.samples[catalog_entry.id] += len(samples)
         reading.wanted += 1
 
     def _samples(self, row: Row) -> tuple[CatalogEntry, Sequence[Sample]] | Refused | None:
         """A row's problem and programs; `None` if the problem was not selected."""
         problem = problem_of(row)
-        listed = self.catalog.listed.get(self.catalog.id_of(problem))
-        if listed is None and self.catalog.knows(problem):
+        catalog_entry = self.catalog.entries.get(self.catalog.id_of(problem))
+        if catalog_entry is None and self.catalog.knows(problem):
             return None
         samples = samples_of(row)
-        if listed is None:
+        if catalog_entry is None:
             kind = f"unknown problem {problem}: it is not in {self.catalog.source}"
             return Refused(row=row, kind=kind, message=str(row.error(kind)))
-        if listed.refusal:
-            kind = f"the problem's own row is broken: {listed.fault or 'not for this comparator'}"
-            message = str(row.error(f"problem {problem} cannot be judged: {listed.refusal}"))
-            return Invalid(row=row, kind=kind, message=message, listed=listed)
-        return listed, samples
+        if catalog_entry.refusal:
+            kind = f"the problem's own row is broken: {catalog_entry.fault or 'not for this comparator'}"
+            message = str(row.error(f"problem {problem} cannot be judged: {catalog_entry.refusal}"))
+            return Invalid(row=row, kind=kind, message=message, catalog_entry=catalog_entry)
+        return catalog_entry, samples
 
     def _entry(
-        self, row: Row, sample: Sample, listed: CatalogEntry, number: int, reading: DumpReading
+        self, row: Row, sample: Sample, catalog_entry: CatalogEntry, number: int, reading: DumpReading
     ) -> JudgeableSample | Refused:
-        name = self._name(row, sample, f"{listed.id}/{number}")
-        submitted = submission(row, sample, name=name, problem=listed.id, extractor=self._extractor)
-        if repeated := reading.refuse_repeated_id(row, name, listed.id):
+        name = self._name(row, sample, f"{catalog_entry.id}/{number}")
+        submitted = submission(row, sample, name=name, problem=catalog_entry.id, extractor=self._extractor)
+        if repeated := reading.refuse_repeated_id(row, name, catalog_entry.id):
             return repeated
         candidate = reading.candidate(
-            listed,
+            catalog_entry,
             submitted,
-            problem_key=listed.id,
+            problem_key=catalog_entry.id,
             id=name,
             found_by=(submitted.extraction,),
             size=None if submitted.code is None else len(submitted.code),
-            max_s=self._test_s * listed.tests,
-            fingerprints=self._fingerprints(listed.digest, submitted),
+            max_s=self._test_s * catalog_entry.tests,
+            fingerprints=self._fingerprints(catalog_entry.digest, submitted),
         )
         return JudgeableSample(row=row, sample=sample, candidate=candidate)
 

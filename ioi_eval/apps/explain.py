@@ -22,7 +22,7 @@ _REASON_CHARS = 200  # characters of a reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opinion:
+class GraderResult:
     """A grader's result for a program.
 
     Args:
@@ -44,9 +44,9 @@ class Opinion:
     code: str | None = None
 
 
-async def opinions(
+async def grader_results(
     entry: JudgeableSample, problem: AppsProblem, executors: Mapping[str, Executor], unusable: dict[str, str]
-) -> tuple[Opinion, ...]:
+) -> tuple[GraderResult, ...]:
     """Each grader's result for a program.
 
     Args:
@@ -59,13 +59,13 @@ async def opinions(
         UnavailableError: no target is left to run on.
     """
     ours = entry.candidate.submission.code
-    answers = []
+    results = []
     for grader, executor in executors.items():
         if grader in unusable:
             continue
         code = _program(entry, grader)
         if not code:
-            answers.append(_failed(grader, problem, entry.candidate.submission.refused or "no code found"))
+            results.append(_wrong_on_all(grader, problem, entry.candidate.submission.refused or "no code found"))
             continue
         try:
             result = await executor.score(problem, code)
@@ -73,28 +73,26 @@ async def opinions(
             unusable[grader] = str(error)
             continue
         except ODD_DATA as error:
-            answers.append(_without(grader, problem, internal_error_text(error, "judging this row")))
+            results.append(_no_result(grader, problem, internal_error_text(error, "judging this row")))
             continue
-        opinion = _ours(result, problem) if grader == OURS else _theirs(grader, result, problem)
+        grader_result = _our_result(result, problem) if grader == OURS else _their_result(grader, result, problem)
         is_ours = code.strip() == (ours or "").strip()  # (a final newline makes no difference)
-        answers.append(opinion if is_ours else replace(opinion, code=code))
-    return tuple(answers)
+        results.append(grader_result if is_ours else replace(grader_result, code=code))
+    return tuple(results)
 
 
-def differ(given: Sequence[Opinion]) -> bool:
+def differ(results: Sequence[GraderResult]) -> bool:
     """Whether graders differ on the program, or on one of its tests."""
-    if len({opinion.right for opinion in given}) > 1:
+    if len({result.right for result in results}) > 1:
         return True
-    tests = zip(*(opinion.passes for opinion in given), strict=True)
+    tests = zip(*(result.passes for result in results), strict=True)
     return any(len({passed for passed in test if passed is not None}) > 1 for test in tests)
 
 
-def differing_tests(given: Sequence[Opinion]) -> list[int]:
+def differing_tests(results: Sequence[GraderResult]) -> list[int]:
     """The tests on which graders differ."""
-    tests = zip(*(opinion.passes for opinion in given), strict=True)
-    return [
-        number for number, test in enumerate(tests) if len({opinion for opinion in test if opinion is not None}) > 1
-    ]
+    tests = zip(*(result.passes for result in results), strict=True)
+    return [number for number, test in enumerate(tests) if len({passed for passed in test if passed is not None}) > 1]
 
 
 def _program(entry: JudgeableSample, grader: str) -> str | None:
@@ -109,9 +107,11 @@ def _program(entry: JudgeableSample, grader: str) -> str | None:
         return None
 
 
-def _opinion(grader: str, whole: str, right: bool | None, tests: Sequence[tuple[str, bool | None, str]]) -> Opinion:
-    """An opinion, with the cell, whether it passes, and the reason of each test."""
-    return Opinion(
+def _result_of(
+    grader: str, whole: str, right: bool | None, tests: Sequence[tuple[str, bool | None, str]]
+) -> GraderResult:
+    """A result, with the cell, whether it passes, and the reason of each test."""
+    return GraderResult(
         grader=grader,
         whole=whole,
         right=right,
@@ -121,37 +121,37 @@ def _opinion(grader: str, whole: str, right: bool | None, tests: Sequence[tuple[
     )
 
 
-def _ours(result: AppsResult, problem: AppsProblem) -> Opinion:
+def _our_result(result: AppsResult, problem: AppsProblem) -> GraderResult:
     tests: list[tuple[str, bool | None, str]] = [("", None, "")] * len(problem.tests)
     for test in result.tests:
         tests[int(test.test)] = test.verdict.value, test.passed, test.message or "right"
     if result.score is None:
-        return _opinion(OURS, _line(f"{result.verdict.value}: {result.message}"), None, tests)
+        return _result_of(OURS, _line(f"{result.verdict.value}: {result.message}"), None, tests)
     whole = f"{result.verdict.value} {result.passed}/{result.total}"
-    return _opinion(OURS, whole, result.verdict is Verdict.AC, tests)
+    return _result_of(OURS, whole, result.verdict is Verdict.AC, tests)
 
 
-def _theirs(grader: str, result: AppsResult, problem: AppsProblem) -> Opinion:
+def _their_result(grader: str, result: AppsResult, problem: AppsProblem) -> GraderResult:
     graded, count = result.graded, len(problem.tests)
     if graded is None or graded.crash:
-        return _without(grader, problem, f"fails: {graded.crash}" if graded else result.message)
+        return _no_result(grader, problem, f"fails: {graded.crash}" if graded else result.message)
     codes, rules = graded.codes, graded.rules
     whole = "no result" if not codes and not graded.all_passed else f"{graded.worst} {graded.passed}/{len(codes)}"
     if len(codes) != count and len(set(codes)) == 1 and codes[0] is not True:  # one code for all tests
-        return _opinion(grader, whole, False, [(str(codes[0]), False, rules[0] if rules else "")] * count)
+        return _result_of(grader, whole, False, [(str(codes[0]), False, rules[0] if rules else "")] * count)
     tests: list[tuple[str, bool | None, str]] = [("", None, "not run: it had stopped")] * count
     for number, code in enumerate(codes[:count]):
         tests[number] = str(code), code is True, rules[number] if number < len(rules) else ""
-    return _opinion(grader, whole, graded.all_passed, tests)
+    return _result_of(grader, whole, graded.all_passed, tests)
 
 
-def _without(grader: str, problem: AppsProblem, reason: str) -> Opinion:
-    return _opinion(grader, _line(reason), None, [("", None, reason)] * len(problem.tests))
+def _no_result(grader: str, problem: AppsProblem, reason: str) -> GraderResult:
+    return _result_of(grader, _line(reason), None, [("", None, reason)] * len(problem.tests))
 
 
-def _failed(grader: str, problem: AppsProblem, reason: str) -> Opinion:
-    """A program that was not run, as it is none: this is a wrong answer, not a missing one."""
-    return _opinion(grader, _line(reason), False, [("", False, reason)] * len(problem.tests))
+def _wrong_on_all(grader: str, problem: AppsProblem, reason: str) -> GraderResult:
+    """The result if no program was found: wrong on every test."""
+    return _result_of(grader, _line(reason), False, [("", False, reason)] * len(problem.tests))
 
 
 def _line(text: str) -> str:

@@ -131,7 +131,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
     def refuse(self, entry: Refused) -> None:
         """Add a row that was not judged to the summary."""
         if isinstance(entry, Invalid):
-            self.summary.refuse_problem(entry.listed, entry.kind, entry.row.values)
+            self.summary.refuse_problem(entry.catalog_entry, entry.kind, entry.row.values)
         else:
             super().refuse(entry)
 

@@ -38,9 +38,9 @@ def sample_record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
 def refused_record(entry: Refused, judged_by: str) -> dict[str, Any]:
     """The record of a row that was not judged."""
     if isinstance(entry, Invalid):
-        fault, refusal = entry.listed.fault, entry.listed.refusal
+        fault, refusal = entry.catalog_entry.fault, entry.catalog_entry.refusal
         return _with_rules(
-            error_record(entry.listed, refusal if fault is None else row_message(fault, refusal)), judged_by
+            error_record(entry.catalog_entry, refusal if fault is None else row_message(fault, refusal)), judged_by
         )
     try:
         problem = problem_of(entry.row)

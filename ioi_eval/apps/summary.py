@@ -84,11 +84,11 @@ class AppsSummary(RunSummary):
             self._pythons.update([row["python"]] if row["python"] else [])
             self._cpu_s += sum(test.get("time_s") or 0.0 for test in row.get(TEST_RESULTS) or ())
 
-    def refuse_problem(self, listed: CatalogEntry, kind: str, row: Mapping[str, Any]) -> None:
+    def refuse_problem(self, catalog_entry: CatalogEntry, kind: str, row: Mapping[str, Any]) -> None:
         """Add a row for a problem that cannot be judged. The message is about the problem, so it is reported once."""
-        self.refuse(kind, f"problem {listed.id} cannot be judged: {listed.refusal}", row)
+        self.refuse(kind, f"problem {catalog_entry.id} cannot be judged: {catalog_entry.refusal}", row)
         for summary in self._with_group(row):
-            summary._invalid[listed.id] = listed.difficulty
+            summary._invalid[catalog_entry.id] = catalog_entry.difficulty
 
     def _own(self, run: RunFacts) -> dict[str, Any]:
         return {

@@ -20,9 +20,9 @@ from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_values import Foreign, Value, ValueFormatError, decode, result_is_right
 
-_SHOWN = 200  # characters of a value
+_SHOWN_CHARS = 200  # characters of a value
 _MAX_BITS = 200_000  # longer integers take long to write in decimal
-_TRACEBACK = 1000  # characters of a traceback's end
+_TRACEBACK_CHARS = 1000  # characters of a traceback's end
 _RETURNS_NOTHING = "the function returned nothing, and what it changes in its arguments does not count"
 
 
@@ -126,19 +126,19 @@ def _how_it_failed(outcome: TestOutcome, settings: AppsSettings) -> tuple[Verdic
     if outcome.limit == "threads":
         return Verdict.RE, f"more than {settings.threads} threads at once"
     if report.exit or not report.traceback:
-        return Verdict.RE, f"{outcome.message}\n{outcome.stderr[-_TRACEBACK:]}".strip()
-    return Verdict.RE, f"{outcome.message}: {report.traceback[-_TRACEBACK:]}".strip()
+        return Verdict.RE, f"{outcome.message}\n{outcome.stderr[-_TRACEBACK_CHARS:]}".strip()
+    return Verdict.RE, f"{outcome.message}: {report.traceback[-_TRACEBACK_CHARS:]}".strip()
 
 
 def _difference(test: CallTest, outcome: TestOutcome) -> str:
-    expected = _words(test.expected)
+    expected = _as_shown(test.expected)
     if not outcome.has_whole_output:
         return f"expected {_cut(expected, 0)}, found a result of {outcome.details.output_bytes} bytes"
     try:
         value = decode(outcome.printed)
-        result = _words(value)
+        result = _as_shown(value)
     except ValueFormatError:
-        return f"expected {_cut(expected, 0)}, found no result but {outcome.printed[:_SHOWN]!r}"
+        return f"expected {_cut(expected, 0)}, found no result but {outcome.printed[:_SHOWN_CHARS]!r}"
     if value is None:
         return f"expected {_cut(expected, 0)}, found null: {_RETURNS_NOTHING}"
     shorter = range(min(len(expected), len(result)))
@@ -146,13 +146,13 @@ def _difference(test: CallTest, outcome: TestOutcome) -> str:
     return f"expected {_cut(expected, index)}, found {_cut(result, index)}"
 
 
-def _words(value: Value) -> str:
+def _as_shown(value: Value) -> str:
     """A value for people: as JSON if possible."""
     if isinstance(value, list | tuple):
-        return f"[{','.join(map(_words, value))}]"
+        return f"[{','.join(map(_as_shown, value))}]"
     if isinstance(value, dict):
-        keys = [big_json.dumps(key if isinstance(key, str) else _words(key)) for key in value]
-        return f"{{{','.join(map(':'.join, zip(keys, map(_words, value.values()), strict=True)))}}}"
+        keys = [big_json.dumps(key if isinstance(key, str) else _as_shown(key)) for key in value]
+        return f"{{{','.join(map(':'.join, zip(keys, map(_as_shown, value.values()), strict=True)))}}}"
     if isinstance(value, Foreign):
         return big_json.dumps(f"<{value.type_name}>")
     if isinstance(value, Fraction):
@@ -167,11 +167,11 @@ def _digits(number: int) -> str:
 
 
 def _cut(text: str, index: int) -> str:
-    """The text around a place."""
-    if len(text) <= _SHOWN:
+    """The text around this index."""
+    if len(text) <= _SHOWN_CHARS:
         return text
-    start = max(0, min(index - _SHOWN // 2, len(text) - _SHOWN))
-    end = start + _SHOWN
+    start = max(0, min(index - _SHOWN_CHARS // 2, len(text) - _SHOWN_CHARS))
+    end = start + _SHOWN_CHARS
     dots = "…" if start else "", "…" if end < len(text) else ""
     return f"{dots[0]}{text[start:end]}{dots[1]} ({len(text)} characters)"
 

@@ -17,7 +17,7 @@ from ioi_eval.apps.audit import (
     ReferenceSolutions,
     RowFinding,
     RowFindingKind,
-    comparators_that_take,
+    comparators_that_accept,
 )
 from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.dump_reader import AppsDumpReader
@@ -57,13 +57,13 @@ def audit(call: AuditCall) -> int:
         refuse_inside(call.out, call.problems.read_whole)
     settings, dataset = call.settings, call.problems.source
     with _working_directory(call.out) as directory, call.problems.catalog(settings, directory=directory) as catalog:
-        solutions = ReferenceSolutions(dataset, frozenset(catalog.listed), call.solutions)
+        solutions = ReferenceSolutions(dataset, frozenset(catalog.entries), call.solutions)
         dump = KeptColumns(solutions, None, directory)
         count = sum(1 for _ in dump.rows(None))
-        counts = f"{counted(count, 'reference solution')} of {counted(len(catalog.listed), 'problem')}"
+        counts = f"{counted(count, 'reference solution')} of {counted(len(catalog.entries), 'problem')}"
         tell(f"{counts}, {solutions.without} without any")
         outcome, findings = asyncio.run(_audit(call, catalog, solutions, dump, directory, count=count))
-    _report(findings, len(catalog.listed), solutions)
+    _report(findings, len(catalog.entries), solutions)
     if outcome.stopped_by or outcome.interrupted:
         print("Not all was judged: run the same command again." if call.out else "Not all was judged.")
     if call.out is not None:
@@ -109,7 +109,7 @@ async def _audit(
                 settings=Settings(jobs_at_once=workers, spare=spare_for(workers, shares=True), options=options),
                 progress=progress_for(count, bar=call.bar, load=entered.load),
             )
-        findings = summary.findings(catalog.listed, solutions.broken)
+        findings = summary.findings(catalog.entries, solutions.broken)
         if not outcome.interrupted and settings.compat is None:
             findings = await _with_comparators(call, entered.sandbox, catalog, summary, findings, workers=workers)
     return outcome, findings
@@ -134,9 +134,9 @@ async def _with_comparators(
 
     async def add(numbered: tuple[int, RowFinding]) -> None:
         number, finding = numbered
-        code = summary.wrong_program(finding.listed.id)
-        if code is not None and not finding.listed.refusal:
-            taken = await comparators_that_take(executors, catalog, finding.listed.id, code)
+        code = summary.wrong_program(finding.entry.id)
+        if code is not None and not finding.entry.refusal:
+            taken = await comparators_that_accept(executors, catalog, finding.entry.id, code)
             findings[number] = replace(finding, passes_by=taken)
 
     await for_each(list(enumerate(findings)), add, workers=workers + spare_for(workers, shares=True))
@@ -145,7 +145,13 @@ async def _with_comparators(
 
 def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolutions) -> None:
     rows = [
-        (finding.listed.instance_id, finding.kind.value, finding.reason, ", ".join(finding.passes_by), _first(finding))
+        (
+            finding.entry.instance_id,
+            finding.kind.value,
+            finding.reason,
+            ", ".join(finding.passes_by),
+            _first(finding),
+        )
         for finding in findings
     ]
     if rows:

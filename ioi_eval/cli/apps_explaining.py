@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.dump_reader import AppsDumpReader, JudgeableSample, survey
-from ioi_eval.apps.explain import OURS, Opinion, differ, differing_tests, opinions
+from ioi_eval.apps.explain import OURS, GraderResult, differ, differing_tests, grader_results
 from ioi_eval.apps.solution_files import open_dump
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import ExplainCall
@@ -55,20 +55,20 @@ class _Explained:
     different: int = 0
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def add(self, index: int, entry: JudgeableSample, given: Sequence[Opinion], everything: bool) -> None:
-        """Add the opinions on one program."""
-        mine = next(opinion for opinion in given if opinion.grader == OURS)
+    def add(self, index: int, entry: JudgeableSample, results: Sequence[GraderResult], everything: bool) -> None:
+        """Add the results for one program."""
+        mine = next(result for result in results if result.grader == OURS)
         ours = mine.right
         self.programs += 1
         if ours is None:
             candidate = entry.candidate
             self.unjudged.add(mine.whole, f"{candidate.submission.id} (problem {candidate.problem.id})")
-        self.different += differ(given)
-        for opinion in given:
-            if ours is not None and opinion.right is not None and opinion.right != ours:
-                self.tally[opinion.grader, "accepts" if opinion.right else "rejects"] += 1
-        if everything or differ(given):
-            self.texts[index] = _text(entry, given)
+        self.different += differ(results)
+        for result in results:
+            if ours is not None and result.right is not None and result.right != ours:
+                self.tally[result.grader, "accepts" if result.right else "rejects"] += 1
+        if everything or differ(results):
+            self.texts[index] = _text(entry, results)
 
 
 def explain(call: ExplainCall) -> int:
@@ -87,7 +87,7 @@ def explain(call: ExplainCall) -> int:
     needed = {problem for problem in counts if problem is not None}
     with call.problems.catalog(needed=needed) as catalog:
         dump_reader = AppsDumpReader(dump, catalog, fingerprints=lambda *_: ("",), id_column=call.id_column)
-        count = sum(n for problem, n in counts.items() if problem and catalog.id_of(problem) in catalog.listed)
+        count = sum(n for problem, n in counts.items() if problem and catalog.id_of(problem) in catalog.entries)
         if not count:
             raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
         explained = asyncio.run(_explain(call, dump_reader, catalog, count))
@@ -115,9 +115,9 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
         async def ask(numbered: tuple[int, JudgeableSample]) -> None:
             index, entry = numbered
             problem = await in_thread(catalog.problem, entry.candidate.problem.id)
-            given = await opinions(entry, problem, executors, explained.unusable)
-            explained.add(index, entry, given, call.everything)
-            progress.advance("different" if differ(given) else "alike")
+            results = await grader_results(entry, problem, executors, explained.unusable)
+            explained.add(index, entry, results, call.everything)
+            progress.advance("different" if differ(results) else "alike")
 
         jobs = apps_calls.jobs_at_once(call.sandbox, executors[OURS])
         try:
@@ -136,26 +136,26 @@ def _accepted(dump_reader: AppsDumpReader, explained: _Explained) -> Iterator[tu
             explained.refused.append(entry.message)
 
 
-def _text(entry: JudgeableSample, given: Sequence[Opinion]) -> str:
+def _text(entry: JudgeableSample, results: Sequence[GraderResult]) -> str:
     """The text for one program: each grader's verdict, the tests on which they differ, and why."""
     candidate = entry.candidate
     lines = [f"{candidate.problem.instance_id}, {candidate.submission.id} ({candidate.submission.extraction})"]
-    tests = differing_tests(given)
+    tests = differing_tests(results)
     numbers = tests[:_TESTS]
     head = ("grader", "all", *(f"test {number}" for number in numbers))
-    rows = [(opinion.grader, opinion.whole, *(opinion.cells[number] or "–" for number in numbers)) for opinion in given]
+    rows = [(result.grader, result.whole, *(result.cells[number] or "–" for number in numbers)) for result in results]
     lines.append(table(head, rows, left=frozenset(range(len(head)))))
     if len(tests) > len(numbers):
         lines.append(f"… and {len(tests) - len(numbers)} more tests")
     for number in numbers:
         lines.append(f"test {number}:")
         reasons: dict[str, list[str]] = {}
-        for opinion in given:
-            reasons.setdefault(opinion.reasons[number], []).append(opinion.grader)
+        for result in results:
+            reasons.setdefault(result.reasons[number], []).append(result.grader)
         lines += [f"  {', '.join(graders)}: {printable(reason)}" for reason, graders in reasons.items()]
-    for opinion in given:
-        if opinion.code is not None:
-            lines.append(f"{opinion.grader} found another program, of {len(opinion.code)} characters")
+    for result in results:
+        if result.code is not None:
+            lines.append(f"{result.grader} found another program, of {len(result.code)} characters")
     return "\n".join(lines) + "\n"
 
 

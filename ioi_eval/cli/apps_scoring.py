@@ -70,7 +70,7 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
 
 def _counts(catalog: Catalog, problem: str | None) -> bool:
     """Whether rows for a problem are judged or refused; other rows are skipped."""
-    return problem is None or catalog.id_of(problem) in catalog.listed or not catalog.knows(problem)
+    return problem is None or catalog.id_of(problem) in catalog.entries or not catalog.knows(problem)
 
 
 async def _score(
@@ -94,7 +94,7 @@ async def _score(
             entered,
             jobs_at_once=apps_calls.jobs_at_once(call.sandbox, executor),
             rows=rows,
-            problems=len(catalog.listed),
+            problems=len(catalog.entries),
             shares=True,
             events=events,
         )

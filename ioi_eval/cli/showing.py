@@ -246,7 +246,7 @@ def _apps_problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProbl
         raise InputError("the results do not name its data set")
     source = open_source(dataset, split=results.options.get("split"), obvious=SPLITS)
     with closing(load_catalog(source, needed={problem})) as catalog:
-        if problem not in catalog.listed:
+        if problem not in catalog.entries:
             raise InputError(f"{dataset} does not have it any more")
         return catalog.problem(problem)
 

@@ -33,7 +33,7 @@ _OBJECT = "object"
 """How names of objects begin in jobs: `stored_files._ALSO_STORED` knows them, as packages have a grader's objects."""
 
 _GRACE_MS = 5_000  # the sandbox's hard limits are the runner's limits plus this
-_PROBLEM_TIMES, _PROBLEM_MEMORIES = 6, 4
+_PROBLEM_TIME_FACTOR, _PROBLEM_MEMORY_FACTOR = 6, 4
 """The problem's own programs get a submission's compile limits times this: their authors are trusted."""
 
 
@@ -116,9 +116,9 @@ def problem_limits(limits: CompileLimits) -> CompileLimits:
     """The compile limits for a problem's own programs, given those for submissions."""
     return replace(
         limits,
-        cpu_s=limits.cpu_s * _PROBLEM_TIMES,
-        wall_s=limits.wall_s * _PROBLEM_TIMES,
-        memory_bytes=limits.memory_bytes * _PROBLEM_MEMORIES,
+        cpu_s=limits.cpu_s * _PROBLEM_TIME_FACTOR,
+        wall_s=limits.wall_s * _PROBLEM_TIME_FACTOR,
+        memory_bytes=limits.memory_bytes * _PROBLEM_MEMORY_FACTOR,
     )
 
 

@@ -44,7 +44,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
-HARD_LIMIT_S = 3.0
+HARD_LIMIT_SLACK_S = 3.0
 """The sandbox's hard limit is the problem's limit, which `run` enforces, plus this. Source: huggingface/ioi's
 documents, "2 or 3 additional seconds"."""
 
@@ -292,7 +292,7 @@ def _job(
 
 def _limits(time_limit_s: float, memory_limit_bytes: int, processes: int) -> StageLimits:
     """The hard limits of the run stage, higher than those that the scripts enforce."""
-    wall_ms = round((time_limit_s + HARD_LIMIT_S) * 1000)
+    wall_ms = round((time_limit_s + HARD_LIMIT_SLACK_S) * 1000)
     return StageLimits(
         wall_ms=wall_ms,
         cpu_ms=wall_ms * (processes + 2),

@@ -52,7 +52,8 @@ class Index:
     """The positions of the records.
 
     If a submission has several records, a result counts before a copy, and a copy before a failure; of equal kinds the
-    last counts. In a file that only we have written, this is always the last record.
+    last counts. In a file that only we have written, this is always the last record. If a program has several results,
+    of different submissions, copies get the first.
     """
 
     submissions: dict[bytes, int] = field(default_factory=dict)

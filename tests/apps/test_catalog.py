@@ -28,12 +28,12 @@ def test_a_stored_problem_is_equal_to_the_one_read(tmp_path: Path) -> None:
     """Tests, ids and faults are the same, in any order and repeatedly."""
     catalog = load(tmp_path)
     expected = {one.id: one for one in read_rows(open_source(tmp_path / "apps.jsonl"), range(len(ROWS)))}
-    assert list(catalog.listed) == list(expected)
+    assert list(catalog.entries) == list(expected)
     for problem in [*reversed(expected), *expected]:
         assert catalog.problem(problem) == expected[problem]
-    assert [catalog.problem(name) for name in catalog.listed] == list(expected.values())
-    assert [one.refusal != "" for one in catalog.listed.values()] == [False, False, False, True, True, True]
-    assert catalog.listed["2"].instance_id == "apps_2"
+    assert [catalog.problem(name) for name in catalog.entries] == list(expected.values())
+    assert [one.refusal != "" for one in catalog.entries.values()] == [False, False, False, True, True, True]
+    assert catalog.entries["2"].instance_id == "apps_2"
 
 
 def test_unselected_problems_are_known_but_not_listed(tmp_path: Path) -> None:
@@ -44,10 +44,10 @@ def test_unselected_problems_are_known_but_not_listed(tmp_path: Path) -> None:
         selection=ProblemSelection(difficulties=("introductory", "Interview")),
         excluded=["apps_1"],
     )
-    assert list(catalog.listed) == ["0"]
+    assert list(catalog.entries) == ["0"]
     assert catalog.knows("2")
     assert not catalog.knows("nowhere")
-    assert list(load(tmp_path, needed=set()).listed) == []
+    assert list(load(tmp_path, needed=set()).entries) == []
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_a_data_set_is_read_once(
     assert len(counted) == reads
     monkeypatch.setattr("ioi_eval.apps.catalog._FEW", 0 if reads == 2 else 10**6)
     other = load(tmp_path, **options)
-    assert catalog.listed == other.listed
-    assert all(catalog.problem(name) == other.problem(name) for name in catalog.listed)
+    assert catalog.entries == other.entries
+    assert all(catalog.problem(name) == other.problem(name) for name in catalog.entries)
     assert all(catalog.knows(str(row["problem_id"])) for row in ROWS if "problem_id" in row)
 
 
@@ -126,7 +126,7 @@ def test_problems_larger_than_the_buffer(tmp_path: Path, monkeypatch: pytest.Mon
 def test_other_tests_have_another_digest(tmp_path: Path, other: dict[str, Any]) -> None:
     """Any difference in the tests counts. Title, difficulty and solutions do not."""
     rows = [doubling("1"), {**other, "problem_id": 2}, doubling(3, difficulty="x", solutions="[]", url="u")]
-    first, second, third = load(tmp_path, rows).listed.values()
+    first, second, third = load(tmp_path, rows).entries.values()
     assert first.digest != second.digest
     assert first.digest == third.digest
 
@@ -142,7 +142,7 @@ def test_two_rows_with_one_id(tmp_path: Path) -> None:
     """They are refused if the run needs that problem."""
     with pytest.raises(InputError, match="both have the id 1"):
         load(tmp_path, [doubling(1), doubling("1")])
-    assert list(load(tmp_path, [doubling(1), doubling(1), doubling(2)], needed={"2"}).listed) == ["2"]
+    assert list(load(tmp_path, [doubling(1), doubling(1), doubling(2)], needed={"2"}).entries) == ["2"]
 
 
 def test_the_list_of_excluded_problems(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_ids_with_leading_zeros(tmp_path: Path, ids: Sequence[str], named: str) 
     catalog = load_catalog(source, needed=[named])
     expected = named if named in ids else ids[0]
     assert catalog.id_of(named) == expected
-    assert expected in catalog.listed
+    assert expected in catalog.entries
     assert catalog.knows(named)
     ambiguous = load_catalog(open_source(write_rows(tmp_path / "two.jsonl", [doubling("0"), doubling("00")])))
     assert ambiguous.id_of("000") == "000"
