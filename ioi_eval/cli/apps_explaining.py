@@ -167,13 +167,13 @@ def _report(explained: _Explained) -> None:
     for message in explained.refused:
         print(printable(message))
     for entry in explained.unjudged.as_list():
-        such = f"{printable(entry['reason'])}, such as {printable(entry['examples'][0])}"
-        print(f"{counted(entry['rows'], 'program')} not judged: {such}")
-    asked = [name for name in explained.graders if name not in explained.unusable]
-    if not asked[1:]:
+        reason = f"{printable(entry['reason'])}, such as {printable(entry['examples'][0])}"
+        print(f"{counted(entry['rows'], 'program')} not judged: {reason}")
+    used = [name for name in explained.graders if name not in explained.unusable]
+    if not used[1:]:
         print("no other grader could be asked")
         return
-    who = f"{', '.join(asked[:-1])} and {asked[-1]}"
-    print(f"{who} differ on {explained.different} of {counted(explained.programs, 'program')}")
+    names = f"{', '.join(used[:-1])} and {used[-1]}"
+    print(f"{names} differ on {explained.different} of {counted(explained.programs, 'program')}")
     for (grader, how), count in sorted(explained.tally.items()):
         print(f"  {grader} {how} {count} that we {'reject' if how == 'accepts' else 'accept'}")

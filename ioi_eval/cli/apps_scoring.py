@@ -37,7 +37,7 @@ def score(call: AppsScoreCall) -> int:
 
 def _score_all(call: AppsScoreCall, events: Events) -> int:
     folder = check_out(call.out, read=(*call.dumps, *call.problems.read_whole), command=APPS_SCORE)
-    push = call.pushing()
+    push = call.open_hub()
     configuration = call.problems.configuration
     if configuration.unused:
         tell(f"of {call.problems.config} not read, as it is not about scoring: {', '.join(configuration.unused)}")

@@ -90,7 +90,7 @@ def probe(*, endpoints: Endpoints = None) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhichPackages:
+class ChosenPackages:
     """Which packages on which workers: a group of options."""
 
     endpoints: Endpoints = None
@@ -117,9 +117,9 @@ class WhichPackages:
         return {"--tests": self.tests, "--year": self.year, "--problem": self.problem}
 
 
-@grouped(which=WhichPackages)
+@grouped(chosen=ChosenPackages)
 def install(
-    which: WhichPackages,
+    chosen: ChosenPackages,
     *,
     repository: Repository = None,
     url: RepositoryUrl = None,
@@ -139,48 +139,50 @@ def install(
     2 if all do.
     """
     own = {"--repository": repository, "--url": url, "--max-gb": max_gb, "--prune": prune or None}
-    _check_options(which, {**which.about_problems, **own})
-    if which.problems is None:
-        return _change(which, is_wanted=True)
+    _check_options(chosen, {**chosen.about_problems, **own})
+    if chosen.problems is None:
+        return _change(chosen, is_wanted=True)
     if repository is None:
         raise InputError("--problems needs --repository DIR, the directory that the workers' PISTON_REPO_URL serves")
     from ioi_eval.cli import problem_packages as calls
 
     max_bytes = int((_MAX_GB if max_gb is None else max_gb) * 1e9)
-    return _show_changes(*calls.install(which, repository, url=url, max_bytes=max_bytes, prune=prune))
+    return _show_changes(*calls.install(chosen, repository, url=url, max_bytes=max_bytes, prune=prune))
 
 
-@grouped(which=WhichPackages)
-def uninstall(which: WhichPackages) -> int:
+@grouped(chosen=ChosenPackages)
+def uninstall(chosen: ChosenPackages) -> int:
     """Remove a package from every worker.
 
     With --problems, these problems' packages; with `--problems all`, those of all problems. The warnings and exit codes
     of `install` apply.
     """
-    _check_options(which, which.about_problems)
-    if which.problems is None:
-        return _change(which, is_wanted=False)
+    _check_options(chosen, chosen.about_problems)
+    if chosen.problems is None:
+        return _change(chosen, is_wanted=False)
     from ioi_eval.cli import problem_packages as calls
 
-    if which.problems == calls.ALL and (given := _given(which.about_problems)):
+    if chosen.problems == calls.ALL and (option := _first_option_given(chosen.about_problems)):
         raise InputError(
-            f"--problems {calls.ALL} means every problem's package, so {given} cannot be given with it; leave it out, "
+            f"--problems {calls.ALL} means every problem's package, so {option} cannot be given with it; leave it out, "
             "or name the problems' rows with --problems"
         )
-    return _show_changes(*calls.uninstall(which))
+    return _show_changes(*calls.uninstall(chosen))
 
 
-def _check_options(which: WhichPackages, about_problems: Mapping[str, object]) -> None:
+def _check_options(chosen: ChosenPackages, about_problems: Mapping[str, object]) -> None:
     """Refuse options that would be ignored, because another package would be installed or removed than was intended."""
-    if which.problems is None and (given := _given(about_problems)):
-        raise InputError(f"{given} needs --problems; add --problems P")
-    if which.problems is not None and (given := _given({"--package": which.package, "--version": which.version})):
+    if chosen.problems is None and (option := _first_option_given(about_problems)):
+        raise InputError(f"{option} needs --problems; add --problems P")
+    if chosen.problems is not None and (
+        option := _first_option_given({"--package": chosen.package, "--version": chosen.version})
+    ):
         raise InputError(
-            f"{given} cannot be given with --problems, which names the packages itself; leave out one of them"
+            f"{option} cannot be given with --problems, which names the packages itself; leave out one of them"
         )
 
 
-def _given(options: Mapping[str, object]) -> str:
+def _first_option_given(options: Mapping[str, object]) -> str:
     """The first option that was given; empty if none was."""
     return next((name for name, value in options.items() if value is not None), "")
 
@@ -203,32 +205,32 @@ def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[
     return exit_code_of_workers(number - len(failed), number) if number else 0
 
 
-def _change(which: WhichPackages, *, is_wanted: bool) -> int:
+def _change(chosen: ChosenPackages, *, is_wanted: bool) -> int:
     import asyncio
 
     from ioi_eval.cli.abilities import abilities
     from ioi_eval.sandbox.piston.control import PackageRequest, change
     from ioi_eval.sandbox.piston.wire import RUN_PACKAGE, Starter
 
-    def changed(urls: Sequence[str], language: str) -> list[str]:
+    def change_package(urls: Sequence[str], language: str) -> list[str]:
         """Ask the workers, print what happened, and return those where the package is as requested."""
-        package = PackageRequest(language=language, version=which.version or "*", is_wanted=is_wanted)
+        package = PackageRequest(language=language, version=chosen.version or "*", is_wanted=is_wanted)
         changes = asyncio.run(change(urls, package))
         rows = [[worker_name(each.url), "ok" if each.is_done else "FAILED", each.message] for each in changes]
         _show(("endpoint", "", language), rows, left=frozenset({0, 1, 2}))
         return [each.url for each in changes if each.is_done]
 
-    urls = needed_cluster(which.endpoints).urls
-    language = which.package or "ioi_eval"
-    done = changed(urls, language)
-    code = exit_code_of_workers(len(done), len(urls))
-    if which.package is None and done:
+    urls = needed_cluster(chosen.endpoints).urls
+    language = chosen.package or "ioi_eval"
+    succeeded = change_package(urls, language)
+    code = exit_code_of_workers(len(succeeded), len(urls))
+    if chosen.package is None and succeeded:
         print()
-        changed(done, RUN_PACKAGE)  # the others may crash on the request
-    if not is_wanted or language not in {starter.value for starter in Starter} or not done:
+        change_package(succeeded, RUN_PACKAGE)  # the others may crash on the request
+    if not is_wanted or language not in {starter.value for starter in Starter} or not succeeded:
         return code
     print()
-    return max(code, _show_usable(asyncio.run(abilities(done))))
+    return max(code, _show_usable(asyncio.run(abilities(succeeded))))
 
 
 def _show_usable(known: Sequence[Abilities]) -> int:

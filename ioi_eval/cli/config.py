@@ -74,12 +74,12 @@ def _options(
 
 
 def _show(title: str, rows: Iterable[tuple[str, object, str]]) -> None:
-    lines = [f"  {name:32} {_shown(value)}  ({source})" for name, value, source in rows]
+    lines = [f"  {name:32} {_as_text(value)}  ({source})" for name, value, source in rows]
     if lines:
         print("\n".join([f"{title}:", *lines]))
 
 
-def _shown(value: object) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)  # several values of one option

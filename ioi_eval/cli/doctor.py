@@ -61,7 +61,7 @@ def _examine() -> int:
     findings = [examine_cache(environment.cache)]
     if healthy(findings):
         findings += asyncio.run(examine(artifacts=ArtifactStore(environment.cache), compiler=environment.compiler))
-    _tell(findings)
+    _print_findings(findings)
     fine = healthy(findings)
     warned = any(finding.state is Severity.WARNING for finding in findings)
     print()
@@ -87,7 +87,7 @@ def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
         alike.setdefault(wrong or tuple(findings), []).append(worker_name(url))
     for findings, urls in alike.items():
         print(listed(urls, most=4))
-        _tell(findings)
+        _print_findings(findings)
         print()
     able = sum(healthy(findings) for findings in by_worker.values())
     print(f"Programs can be judged on {able} of {len(by_worker)} workers.")
@@ -109,7 +109,7 @@ async def _examine_all(urls: Sequence[str], slots: int) -> dict[str, Sequence[Fi
     return by_worker
 
 
-def _tell(findings: Sequence[Finding]) -> None:
+def _print_findings(findings: Sequence[Finding]) -> None:
     width = max(len(finding.what) for finding in findings)
     for finding in findings:
         print(f"{finding.state.value:>7}  {finding.what:<{width}}  {printable(finding.detail)}")

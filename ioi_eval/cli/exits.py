@@ -39,8 +39,8 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
     @functools.wraps(run)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            given: Any = {name: _expanded(value) for name, value in kwargs.items()}
-            code = _run_alone(lambda: run(*args, **given))
+            arguments: Any = {name: _expanded(value) for name, value in kwargs.items()}
+            code = _run_alone(lambda: run(*args, **arguments))
             sys.stdout.flush()
         except IoiEvalError as error:
             tell("; ".join([str(error), *getattr(error, "__notes__", ())]))

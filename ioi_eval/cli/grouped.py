@@ -48,9 +48,9 @@ def grouped(**groups: Callable[..., Any]) -> Callable[[Callable[..., int]], Call
             options.update(by_name[name].all if name in by_name else {name: _evaluated(parameter, run)})
 
         @functools.wraps(run)
-        def command(**given: Any) -> int:
-            made = {name: group.made(given) for name, group in by_name.items()}
-            return run(**made, **{name: value for name, value in given.items() if name in own})
+        def command(**values: Any) -> int:
+            groups = {name: group.make(values) for name, group in by_name.items()}
+            return run(**groups, **{name: value for name, value in values.items() if name in own})
 
         ordered = sorted(options.values(), key=lambda option: option.default is not inspect.Parameter.empty)
         command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
@@ -80,10 +80,10 @@ class _Options:
                 self._own.append(name)
                 self.all[name] = option
 
-    def made(self, given: dict[str, Any]) -> Any:
-        """The group, made from the values of all options."""
-        inner = {name: group.made(given) for name, group in self._groups.items()}
-        return self._make(**inner, **self._fixed, **{name: given[name] for name in self._own})
+    def make(self, values: dict[str, Any]) -> Any:
+        """Make the group from the values of all options."""
+        inner = {name: group.make(values) for name, group in self._groups.items()}
+        return self._make(**inner, **self._fixed, **{name: values[name] for name in self._own})
 
 
 def _evaluated(parameter: inspect.Parameter, of: Callable[..., Any]) -> inspect.Parameter:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.cli.messages import tell
-from ioi_eval.cli.outputs import replaced
+from ioi_eval.cli.outputs import replacement_warning
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.cli.sandboxes import OpenSandbox
-from ioi_eval.cli.watching import tell_judging, tell_summary
+from ioi_eval.cli.watching import emit_judging_begins, emit_summary
 from ioi_eval.errors import ODD_DATA, IoiEvalError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
@@ -57,8 +57,12 @@ async def judge_dump(
     options = call.as_dict()
     with await in_thread(Journal, call.out, options=options, resume=not call.no_resume) as journal:
         tell(*journal.notes)
-        tell(*replaced(call.out, rows=rows, options=options, narrowing=call.narrowing, resume=not call.no_resume))
-        tell_judging(events, entered, dump=call.dump, out=call.out, rows=rows, problems=problems)
+        tell(
+            *replacement_warning(
+                call.out, rows=rows, options=options, narrowing=call.narrowing, resume=not call.no_resume
+            )
+        )
+        emit_judging_begins(events, entered, dump=call.dump, out=call.out, rows=rows, problems=problems)
         return await score_dump(
             call.out,
             family,
@@ -79,7 +83,7 @@ async def judge_dump(
 
 def end_run(out: Path, summary: Mapping[str, Any], events: Events, *texts: str) -> None:
     """Print these texts about the results of a dump, send the event with the summary, and write the page."""
-    tell_summary(events, summary, out=out)
+    emit_summary(events, summary, out=out)
     print("\n\n".join(texts))
     page = _write_page(out)
     print(f"\nResults: {out / RESULTS}\nReport:  {out / 'report.md'}{page}", flush=True)

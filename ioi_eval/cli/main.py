@@ -69,19 +69,19 @@ class Commands(UserDict[str, Any]):
         if self.data[name] is None:
             function = name.replace("-", "_")
             module = import_module(f"ioi_eval.cli.{self._module or function}")
-            self.data[name] = _made(name, getattr(module, function))
+            self.data[name] = _as_command(name, getattr(module, function))
         command = self.data[name]
         assert isinstance(command, TyperCommand | TyperGroup)
         return command
 
 
-def _made(name: str, run: Callable[..., int]) -> TyperCommand:
+def _as_command(name: str, run: Callable[..., int]) -> TyperCommand:
     """A function as a command."""
     alone = _typer()
     alone.command(name, context_settings=HELP)(command(run))
-    made = typer.main.get_command(alone)
-    assert isinstance(made, TyperCommand)
-    return made
+    typer_command = typer.main.get_command(alone)
+    assert isinstance(typer_command, TyperCommand)
+    return typer_command
 
 
 def _typer(*, add_completion: bool = False) -> typer.Typer:
@@ -99,11 +99,11 @@ def root() -> TyperGroup:
     """The command `ioi-eval`, with all commands below it, and the options that install completion."""
     app = _typer(add_completion=True)
     app.callback()(about)
-    made = typer.main.get_command(app)
-    assert isinstance(made, TyperGroup)
-    made.commands = Commands(_COMMANDS)
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    group.commands = Commands(_COMMANDS)
     for name, (module, names, text) in _GROUPS.items():
-        made.commands[name] = TyperGroup(
+        group.commands[name] = TyperGroup(
             name=name,
             help=text,
             commands=Commands(names, module),  # type: ignore[arg-type]
@@ -111,7 +111,7 @@ def root() -> TyperGroup:
             rich_markup_mode=None,
             context_settings=HELP,
         )
-    return made
+    return group
 
 
 def _version(asked: bool) -> None:
@@ -141,7 +141,7 @@ def _add_imports(commands: TyperGroup) -> None:
     assert isinstance(imports, TyperGroup)
     for name in names(Kind.IMPORTER):
         if name not in imports.commands:
-            imports.commands[name] = _made(name, import_by_extension(name))
+            imports.commands[name] = _as_command(name, import_by_extension(name))
 
 
 def _refuse_empty_words(arguments: Sequence[str]) -> None:

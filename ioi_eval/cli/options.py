@@ -167,8 +167,8 @@ class ContestRules:
 
         return check_time_scale(self.time_scale)
 
-    def measured(self, *, is_here: bool) -> Self:
-        """These rules with a number in place of `auto`: the stored calibration of this machine, which is printed.
+    def with_stored_time_scale(self, *, is_here: bool) -> Self:
+        """These rules with a number in place of `auto`: that of this machine's stored calibration, which is printed.
 
         Args:
             is_here: whether programs run on this machine; the speed of other machines is not known.

@@ -73,7 +73,7 @@ def refuse_inside(out: Path, read: Iterable[str]) -> None:
             )
 
 
-def replaced(
+def replacement_warning(
     out: Path, *, rows: int, options: Mapping[str, Any], narrowing: Mapping[str, str], resume: bool
 ) -> tuple[str, ...]:
     """A warning if the directory has results that this run will replace with fewer; the journal keeps them.

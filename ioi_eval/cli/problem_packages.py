@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
-from ioi_eval.cli.cluster import WhichPackages
+from ioi_eval.cli.cluster import ChosenPackages
 from ioi_eval.cli.endpoints import needed_cluster
 from ioi_eval.cli.messages import tell
 from ioi_eval.config import Environment, Policy
@@ -30,7 +30,7 @@ from ioi_eval.sandbox.piston.wire import is_problems
 ALL = "all"
 """The value of `uninstall --problems` for the packages of all problems."""
 
-_SPARED = "not asked, because a worker crashed when it was asked for a package"
+_NOT_ASKED = "not asked, because a worker crashed when it was asked for a package"
 
 Changed = tuple[Mapping[str, Sequence[PackageChange]], Mapping[str, str]]
 """The changes on all workers, and the problem of each package, both by the package's name."""
@@ -38,31 +38,31 @@ Changed = tuple[Mapping[str, Sequence[PackageChange]], Mapping[str, str]]
 _Versions = set[tuple[str, str]]
 
 
-def _read(which: WhichPackages) -> Sequence[Problem]:
+def _read_problems(chosen: ChosenPackages) -> Sequence[Problem]:
     """The selected problems.
 
     Raises:
         InputError: a source cannot be read, or has none of these problems.
     """
-    assert which.problems is not None, "these are packages of problems"
+    assert chosen.problems is not None, "these are packages of problems"
     problems = load_problems(
-        open_source(which.problems, all_splits=True),
-        open_source(which.tests or "open-r1/ioi-test-cases"),
+        open_source(chosen.problems, all_splits=True),
+        open_source(chosen.tests or "open-r1/ioi-test-cases"),
         BlobStore(),
-        years=which.year or None,
-        ids=which.problem or None,
+        years=chosen.year or None,
+        ids=chosen.problem or None,
     )
     tell(*(f"{key} is left out: {error}" for key, error in problems.unusable.items()))
     if not problems.problems:
-        raise InputError(f"{which.problems} has no such problem; check --year and --problem")
+        raise InputError(f"{chosen.problems} has no such problem; check --year and --problem")
     return tuple(problems.problems.values())
 
 
-def install(which: WhichPackages, repository: Path, *, url: str | None, max_bytes: int, prune: bool) -> Changed:
+def install(chosen: ChosenPackages, repository: Path, *, url: str | None, max_bytes: int, prune: bool) -> Changed:
     """Make the packages, install them on every worker, and remove their older versions.
 
     Args:
-        which: the workers and the problems.
+        chosen: the workers and the problems.
         repository: the directory for the packages.
         url: the URL of the repository; by default port 8000 of this host.
         max_bytes: the most bytes that the packages may take on a worker.
@@ -72,33 +72,33 @@ def install(which: WhichPackages, repository: Path, *, url: str | None, max_byte
         InputError: the packages take more than `max_bytes`.
         SetupError: the repository cannot be written, or no worker can be used.
     """
-    problems = _read(which)
+    problems = _read_problems(chosen)
     least = sum(map(_data_bytes, problems))
     if least > max_bytes:
         raise InputError(
             f"{counted(len(problems), 'problem')} with {least / 1e9:.1f} GB of test data: --max-gb allows "
             f"{max_bytes / 1e9:g} on a worker; name fewer with --problem and --year, or allow more"
         )
-    cluster = needed_cluster(which.endpoints)
-    made = asyncio.run(_make(cluster.source, problems, repository))
-    total = sum(each.size for _, each in made)
+    cluster = needed_cluster(chosen.endpoints)
+    packages = asyncio.run(_make(cluster.source, problems, repository))
+    total = sum(each.size for _, each in packages)
     if total > max_bytes:
         raise InputError(
             f"these packages take {total / 1e9:.1f} GB on a worker, and --max-gb allows {max_bytes / 1e9:g}; name "
             "fewer with --problem and --year, or allow more"
         )
-    list_packages(repository, url or f"http://{socket.gethostname()}:8000", [each for _, each in made])
-    tell(f"{counted(len(made), 'package')} in {repository}, {total / 1e6:.1f} MB on each worker")
+    list_packages(repository, url or f"http://{socket.gethostname()}:8000", [each for _, each in packages])
+    tell(f"{counted(len(packages), 'package')} in {repository}, {total / 1e6:.1f} MB on each worker")
     urls = cluster.urls
-    names = {each.language: str(problem.key) for problem, each in made}
-    return _install(urls, [each for _, each in made], prune=prune), names
+    names = {each.language: str(problem.key) for problem, each in packages}
+    return _install(urls, [each for _, each in packages], prune=prune), names
 
 
-def uninstall(which: WhichPackages) -> Changed:
+def uninstall(chosen: ChosenPackages) -> Changed:
     """Remove problems' packages from every worker, in all versions."""
-    urls = needed_cluster(which.endpoints).urls
-    is_all = which.problems == ALL
-    problems = () if is_all else _read(which)
+    urls = needed_cluster(chosen.endpoints).urls
+    is_all = chosen.problems == ALL
+    problems = () if is_all else _read_problems(chosen)
     named = {package_of(problem).language: str(problem.key) for problem in problems}
     installed = _installed(urls, None if is_all else named.keys())
     if not installed:
@@ -120,19 +120,19 @@ class _Changes:
     ) -> list[PackageChange]:
         package = PackageRequest(language=language, version=version, is_wanted=is_wanted)
         if self._is_over:
-            return [PackageChange(url=url, is_done=False, message=_SPARED) for url in urls]
+            return [PackageChange(url=url, is_done=False, message=_NOT_ASKED) for url in urls]
         changes = asyncio.run(change(urls, package))
         self._is_over = any(each.is_dead for each in changes)
         return changes
 
 
-def _install(urls: Sequence[str], made: Sequence[MadePackage], *, prune: bool) -> dict[str, list[PackageChange]]:
+def _install(urls: Sequence[str], packages: Sequence[MadePackage], *, prune: bool) -> dict[str, list[PackageChange]]:
     """Install packages; returns the changes for each package, and the removals that failed.
 
     As soon as a worker has a package, its older versions are removed there, so a disk holds at most one problem twice.
     """
     changes, changes_by_package = _Changes(), dict[str, list[PackageChange]]()
-    wanted = {(each.language, each.version) for each in made}
+    wanted = {(each.language, each.version) for each in packages}
     others = sorted(_installed(urls, None) - wanted)
 
     def remove(urls: Sequence[str], language: str, version: str) -> None:
@@ -140,7 +140,7 @@ def _install(urls: Sequence[str], made: Sequence[MadePackage], *, prune: bool) -
         if any(not each.is_done for each in removed):
             changes_by_package[f"removal of {language} {version}"] = removed
 
-    for each in made:
+    for each in packages:
         changes_by_package[each.language] = installed = changes.request(
             urls, each.language, each.version, is_wanted=True
         )
@@ -161,7 +161,7 @@ def _data_bytes(problem: Problem) -> int:
 
 async def _make(source: Source, problems: Sequence[Problem], repository: Path) -> list[tuple[Problem, MadePackage]]:
     """Make the packages, with the programs compiled for each kind of worker."""
-    made = []
+    packages = []
     async with PistonCluster(source, profile="bundled") as cluster:
         builder = Builder(cluster, ArtifactStore(Environment.read().cache), Policy())
         targets = [target for target in cluster.targets() if not target.has_own_scripts]
@@ -170,8 +170,8 @@ async def _make(source: Source, problems: Sequence[Problem], repository: Path) -
             compiled = [program for target in targets for program in await _judges(builder, problem, target)]
             contents = data_of(problem) | {digest(content): content for content in (*common, *compiled)}
             package = package_of(problem)
-            made.append((problem, await asyncio.to_thread(make_package, repository, package, contents)))
-    return made
+            packages.append((problem, await asyncio.to_thread(make_package, repository, package, contents)))
+    return packages
 
 
 async def _runners(builder: Builder, target: Target) -> list[Content]:

@@ -68,8 +68,11 @@ class RunOptions(ABC):
         """The dumps' names, for messages."""
         return ", ".join(self.dumps)
 
-    def pushing(self) -> Callable[[RunOptions, DumpOutcome], int]:
-        """What pushes the results at the end, if the user asked for it, and returns the exit code.
+    def open_hub(self) -> Callable[[RunOptions, DumpOutcome], int]:
+        """Open the data set on the Hub, if the user asked to push there.
+
+        Returns:
+            A function that pushes the results at the end, and returns the exit code.
 
         Raises:
             InputError: the data set cannot be made, or it is public and that was not asked for.

@@ -96,7 +96,7 @@ class RunTestsCall:
     watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
 
     @property
-    def each(self) -> ScoreCall:
+    def common(self) -> ScoreCall:
         """The options for each data set; its `out` is the directory for all."""
         return ScoreCall(
             dumps=[],
@@ -121,7 +121,7 @@ class RunTestsCall:
             "problems": self.problems,
             "tests": self.tests,
             "out": self.local_results_path,
-            **self.each.sandbox.as_dict(),
+            **self.common.sandbox.as_dict(),
             "id_column": self.id_column,
             "override": self.override,
             "add_includes": self.add_includes,

@@ -25,41 +25,41 @@ REPORTS = "reports"
 """The folder of reports, here and on the Hub. Source: the reference."""
 
 
-def run_tests(wanted: RunTestsCall, *, dry_run: bool = False) -> int:
+def run_tests(call: RunTestsCall, *, dry_run: bool = False) -> int:
     """Score all data sets, each into a folder of its own; with `dry_run` only print what would be judged.
 
     Raises:
         InputError: a data set does not exist, RESULTS is not the name of one, or it is public and `--public` was not
             given.
     """
-    if wanted.results_dataset_name is not None:
-        check_name(wanted.results_dataset_name)
-    calls = _calls(wanted)
-    dumps = [call.dump for call in calls]
+    if call.results_dataset_name is not None:
+        check_name(call.results_dataset_name)
+    calls = _calls(call)
+    dumps = [each.dump for each in calls]
     tell(f"{counted(len(calls), 'data set')}: {', '.join(dumps)}")
     if dry_run:
         return scoring.dry_run_all(calls)
-    return wanted.watch.run(
+    return call.watch.run(
         RUN_TESTS,
-        {"dumps": dumps, **wanted.as_dict()},
-        lambda events: _score_all(wanted, calls, events),
-        read=(*dumps, wanted.problems, wanted.tests),
+        {"dumps": dumps, **call.as_dict()},
+        lambda events: _score_all(call, calls, events),
+        read=(*dumps, call.problems, call.tests),
     )
 
 
-def _score_all(wanted: RunTestsCall, calls: Sequence[ScoreCall], events: Events) -> int:
+def _score_all(call: RunTestsCall, calls: Sequence[ScoreCall], events: Events) -> int:
     hub = (
-        HubResults.opened(wanted.results_dataset_name, public=wanted.public)
-        if wanted.results_dataset_name is not None
+        HubResults.opened(call.results_dataset_name, public=call.public)
+        if call.results_dataset_name is not None
         else None
     )
-    return scoring.score_all(calls, after=_Pages(wanted, hub).add, events=events)
+    return scoring.score_all(calls, after=_Pages(call, hub).add, events=events)
 
 
-def _calls(wanted: RunTestsCall) -> tuple[ScoreCall, ...]:
-    sources, each = named_sources(wanted.datasets_to_evaluate), wanted.each
-    names = result_names(sources, {REPORTS: "", **_occupied(each.out)})
-    return tuple(replace(each, dumps=[source], out=each.out / names[source]) for source in sources)
+def _calls(call: RunTestsCall) -> tuple[ScoreCall, ...]:
+    sources, common = named_sources(call.datasets_to_evaluate), call.common
+    names = result_names(sources, {REPORTS: "", **_occupied(common.out)})
+    return tuple(replace(common, dumps=[source], out=common.out / names[source]) for source in sources)
 
 
 def _occupied(directory: Path) -> dict[str, str]:
@@ -72,23 +72,23 @@ def _occupied(directory: Path) -> dict[str, str]:
 class _Pages:
     """Reports, which are written and pushed (nowhere, if `hub` is `None`) after each data set."""
 
-    def __init__(self, wanted: RunTestsCall, hub: HubResults | None) -> None:
-        self._wanted, self._hub = wanted, hub
-        self._directory = wanted.local_results_path / REPORTS
+    def __init__(self, command: RunTestsCall, hub: HubResults | None) -> None:
+        self._command, self._hub = command, hub
+        self._directory = command.local_results_path / REPORTS
 
     def add(self, call: ScoreCall, outcome: DumpOutcome) -> int:
         """Write the reports of a finished data set and the overview; push them with its results."""
         name = call.out.name
         written = write_pages(self._directory / name, call.out, id_column=call.id_column)
         folders = [
-            path for path in sorted(self._wanted.local_results_path.iterdir()) if Earlier.of(path).command == SCORE
+            path for path in sorted(self._command.local_results_path.iterdir()) if Earlier.of(path).command == SCORE
         ]
-        done = {path.name: path for path in folders if (path / "summary.json").is_file()}
+        finished = {path.name: path for path in folders if (path / "summary.json").is_file()}
         with replacing(self._directory / INDEX) as file:
-            file.write(overview_page(done).encode("utf-8", "replace"))
+            file.write(overview_page(finished).encode("utf-8", "replace"))
         print(f"Pages:   {self._directory / name / INDEX} and {len(written) - 1} more", flush=True)
         if self._hub is None:
             return 0
         pages = {f"{REPORTS}/{name}/{path.name}": path for path in written}
         pages[f"{REPORTS}/{INDEX}"] = self._directory / INDEX
-        return push(self._hub, name, call, outcome, pages=pages, replace=self._wanted.override)
+        return push(self._hub, name, call, outcome, pages=pages, replace=self._command.override)

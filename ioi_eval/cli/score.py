@@ -112,5 +112,5 @@ def score(
     """
     from ioi_eval.cli import scoring
 
-    call = replace(call, rules=call.rules.measured(is_here=call.sandbox.is_here))
+    call = replace(call, rules=call.rules.with_stored_time_scale(is_here=call.sandbox.is_here))
     return scoring.dry_run(call) if dry_run else scoring.score(call)

@@ -48,12 +48,12 @@ class DumpToScore:
 
     call: ScoreCall
     dump: Source
-    seen: Survey
+    survey: Survey
     grouping: Grouping
 
-    def own(self, problems: ProblemSet) -> ProblemSet:
+    def problems_of_dump(self, problems: ProblemSet) -> ProblemSet:
         """From the problems that were read for several dumps, those with a year and an id that occur in this dump."""
-        years, ids = ({getattr(key, name) for key in self.seen.problems} for name in ("year", "id"))
+        years, ids = ({getattr(key, name) for key in self.survey.problems} for name in ("year", "id"))
 
         def is_own(key: ProblemKey) -> bool:
             return key.year in years and key.id in ids
@@ -68,16 +68,16 @@ class DumpToScore:
             },
         )
 
-    def loaded(self, problems: LoadingProblems) -> LoadingProblems:
-        """The same, when all have been read."""
-        return LoadingProblems.complete(self.own(problems.wait_for_all()))
+    def wait_for_problems(self, problems: LoadingProblems) -> LoadingProblems:
+        """The same of problems that are being read; waits until all have been read."""
+        return LoadingProblems.complete(self.problems_of_dump(problems.wait_for_all()))
 
 
 def score(call: ScoreCall) -> int:
     """Score a dump, print the result, and push it to the Hub if the user asked for that."""
 
     def work(events: Events) -> int:
-        return score_all((call,), after=call.pushing(), events=events)
+        return score_all((call,), after=call.open_hub(), events=events)
 
     return call.watch.run(SCORE, call.as_dict(), work, read=call.sources)
 
@@ -129,7 +129,7 @@ def score_all(
                 if len(dumps) > 1:
                     tell(f"data set {number} of {len(dumps)}: {to_score.call.dump}")
                     await until(lambda: not problems.is_loading)
-                own = problems if len(dumps) == 1 else to_score.loaded(problems)
+                own = problems if len(dumps) == 1 else to_score.wait_for_problems(problems)
                 outcome = await _score(sandbox, scorer, to_score, own, restore=restore, events=events)
                 codes.append(await in_thread(show, to_score, outcome))
                 if outcome.interrupted or outcome.stopped_by:
@@ -174,7 +174,7 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
             for to_score in dumps:
                 index, notes = peek(to_score.call.out) if not to_score.call.no_resume else (Index(), ())
                 tell(*notes)
-                dump_reader = await _dump_reader(to_score, to_score.loaded(problems), scorer)
+                dump_reader = await _dump_reader(to_score, to_score.wait_for_problems(problems), scorer)
                 again = {"dedupe": not to_score.call.no_dedupe, "retry_failed": to_score.call.retry_failed}
                 planned = await in_thread(plan, dump_reader, index, **again)
                 print(f"{to_score.call.dump}\n\n{planned.describe()}\n" if len(dumps) > 1 else planned.describe())
@@ -203,9 +203,9 @@ def _read_once(call: ScoreCall, dump: Source, folder: Path) -> DumpToScore:
             tell(f"{call.dump} has no column {_ID_COLUMN}; its rows are named by {_LABEL_COLUMN}")
             call = replace(call, id_column=_LABEL_COLUMN)
     dump = KeptColumns(dump, submission_columns(call.id_column), folder)
-    seen = survey(dump, call.selection, id_column=call.id_column)
+    found = survey(dump, call.selection, id_column=call.id_column)
     grouping = grouping_of([open_source(name) for name in call.dumps], call.by)
-    return DumpToScore(call=call, dump=dump, seen=seen, grouping=grouping)
+    return DumpToScore(call=call, dump=dump, survey=found, grouping=grouping)
 
 
 def _dump(call: ScoreCall) -> Source:
@@ -226,19 +226,19 @@ def _load(
 ) -> LoadingProblems:
     """The problems with a year and an id that occur in the dumps, with scaled time limits. Reading their tests, which
     are stored in the cache, has begun."""
-    rows = sum(to_score.seen.rows for to_score in dumps)
-    needed = {key for to_score in dumps for key in to_score.seen.problems}
+    rows = sum(to_score.survey.rows for to_score in dumps)
+    needed = {key for to_score in dumps for key in to_score.survey.problems}
     tell(f"{counted(rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
     years, ids = _years_and_ids(dumps)
     drafts = problems_without_tests(problem_source, years=years, ids=ids)
     for to_score in dumps:
-        _check_found(to_score, to_score.own(drafts), problem_source)
+        _check_found(to_score, to_score.problems_of_dump(drafts), problem_source)
     return LoadingProblems.begin(scaled_set(drafts, dumps[0].call.rules.factor), test_source, blobs)
 
 
 def _years_and_ids(dumps: Sequence[DumpToScore]) -> tuple[set[int], set[str]]:
     """The years and the ids of the problems that the dumps need."""
-    needed = {key for to_score in dumps for key in to_score.seen.problems}
+    needed = {key for to_score in dumps for key in to_score.survey.problems}
     return {key.year for key in needed}, {key.id for key in needed}
 
 
@@ -249,16 +249,16 @@ def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) ->
         InputError: nothing could be judged, and existing results would only be replaced.
     """
     known, call = {*problems.problems, *problems.unusable}, to_score.call
-    lost = sorted({key.id for key in to_score.seen.problems} & call.selection.problems - {key.id for key in known})
-    if known and not lost:
+    absent = sorted({key.id for key in to_score.survey.problems} & call.selection.problems - {key.id for key in known})
+    if known and not absent:
         return
-    asked = ", ".join(f"--problem {name}" for name in lost)
-    if not lost:
-        assumed = f" (rows without `year` are for {DEFAULT_YEAR})" if to_score.seen.without_year else ""
-        asked = f"any problem of {call.dump}, which asks for {listed(map(str, to_score.seen.problems))}{assumed}"
+    needed = ", ".join(f"--problem {name}" for name in absent)
+    if not absent:
+        assumed = f" (rows without `year` are for {DEFAULT_YEAR})" if to_score.survey.without_year else ""
+        needed = f"any problem of {call.dump}, which asks for {listed(map(str, to_score.survey.problems))}{assumed}"
     rows = source.iterate(("year", "id"))
     existing = dict.fromkeys(f"{row.integer('year')}/{row.identifier('id')}" for row in rows)
-    raise InputError(f"{source.describe()} does not have {asked}; it has {listed(existing)}")
+    raise InputError(f"{source.describe()} does not have {needed}; it has {listed(existing)}")
 
 
 def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[tuple[OpenSandbox, Scorer]]:
@@ -297,16 +297,16 @@ async def _score(
         ContestFamily(dump_reader, scorer, unscored=call.unscored_as, grouping=to_score.grouping),
         sandbox,
         jobs_at_once=sandbox.jobs_at_once,
-        rows=to_score.seen.rows,
+        rows=to_score.survey.rows,
         problems=len(problems.drafts.problems),
-        shares=Language.PYTHON in to_score.seen.languages,
+        shares=Language.PYTHON in to_score.survey.languages,
         events=events,
         restore=restore,
     )
 
 
 async def _dump_reader(to_score: DumpToScore, problems: LoadingProblems, scorer: Scorer) -> ContestDumpReader:
-    await scorer.learn_tools(to_score.seen.languages)
+    await scorer.learn_tools(to_score.survey.languages)
     return ContestDumpReader(
         to_score.dump,
         to_score.call.selection,

@@ -48,7 +48,7 @@ def default_map(group: TyperGroup, file: ConfigFile) -> dict[str, Any]:
 
 
 def _of_group(group: TyperGroup, tables: Mapping[str, Any], where: str, path: tuple[str, ...]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for name, table in tables.items():
         command = group.commands.get(name)
         if command is None:
@@ -58,15 +58,15 @@ def _of_group(group: TyperGroup, tables: Mapping[str, Any], where: str, path: tu
         if not isinstance(table, dict):
             raise InputError(f"{header} must be a table of options")
         if isinstance(command, TyperGroup):
-            made[name] = _of_group(command, table, where, (*path, name))
+            options[name] = _of_group(command, table, where, (*path, name))
         elif isinstance(command, TyperCommand):
-            made[name] = _of_command(command, table, header)
-    return made
+            options[name] = _of_command(command, table, header)
+    return options
 
 
 def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str) -> dict[str, Any]:
     settings = settings_of(command)
-    made: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in table.items():
         option = settings.get(name.replace("_", "-"))
         if option is None:
@@ -76,8 +76,8 @@ def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str) ->
             option.process_value(typer.Context(command), text)
         except typer.BadParameter as error:
             raise InputError(f"{header}: {name} = {value!r}: {error.message}") from None
-        made[str(option.name)] = text
-    return made
+        values[str(option.name)] = text
+    return values
 
 
 def _as_text(value: object, option: TyperOption) -> object:

@@ -57,7 +57,7 @@ def show(call: ShowCall) -> int:
     if call.submission is None:
         if call.rerun or call.test:
             raise InputError("--rerun and --test are about one submission: name it")
-        print(listing(_listed(call, results), most=call.most))
+        print(listing(_matching_rows(call, results), most=call.most))
         return 0
     row, name = _find(call, results)
     if results.family is Family.APPS:
@@ -71,7 +71,7 @@ def _is_meant(call: ShowCall, name: Name) -> bool:
     return call.problem is None or call.problem in {name[0], name[0].rpartition("/")[2]}
 
 
-def _listed(call: ShowCall, results: ResultSet) -> Iterator[tuple[Name, Mapping[str, Any]]]:
+def _matching_rows(call: ShowCall, results: ResultSet) -> Iterator[tuple[Name, Mapping[str, Any]]]:
     for row in results.rows((*results.naming_columns, "verdict", "total_score", "passed", "total")):
         name = results.name_of(row)
         if _is_meant(call, name) and call.verdict in {None, row.get("verdict")}:
@@ -137,9 +137,9 @@ def _if_readable(call: ShowCall, family: Family, read: Callable[[], T]) -> T | N
 
 def _tell_change(row: Mapping[str, Any], verdict: str, worth: object, *, before: str) -> None:
     """Print a line if judging again gave another verdict or score; `before` is the column of `row` with the score."""
-    was = row.get("verdict")
-    if was is not None and (was, row.get(before)) != (verdict, worth):
-        tell(f"it was {was} with {row.get(before)}, and is {verdict} with {worth} now")
+    earlier = row.get("verdict")
+    if earlier is not None and (earlier, row.get(before)) != (verdict, worth):
+        tell(f"it was {earlier} with {row.get(before)}, and is {verdict} with {worth} now")
 
 
 # --------------------------------------------------------------------------- contest problems
@@ -162,7 +162,7 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
         tell("what it printed is not kept (`score --keep failing`): --rerun judges it again, and shows it")
     stored = None if case is not None or test is None else stored_input(results.directory, name[0], test)
     texts = TestTexts(
-        given=stored if case is None else beginning(case.input, _READ_BYTES),
+        input=stored if case is None else beginning(case.input, _READ_BYTES),
         expected=None if case is None or case.answer is None else beginning(case.answer, _READ_BYTES),
         output=_output(output, most),
     )
@@ -229,7 +229,7 @@ def _apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name:
         output = tests_of(row)[test].get("output")
         content = None if output is None else str(output).encode("utf-8", "replace")
         texts = replace(_apps_texts(problem, int(test)), output=_output(content, most))
-        texts = replace(texts, given=texts.given or stored_input(results.directory, name[0], test))
+        texts = replace(texts, input=texts.input or stored_input(results.directory, name[0], test))
     memory = results.options.get("memory_limit_bytes")
     limits = Limits(time_s=results.options.get("time_limit_s"), memory_bytes=memory)
     return submission_text(row, name, limits, test=test, texts=texts)
@@ -255,9 +255,9 @@ def _apps_texts(problem: AppsProblem | None, test: int) -> TestTexts:
     """Input and expected output of a test; empty if the data set does not have the test."""
     if problem is None or test >= len(problem.tests):
         return TestTexts()
-    given, expected = (text.encode("utf-8", "replace") for text in shown_texts(problem.tests[test]))
+    input_text, expected = (text.encode("utf-8", "replace") for text in shown_texts(problem.tests[test]))
     return TestTexts(
-        given=TextPart(content=given[:_READ_BYTES], size=len(given)),
+        input=TextPart(content=input_text[:_READ_BYTES], size=len(input_text)),
         expected=TextPart(content=expected[:_READ_BYTES], size=len(expected)),
     )
 

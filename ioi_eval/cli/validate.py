@@ -55,21 +55,21 @@ class ValidateCall:
     watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
 
     @property
-    def given(self) -> str:
-        """The solutions.
+    def solution_source(self) -> str:
+        """Where the solutions are read from.
 
         Raises:
             InputError: there are none.
         """
-        given = self.solutions or self.against
-        if given is None:
+        source = self.solutions or self.against
+        if source is None:
             raise InputError("nothing to validate: give SOLUTIONS, or --against RESULTS with their programs")
-        return given
+        return source
 
     @property
     def sources(self) -> tuple[str, ...]:
         """All sources that are read."""
-        return (self.given, self.problems, self.tests, *filter(None, [self.against]))
+        return (self.solution_source, self.problems, self.tests, *filter(None, [self.against]))
 
     def as_dict(self) -> dict[str, Any]:
         """The values that the journal records."""
@@ -101,4 +101,4 @@ def validate(call: ValidateCall) -> int:
     """
     from ioi_eval.cli.validating import validate_solutions
 
-    return validate_solutions(replace(call, rules=call.rules.measured(is_here=call.sandbox.is_here)))
+    return validate_solutions(replace(call, rules=call.rules.with_stored_time_scale(is_here=call.sandbox.is_here)))

@@ -17,7 +17,7 @@ from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import VALIDATE, check_out
 from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.validate import ValidateCall
-from ioi_eval.cli.watching import tell_judging
+from ioi_eval.cli.watching import emit_judging_begins
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.model import SubmissionResult
@@ -44,7 +44,7 @@ def _validate_all(call: ValidateCall, events: Events) -> int:
     check_std(call.rules.std)
     if call.out is not None:
         check_out(call.out, read=call.sources, command=VALIDATE)
-    solutions = open_source(call.given)
+    solutions = open_source(call.solution_source)
     against = _results_beside(solutions) if call.against is None else open_source(call.against)
     years, ids = frozenset(call.year or ()), frozenset(call.problem or ())
     problems = load_problems(
@@ -90,7 +90,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
         problems = {solution.problem.key: solution.problem for solution in reading.solutions}
         await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.values()))
         rows = len(reading.solutions)
-        tell_judging(events, sandbox, dump=call.given, out=call.out, rows=rows, problems=len(problems))
+        emit_judging_begins(events, sandbox, dump=call.solution_source, out=call.out, rows=rows, problems=len(problems))
         progress = progress_for(rows, bar=call.watch.bar, events=events, load=sandbox.load)
 
         def done(result: SubmissionResult, seconds: float | None) -> None:

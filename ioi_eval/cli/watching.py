@@ -107,7 +107,7 @@ class Watch:
         return events
 
 
-def tell_judging(
+def emit_judging_begins(
     events: Events, sandbox: OpenSandbox, *, dump: str, out: Path | None, rows: int, problems: int
 ) -> None:
     """Send the event that judging of a dump begins, with the targets; `problems`: how many its rows are for."""
@@ -125,7 +125,7 @@ def tell_judging(
     events.emit("judging_begins", **what, workers=sandbox.jobs_at_once, targets=targets)
 
 
-def tell_summary(events: Events, summary: Mapping[str, Any], *, out: Path | None) -> None:
+def emit_summary(events: Events, summary: Mapping[str, Any], *, out: Path | None) -> None:
     """Send the event with the summary of a dump, whose results are in `out`."""
     values = {name: summary[name] for name in _SUMMARY if name in summary}
     if "difficulties" in summary:

@@ -31,7 +31,7 @@ class TestTexts:
 
     __test__ = False
 
-    given: TextPart | None = None
+    input: TextPart | None = None
     expected: TextPart | None = None
     output: TextPart | None = None
 
@@ -139,10 +139,10 @@ def _one_test(test: Mapping[str, Any], name: str, limits: Limits, texts: TestTex
     parts = [f"Test {printable(name)}: {', '.join(facts)}"]
     if feedback := message_of_test(test):
         parts.append("Feedback:\n" + _indented(excerpt(feedback)))
-    for what, seen in (("Input", texts.given), ("Output", texts.output), ("Expected", texts.expected)):
-        if seen is not None:
-            size = "" if seen.size is None else f" ({seen.size:,} bytes)"
-            parts.append(f"{what}{size}:\n" + _indented(excerpt(seen.content, size=seen.size) or ["(empty)"]))
+    for title, text in (("Input", texts.input), ("Output", texts.output), ("Expected", texts.expected)):
+        if text is not None:
+            size = "" if text.size is None else f" ({text.size:,} bytes)"
+            parts.append(f"{title}{size}:\n" + _indented(excerpt(text.content, size=text.size) or ["(empty)"]))
     if texts.output is None:
         parts.append("Its output is not available.")
     elif texts.expected is not None:

@@ -120,5 +120,5 @@ def test_description_of_a_kind_of_workers() -> None:
 def test_the_speed_of_workers_is_not_known() -> None:
     """`--time-scale auto` is measured on this machine. For a cluster it is refused."""
     with pytest.raises(InputError, match="does not hold for Piston servers; give a number"):
-        ContestRules(time_scale="auto").measured(is_here=False)
-    assert ContestRules(time_scale="1.5").measured(is_here=False).factor == 1.5
+        ContestRules(time_scale="auto").with_stored_time_scale(is_here=False)
+    assert ContestRules(time_scale="1.5").with_stored_time_scale(is_here=False).factor == 1.5
