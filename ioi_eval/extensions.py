@@ -51,10 +51,10 @@ def extension(kind: Kind, name: str, *, ours: Iterable[str] = ()) -> Any:
     """
     named: list[EntryPoint] = list(entry_points(group=kind, name=name))
     if not named:
-        there = ", ".join(names(kind)) or "none"
+        existing = ", ".join(names(kind)) or "none"
         known = ", ".join(ours)
         raise InputError(
-            f"no installed package has an entry point {name!r} in the group {kind}; there are: {there}"
+            f"no installed package has an entry point {name!r} in the group {kind}; there are: {existing}"
             + (f"; ours are {known}" if known else "")
         )
     if len({entry_point.value for entry_point in named}) > 1:

@@ -33,7 +33,7 @@ def require_visible(python: str) -> None:
     """
     if not python.startswith("/"):
         return
-    for path in (*_chain(python), os.path.realpath(python), *places_of(python)):
+    for path in (*_chain(python), os.path.realpath(python), *prefixes_of(python)):
         for directory in _HIDDEN:
             if Path(path).is_relative_to(directory):
                 where = python if path == python else f"{python} ({path})"
@@ -52,7 +52,7 @@ def _chain(path: str) -> Iterator[str]:
         path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
 
 
-def require_there(python: str) -> None:
+def require_existing(python: str) -> None:
     """Refuse the path of an interpreter that does not exist on this machine.
 
     Raises:
@@ -62,7 +62,7 @@ def require_there(python: str) -> None:
         raise SetupError(f"there is no interpreter {python} on this machine; give another one with --python")
 
 
-def places_of(python: str) -> tuple[str, ...]:
+def prefixes_of(python: str) -> tuple[str, ...]:
     """The directories that a box must show for an interpreter that is given by its path: the prefixes that it needs.
 
     A prefix is a directory with the interpreter in its `bin`, and with Python's library. A virtual environment also
@@ -80,26 +80,26 @@ def places_of(python: str) -> tuple[str, ...]:
         lines = (path.parent.parent / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace").splitlines()
         homes = [line.partition("=")[2].strip() for line in lines if line.partition("=")[0].strip() == "home"]
         programs |= {Path(home) / path.name for home in homes}
-    prefixes = {
+    candidates = {
         program.parent.parent
         for program in programs
         if program.parent.name == "bin" and not any(program.is_relative_to(root) for root in SYSTEM)
     }
     # Other directories are not prefixes: because of `/home/me/bin/python`, the box must not show all of `/home/me`.
-    places = [
-        str(prefix) for prefix in prefixes if (prefix / "pyvenv.cfg").is_file() or any(prefix.glob("lib/python3*"))
+    prefixes = [
+        str(prefix) for prefix in candidates if (prefix / "pyvenv.cfg").is_file() or any(prefix.glob("lib/python3*"))
     ]
-    require_narrow(python, places)
-    return tuple(places)
+    require_narrow(python, prefixes)
+    return tuple(prefixes)
 
 
-def require_narrow(python: str, places: Iterable[str]) -> None:
+def require_narrow(python: str, directories: Iterable[str]) -> None:
     """Refuse directories that contain more than an interpreter: a box must not show the rest.
 
     Raises:
         SetupError: one of the directories contains more.
     """
-    if refusals := list(filter(None, map(refusal_to_show, places))):
+    if refusals := list(filter(None, map(refusal_to_show, directories))):
         raise SetupError(
             f"the interpreter {python} cannot be used: {'; '.join(refusals)}. Give --python one with a directory of "
             "its own, as a virtual environment has"

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from ioi_eval.errors import OverloadError, SetupError, TransientError, TransportError, UnavailableError
-from ioi_eval.interpreters import located, places_of, require_narrow, require_there, require_visible
+from ioi_eval.interpreters import located, prefixes_of, require_existing, require_narrow, require_visible
 from ioi_eval.jobs.compile import compiler_of, compiler_recipe, is_machine_failure, was_not_found
 from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
 from ioi_eval.jobs.recipes import Recipe
@@ -86,7 +86,7 @@ class Tools:
         """
         if target.name == LOCAL:
             python = located(python)
-            require_there(python)
+            require_existing(python)
             if target.isolation is Isolation.FULL:
                 require_visible(python)
         return await self._once(
@@ -132,7 +132,7 @@ class Tools:
             SetupError: it cannot be used now, but may be later.
             SandboxError: the job could not be run.
         """
-        recipe = interpreter_recipe(python, places_of(python))
+        recipe = interpreter_recipe(python, prefixes_of(python))
         await self._ready(target)
         try:
             answer = await self._ask(recipe, target)

@@ -161,8 +161,10 @@ class AppsExecutor:
         targets = self._sandbox.targets()
         fit = self._bindings.suitable(targets, None)
         if not fit:
-            there = ", ".join(f"{target.name} ({target.profile}, isolation {target.isolation})" for target in targets)
-            raise SetupError(f"{_needed(self._settings.isolation)}; there is {there}")
+            existing = ", ".join(
+                f"{target.name} ({target.profile}, isolation {target.isolation})" for target in targets
+            )
+            raise SetupError(f"{_requirement(self._settings.isolation)}; there is {existing}")
         return fit
 
     async def _interpreter(self, target: Target) -> Interpreter:
@@ -187,14 +189,14 @@ class AppsExecutor:
     async def _score_on(self, target: Target, problem: AppsProblem, code: str) -> AppsResult:
         settings, compat = self._settings, self._settings.compat
         try:
-            given = _given_tests(problem, compat)
+            job_tests = _job_tests(problem, compat)
         except ODD_DATA as error:
             if compat is None:
                 raise
             return _crashed(problem, settings, error)
         try:
             interpreter = await self._interpreter(target)
-            program = await self._program(problem, code, target, interpreter, given)
+            program = await self._program(problem, code, target, interpreter, job_tests)
         except (UnavailableError, UnfitError):
             raise  # no target is left, or this one is not suitable; another may judge the program
         except SandboxError as error:
@@ -211,8 +213,8 @@ class AppsExecutor:
         def wanted() -> bool:
             if compat is None:
                 return True
-            seen, ran = _seen(problem, judging.outcomes(), settings, compat)
-            return _fault(seen) is None and compat.wants_another(problem, ran)
+            outcomes, runs = _runs_of_grader(problem, judging.outcomes(), settings, compat)
+            return _fault(outcomes) is None and compat.wants_another(problem, runs)
 
         try:
             isolation = await self._scheduler.run(program, judging, target, record, wanted=wanted)
@@ -270,10 +272,11 @@ def _refusal(target: Target, least: Isolation) -> str | None:
     """Why a target may not run programs; `None` if it may."""
     if target.profile == "bundled" and target.isolation.rank >= least.rank:
         return None
-    return f"{target.name} has the profile {target.profile} and isolation {target.isolation.value!r}; {_needed(least)}"
+    offer = f"the profile {target.profile} and isolation {target.isolation.value!r}"
+    return f"{target.name} has {offer}; {_requirement(least)}"
 
 
-def _needed(least: Isolation) -> str:
+def _requirement(least: Isolation) -> str:
     return f"Python programs need a target with the bundled profile and isolation {least.value!r} or more"
 
 
@@ -312,16 +315,16 @@ def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException)
     return replace(_unjudged(problem, settings, crash), graded=Graded(crash=crash))
 
 
-def _given_tests(problem: AppsProblem, compat: CompatGrader | None) -> Sequence[JobTest]:
+def _job_tests(problem: AppsProblem, compat: CompatGrader | None) -> Sequence[JobTest]:
     """The inputs of a program. If the other grader only loads programs, there is one run with an empty input."""
     if compat is None:
-        return [_given(test) for test in problem.tests]
+        return [_job_test(test) for test in problem.tests]
     if not problem.tests or (problem.fn_name is not None and compat.calls is Calls.LOAD):
         return (JobTest(input=b""),)
     return [JobTest(input=compat.given(test)) for test in problem.tests]
 
 
-def _given(test: AppsTest) -> JobTest:
+def _job_test(test: AppsTest) -> JobTest:
     if isinstance(test, CallTest):
         return JobTest(input=encode(arguments_of(test)))
     return JobTest(input=test.stdin, answer=test.answer)
@@ -331,26 +334,26 @@ def _grade(
     problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, *, compat: CompatGrader
 ) -> AppsResult:
     """The result from the outcomes of the tests, by the rules of the other grader."""
-    seen, ran = _seen(problem, outcomes, settings, compat)
-    fault = _fault(seen)
+    counted, runs = _runs_of_grader(problem, outcomes, settings, compat)
+    fault = _fault(counted)
     if fault is not None:
         return _unjudged(problem, settings, fault)
-    return verdicts.graded_result(problem, seen, compat.grade(problem, ran), settings)
+    return verdicts.graded_result(problem, counted, compat.grade(problem, runs), settings)
 
 
-def _seen(
+def _runs_of_grader(
     problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, compat: CompatGrader
 ) -> tuple[list[TestOutcome], list[TestRun]]:
     """The runs that the other grader would have made too: in order, up to the test at which it stops."""
-    seen: list[TestOutcome] = []
-    ran: list[TestRun] = []
-    while (outcome := outcomes.get(str(len(ran)))) and (not ran or compat.wants_another(problem, ran)):
-        seen.append(verdicts.with_wall_clock_limit(outcome, settings.cpu_s))
-        ran.append(verdicts.run_of(seen[-1], compat))
-    return seen, ran
+    counted: list[TestOutcome] = []
+    runs: list[TestRun] = []
+    while (outcome := outcomes.get(str(len(runs)))) and (not runs or compat.wants_another(problem, runs)):
+        counted.append(verdicts.with_wall_clock_limit(outcome, settings.cpu_s))
+        runs.append(verdicts.run_of(counted[-1], compat))
+    return counted, runs
 
 
-def _fault(seen: Sequence[TestOutcome]) -> str | None:
+def _fault(outcomes: Sequence[TestOutcome]) -> str | None:
     """Why a program cannot be graded: the first failure of ours, or of a judge program; `None` if there is none."""
-    faults = (outcome.message for outcome in seen if outcome.details.judged and outcome.verdict is Verdict.JE)
+    faults = (outcome.message for outcome in outcomes if outcome.details.judged and outcome.verdict is Verdict.JE)
     return next(faults, None)

@@ -34,7 +34,7 @@ def merge(
         tell(f"and {counted(more, 'conflict')} more")
     print(
         f"{out}: {counted(merged.results, 'result')}, {merged.copies} copies, {merged.failures} failures of judge "
-        f"programs; {merged.known} were in several journals"
+        f"programs; {merged.left_out} were in several journals"
     )
     if merged.unknown:
         print(f"{merged.unknown} copies are of programs that no run has judged: the next run judges them.")

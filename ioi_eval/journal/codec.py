@@ -33,17 +33,18 @@ _DEFAULTS = tuple(
 def encode_result(result: SubmissionResult) -> dict[str, Any]:
     """The result as dicts, lists, texts and numbers."""
     table: list[list[Any]] = []
-    places: dict[tuple[object, ...], int] = {}
+    indices: dict[tuple[object, ...], int] = {}
 
-    def place(outcome: TestOutcome) -> int:
+    def index_of(outcome: TestOutcome) -> int:
+        """The index of an outcome in the table, to which it is added if necessary."""
         values = [getattr(outcome, name) for name in _FIELDS]
         key = tuple(tuple(sorted(v.items())) if isinstance(v, Mapping) else v for v in values)
-        if key not in places:
-            places[key] = len(table)
+        if key not in indices:
+            indices[key] = len(table)
             while values[-1] == _DEFAULTS[len(values) - 1]:
                 values.pop()
             table.append(list(map(_plain, values)))
-        return places[key]
+        return indices[key]
 
     subtasks = [
         {
@@ -52,7 +53,7 @@ def encode_result(result: SubmissionResult) -> dict[str, Any]:
             "score": s.score,
             "points": s.points,
             "weighted_score": s.weighted_score,
-            "tests": [place(outcome) for outcome in s.tests],
+            "tests": [index_of(outcome) for outcome in s.tests],
         }
         for s in result.subtasks
     ]

@@ -29,7 +29,7 @@ class Merged:
 
     Args:
         results, failures, copies: how many records of each kind were written.
-        known: how many records were left out because an earlier one has the same keys.
+        left_out: how many records were left out because an earlier one has the same keys.
         conflicts: messages about journals with different results for the same program; the first journal counts.
         notes: notes about the journals, for users.
         command: the command that wrote the results.
@@ -38,7 +38,7 @@ class Merged:
     results: int = 0
     failures: int = 0
     copies: int = 0
-    known: int = 0
+    left_out: int = 0
     conflicts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     command: str = ""
@@ -53,21 +53,21 @@ class Merged:
         """How many copies have a program without a result in any journal: they are judged again."""
         return sum(program not in self._index.programs for program in self._copied)
 
-    def take(self, directory: Path, journal: Journal) -> None:
+    def add_journal(self, directory: Path, journal: Journal) -> None:
         """Write the records that the earlier journals do not have."""
         with _opened(directory, self.notes) as (buffer, end):
             for frame in frames.whole_frames(buffer[:end], len(frames.MAGIC)):
                 if frame.kind is not RecordKind.RUN:
-                    self._take(frame, bytes(buffer[frame.body : frame.end - 1]), directory, journal)
+                    self._add_record(frame, bytes(buffer[frame.body : frame.end - 1]), directory, journal)
 
-    def _take(self, frame: Frame, body: bytes, directory: Path, journal: Journal) -> None:
+    def _add_record(self, frame: Frame, body: bytes, directory: Path, journal: Journal) -> None:
         values = orjson.loads(body)
         self._require_family(values, directory)
         if frame.kind is RecordKind.RESULT:
             self._compare(frame, values, directory)
         stored = self._index.find(frame.keys)
         if stored is not None and (frame.kind is RecordKind.FINAL_JE or not stored.is_final_je):
-            self.known += 1
+            self.left_out += 1
             return
         self._index.add(frame.kind, frame.keys, journal.append(frame.kind, frame.keys, body))
         if frame.kind is RecordKind.RESULT:
@@ -119,7 +119,7 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
     try:
         with Journal(unfinished, options={"merged": [str(path) for path in directories]}, resume=False) as journal:
             for directory in directories:
-                merged.take(directory, journal)
+                merged.add_journal(directory, journal)
         os.replace(unfinished / "journal", out / "journal")
     except OSError as error:
         raise SetupError(f"{out / 'journal'} cannot be written: {error.strerror}; choose another --out") from error

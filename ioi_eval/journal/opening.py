@@ -124,14 +124,14 @@ def check_writable(directory: Path) -> Path:
     Raises:
         SetupError: it cannot.
     """
-    there = directory.absolute()
-    while not there.exists() and not there.is_symlink():
-        there = there.parent
-    if not there.is_dir():
-        raise SetupError(f"{directory}: {there} is not a directory; choose another --out")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise SetupError(f"{directory}: {there} may not be written to; choose another --out")
-    return there
+    existing = directory.absolute()
+    while not existing.exists() and not existing.is_symlink():
+        existing = existing.parent
+    if not existing.is_dir():
+        raise SetupError(f"{directory}: {existing} is not a directory; choose another --out")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise SetupError(f"{directory}: {existing} may not be written to; choose another --out")
+    return existing
 
 
 def lock(directory: Path, notes: list[str]) -> int:

@@ -73,11 +73,11 @@ class RecordFile:
             self.end = offset
             with contextlib.suppress(OSError):  # otherwise the next start cuts off the torn record
                 os.ftruncate(self.fd, offset)
-            raise self._failed("write", error, self._kept()) from error
+            raise self._failed("write", error, self._sync_earlier()) from error
         return offset
 
-    def _kept(self) -> str:
-        """The message's part about the records before one that could not be written."""
+    def _sync_earlier(self) -> str:
+        """Sync the records before one that could not be written. Returns the part of the message about them."""
         try:
             os.fsync(self.fd)
         except OSError:

@@ -66,7 +66,7 @@ class Journal:
                     opening.set_aside(self.path, self.notes)
                 fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
                 stack.callback(os.close, fd)
-                self.found = _state(fd)
+                self.state_at_opening = _state(fd)
                 end = opening.load(self.path, fd, self.index, self.notes)
                 os.ftruncate(fd, end)
                 if end == 0:
@@ -142,19 +142,19 @@ class Journal:
                 self._records.sync()
                 self._unsynced = 0
 
-    def require_there(self) -> None:
+    def require_in_place(self) -> None:
         """Check that the file is still where the next run will look for it.
 
         Raises:
             SetupError: it was deleted or replaced.
         """
         try:
-            there = os.path.samestat(os.stat(self.path), os.fstat(self._records.fd))
+            is_same = os.path.samestat(os.stat(self.path), os.fstat(self._records.fd))
         except FileNotFoundError:
-            there = False
+            is_same = False
         except OSError:
             return  # the disk may be gone for a moment: writing will report it
-        if not there:
+        if not is_same:
             raise SetupError(
                 f"{self.path} was deleted or replaced while this run was writing to it, and what was judged is lost "
                 "with it; start the same command again to judge everything again"

@@ -100,7 +100,7 @@ async def _judge_and_write(
                 interrupted = await interrupts.run(run.execute())
             finally:
                 progress.close()
-            await in_thread(store.journal.require_there)
+            await in_thread(store.journal.require_in_place)
             await in_thread(store.journal.sync)
             facts = run.counts.facts(settings, store.journal.notes, started=started, interrupted=interrupted)
             writing = progress.writing()

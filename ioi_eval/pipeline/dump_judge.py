@@ -92,7 +92,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         """Sync the journal in time, also while there are no new results, and check that it still exists. If problems
         were read meanwhile and that failed, raise the error, also while all rows of the dump were read.
         """
-        self.store.journal.require_there()
+        self.store.journal.require_in_place()
         self.store.journal.sync_if_due()
         if not self._family.dump_reader.may_wait:
             self._family.await_problems()

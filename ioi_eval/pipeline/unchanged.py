@@ -63,7 +63,7 @@ class PresentResults:
             return None
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # then it is not what we wrote
             state = orjson.loads((self.directory / STATE).read_bytes())
-            same = state["made_from"] == made_from and state["journal"] == list(self.journal.found)
+            same = state["made_from"] == made_from and state["journal"] == list(self.journal.state_at_opening)
             if same and state["files"] == self._state_of_files():
                 values: dict[str, Any] = orjson.loads((self.directory / "summary.json").read_bytes())
                 return {**values, "notes": state["notes"]}

@@ -51,11 +51,11 @@ def _matches(term: str) -> Iterable[str]:
         )
     from ioi_eval.rows.hub import names_of_owner
 
-    there = names_of_owner(parts["owner"])
-    names = sorted(name for name in there if fnmatchcase(name, parts["name"]))
+    data_sets = names_of_owner(parts["owner"])
+    names = sorted(name for name in data_sets if fnmatchcase(name, parts["name"]))
     if not names:
-        more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
-        has = f"; {parts['owner']} has {', '.join(sorted(there)[:_NAMED])}{more}" if there else ""
+        more = f" and {len(data_sets) - _NAMED} more" if len(data_sets) > _NAMED else ""
+        has = f"; {parts['owner']} has {', '.join(sorted(data_sets)[:_NAMED])}{more}" if data_sets else ""
         raise InputError(f"no data set of the Hub matches {term}{has}")
     return [f"{parts['owner']}/{name}" for name in names]
 

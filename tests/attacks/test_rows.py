@@ -17,7 +17,7 @@ import pytest
 
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.interpreters import places_of
+from ioi_eval.interpreters import prefixes_of
 from ioi_eval.model import Batch, Isolation, Language, Problem, ProblemKey, Submission, Subtask, TestCase
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
@@ -161,6 +161,6 @@ def test_rows_beside_an_environment(
 
 
 def test_rows_lie_inside_the_directory_of_the_interpreter(project: Project) -> None:
-    """At least one file with rows lies in the directory that `places_of` returns, so the test above can fail."""
-    (place,) = places_of(project.python)
+    """At least one file with rows lies in the directory that `prefixes_of` returns, so the test above can fail."""
+    (place,) = prefixes_of(project.python)
     assert any(row.startswith(f"{place}/") for row in project.rows)

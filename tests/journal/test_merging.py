@@ -49,7 +49,7 @@ def test_shards_are_merged(tmp_path: Path, contest: bool) -> None:
         contest=contest,
     )
     merged = merge([one, two], tmp_path / "out")
-    assert (merged.results, merged.copies, merged.known, merged.conflicts) == (2, 2, 1, [])
+    assert (merged.results, merged.copies, merged.left_out, merged.conflicts) == (2, 2, 1, [])
     assert merged.command == ("ioi-eval score" if contest else "ioi-eval apps score")
     assert scores(tmp_path / "out", ("a", 1), ("b", 1), ("c", 2), ("d", 2), ("e", 2)) == [5, 5, 7, 7, None]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".lock", "journal"]

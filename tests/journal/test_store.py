@@ -258,13 +258,13 @@ def test_after_a_failed_fsync_nothing_more_is_reported_as_synced(tmp_path: Path)
 def test_a_journal_deleted_during_a_run_is_an_error(tmp_path: Path) -> None:
     """The file is deleted or replaced. No record is reported as synced."""
     with Journal(tmp_path / "out", options={}) as journal:
-        journal.require_there()
+        journal.require_in_place()
         shutil.rmtree(tmp_path / "out")
         with pytest.raises(SetupError, match=r"was deleted or replaced .* what was judged is lost"):
-            journal.require_there()
+            journal.require_in_place()
         write(tmp_path / "out", range(1))
         with pytest.raises(SetupError, match="was deleted or replaced"):
-            journal.require_there()
+            journal.require_in_place()
 
 
 def test_temporary_records_leave_no_file(tmp_path: Path) -> None:

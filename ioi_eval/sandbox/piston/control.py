@@ -100,19 +100,19 @@ async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageCh
     """
     async with _client() as client:
         present = dict(zip(urls, await _each(urls, lambda url: _presence(client, url)), strict=True))
-        done = {
+        results = {
             url: PackageChange(url=url, is_done=False, message=f"not asked: {presence.why_not}")
             for url, presence in present.items()
         }
-        there = [url for url in urls if not present[url].why_not]
-        for some in (there[:1], there[1:]):
-            changes = await _each(some, lambda url: _change(client, url, package))
-            done |= {each.url: each for each in changes}
-            if some == there[:1] and any(each.is_dead for each in changes):
+        up = [url for url in urls if not present[url].why_not]
+        for batch in (up[:1], up[1:]):
+            changes = await _each(batch, lambda url: _change(client, url, package))
+            results |= {each.url: each for each in changes}
+            if batch == up[:1] and any(each.is_dead for each in changes):
                 message = "not asked, as the first worker crashed on this request"
-                done |= {url: PackageChange(url=url, is_done=False, message=message) for url in there[1:]}
+                results |= {url: PackageChange(url=url, is_done=False, message=message) for url in up[1:]}
                 break
-        return [done[url] for url in urls]
+        return [results[url] for url in urls]
 
 
 def _client() -> httpx.AsyncClient:
@@ -166,9 +166,9 @@ async def _generation(client: httpx.AsyncClient, url: str, runtime: Runtime) -> 
     import httpx
 
     files = [{"name": name, "content": ""} for name in ("a", "a/b")]
-    asked = {"language": runtime.language, "version": runtime.version, "files": files, "run_cpu_time": "none"}
+    request = {"language": runtime.language, "version": runtime.version, "files": files, "run_cpu_time": "none"}
     try:
-        reply = await client.post(f"{url}/execute", json=asked, timeout=_GENERATION_S)
+        reply = await client.post(f"{url}/execute", json=request, timeout=_GENERATION_S)
     except httpx.HTTPError:
         return _EITHER
     if reply.status_code == 400 and b"run_cpu_time" in reply.content:
