@@ -4,6 +4,7 @@
 #include "capabilities.h"
 #include "decisions.h"
 #include "descriptors.h"
+#include "judge_directories.h"
 #include "plan.h"
 #include "system.h"
 
@@ -27,6 +28,7 @@ struct Job {
   Fd interpreter = {};                               // executed with the program as its argument, if the plan has one
   Fd interpreter_file = {};                          // the plan's `with=` file, which is open for the interpreter
   std::vector<ProcessDirectories> directories = {};  // for each process
+  JudgeDirectories judge_directories{machine.base};
   Filter filter = {};
   // An inotify descriptor: it reports who closed a FIFO. All tests share it, because closing one that had watches takes the
   // kernel 10 to 20 ms (it waits until no reader of its list of watches is left). No two watches have the same number.

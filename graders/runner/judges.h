@@ -2,7 +2,9 @@
 #pragma once
 
 #include "descriptors.h"
+#include "directories.h"
 #include "job.h"
+#include "judge_directories.h"
 #include "launch.h"
 #include "lines.h"
 #include "numbers.h"
@@ -38,7 +40,7 @@ class Judge {
   std::string directory;      // in which it runs
   std::string kept_feedback;  // the feedback directory of an earlier pass
 
-  explicit Judge(const Job& job) : job_(job) {}
+  explicit Judge(Job& job) : job_(job) {}
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
   ~Judge() { clear(); }
@@ -58,11 +60,9 @@ class Judge {
              const ProcessDirectories* partner = nullptr) {
     who_ = who;
     spec_ = &spec;
-    directory = make_directory(job_.machine.base + "/" + random_name());
-    link(kJudgeInputFd, "input.txt");
-    link(kJudgeAnswerFd, "correct_output.txt");
-    if (its_files.output >= 0) link(kJudgeOutputFd, "output.txt");
-    link(kJudgeProgramFd, name());
+    links_ = {{"input.txt", kJudgeInputFd}, {"correct_output.txt", kJudgeAnswerFd}, {name(), kJudgeProgramFd}};
+    if (its_files.output >= 0) links_.emplace_back("output.txt", kJudgeOutputFd);
+    directory = job_.judge_directories.take(links_);
     if (!kept_feedback.empty()) {
       if (rename(kept_feedback.c_str(), (directory + "/feedback").c_str()) != 0) system_fault("give a feedback directory");
     } else if (rules_of(spec.protocol).has_feedback) {
@@ -118,12 +118,18 @@ class Judge {
   }
 
   void clear() {
-    if (process.alive()) {
+    bool ended_before = !process.alive();
+    if (!ended_before) {
       process.kill();
       process.reap(true);
       ended_us = now_us();
     }
-    if (!directory.empty()) remove_tree(AT_FDCWD, directory.c_str());
+    if (directory.empty()) return;
+    if (ended_before) {
+      job_.judge_directories.give_back(links_, directory);
+    } else {
+      remove_tree(AT_FDCWD, directory.c_str());  // processes that it started may still run
+    }
     directory.clear();
   }
 
@@ -131,10 +137,6 @@ class Judge {
   void fail(JudgeFault kind, const std::string& why) {
     fault = kind;
     explanation = why;
-  }
-
-  void link(int fd, const char* as) {
-    if (symlink(format("/proc/self/fd/%d", fd).c_str(), (directory + "/" + as).c_str()) != 0) system_fault("symlink");
   }
 
   // The child's side.
@@ -182,9 +184,10 @@ class Judge {
   // wrong one, if a word is not a number.
   int64_t max_written() const { return job_.plan.output_bytes + kFileSlackBytes; }
 
-  const Job& job_;
+  Job& job_;
   TrustedProgram who_ = TrustedProgram::Checker;
   const JudgeSpec* spec_ = nullptr;
+  JudgeDirectories::Links links_;
   StartError start_error_;
   Stopwatch stopwatch_;
 };

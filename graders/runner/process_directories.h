@@ -4,6 +4,7 @@
 
 #include "capabilities.h"
 #include "descriptors.h"
+#include "directories.h"
 #include "job.h"
 #include "lines.h"
 #include "numbers.h"
@@ -13,27 +14,6 @@
 #include "system.h"
 
 namespace runner {
-
-inline std::string random_name() {
-  unsigned char bytes[16];
-  if (syscall(SYS_getrandom, bytes, sizeof bytes, 0) != sizeof bytes) system_fault("getrandom");
-  std::string name;
-  for (unsigned char byte : bytes) name += format("%02x", byte);
-  return name;
-}
-
-inline std::string make_directory(const std::string& path, mode_t mode = 0700) {
-  if (mkdir(path.c_str(), mode) != 0) system_fault("mkdir %s", path.c_str());
-  return path;
-}
-
-// Removes a directory with all that a judge or a step put there, or a confined contestant, which can make no directories in it.
-inline void remove_tree(int parent, const char* name) {
-  if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
-  Fd directory(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  each_entry(directory.get(), remove_tree);
-  unlinkat(parent, name, AT_REMOVEDIR);
-}
 
 // (Not named `bind`: if another header includes <functional>, argument-dependent look-up would prefer std::bind.)
 inline void bind_mount(const std::string& from, const std::string& to) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -336,3 +337,39 @@ def test_white_diff_agrees_with_its_rule(boxes: Callable[[str], Box], program: C
         tests.append(f"test id={number} input={number}.in answer={number}.ans")
         expected.append("AC" if reference_white_diff(output, answer) else "WA")
     assert box.run(batch_plan(tests, checker=WHITE_DIFF), files).verdicts == expected
+
+
+DIRECTORY = rb"""#!/bin/sh
+# Prints its directory and what is in it. Then it does what the test's input says from its second line on.
+echo 1
+echo "$(pwd)" $(for name in *; do echo "$name:$(readlink "$name" || echo file)"; done) >&2
+eval "$(tail -n +2 input.txt)"
+"""
+LINKS = {"input.txt": 10, "correct_output.txt": 11, "output.txt": 12, "checker": 13}
+LATE = "(sleep 0.2; echo late > note) > /dev/null 2>&1 &"  # it is killed before
+CHANGES = [
+    "",
+    "echo left > note",
+    "mv output.txt old; cp old output.txt; rm old",
+    "mkdir sub; echo left > sub/note",
+    "rm input.txt; ln -s /proc/self/fd/11 input.txt",
+    "chmod 755 .",
+    LATE,
+    "",
+    "",
+]
+
+
+def test_a_checker_does_not_find_what_another_one_left(box: Box, program: Callable[..., Path]) -> None:
+    """The directory of a checker has links to its files only. The next test's checker gets it if it is unchanged."""
+    answer = run_batch(
+        box, program("contestant"), *(f"sum 1\n{change}\n" for change in CHANGES), files={"checker": DIRECTORY},
+        checker=line("checker", protocol="cms", file="checker", **JUDGE),
+    )  # fmt: skip
+    assert answer.verdicts == ["AC"] * len(CHANGES)
+    seen = [entry["message"].split() for entry in answer.lines]
+    links = sorted(f"{name}:/proc/self/fd/{number}" for name, number in LINKS.items())
+    assert [sorted(words[1:]) for words in seen] == [links] * len(CHANGES)
+    directories = [words[0] for words in seen]
+    unchanged = [after == before for before, after in itertools.pairwise(directories)]
+    assert unchanged == [change in ("", LATE) for change in CHANGES[:-1]]
