@@ -32,6 +32,7 @@ from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
 from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.languages import CompiledLanguage, compiled, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
+from ioi_eval.problems.grader_files import is_compiled
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.local.slots import TaskLock
 from ioi_eval.tools import Tool, Tools
@@ -180,7 +181,7 @@ class Builder:
             UnfitError: this target's compiler does not know the standard.
             SandboxError: the job could not be run.
         """
-        if not recipes.is_compiled(source):
+        if not is_compiled(source):
             return source.content
         self._refuse_unfit(std, target, Language.CPP)
         recipe = recipes.program_recipe(what, source, beside, target.toolchain, std=std)

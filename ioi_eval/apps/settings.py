@@ -16,6 +16,7 @@ from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.model.checks import Comparator
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import longest_equal
+from ioi_eval.problems.grader_files import check_script
 from ioi_eval.sandbox import Target
 
 TIME_LIMIT_S = 10.0
@@ -25,6 +26,9 @@ _COMPAT_OUTPUT_BYTES = 16 << 20
 _COMPAT_SPARE_BYTES = 256 << 10
 """Most output for another grader, which needs the whole output: four times the longest answer and the spare bytes,
 at most the first number. These graders have no limit; with us more is OLE. A job's tests share what it may return."""
+
+_ELF = b"\x7fELF"
+"""The beginning of a compiled program. (A checker in a row of a problem is text, so it cannot be one.)"""
 
 _LEAST_MEMORY = 16 * MIB  # under this no interpreter starts; the user probably meant another unit
 
@@ -83,15 +87,18 @@ def read_checker(settings: AppsSettings) -> bytes | None:
     """The source of the comparator's checker at present; `None` without one.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: it cannot be read, or cannot be started.
     """
     if not settings.comparator.program:
         return None
     path = Path(settings.comparator.program)
     try:
-        return path.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         raise InputError(f"the checker {path} cannot be read: {error.strerror}") from error
+    if not content.startswith(_ELF):
+        check_script(SourceFile(path=str(path), content=content))
+    return content
 
 
 def run_rules(problem: AppsProblem, settings: AppsSettings, *, checker: bytes | None) -> RunRules:

@@ -181,8 +181,3 @@ def known_good_recipe(toolchain: Toolchain, std: str | None = None, language: La
     commands = rules.commands(toolchain, [name], [], "good", std=std or rules.known_good_standard)
     steps = (Step(argv=argv, files=() if index else ((name, source),)) for index, argv in enumerate(commands))
     return Recipe(what="known good program", steps=tuple(steps), artifacts=("good",), sees=toolchain.sees)
-
-
-def is_compiled(source: SourceFile) -> bool:
-    """Whether a judge program is C++ or C source or is made by a script, rather than a script that runs as it is."""
-    return source.name == BUILD_SCRIPT or source.name.endswith((*Language.CPP.endings, *Language.C.endings))

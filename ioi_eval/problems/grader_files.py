@@ -20,7 +20,9 @@ from ioi_eval.problems import grader_config
 
 _HEADER_ENDINGS = (".h", ".hpp", ".hh", ".hxx")
 _SOURCE_ENDINGS = (*_HEADER_ENDINGS, ".cpp", ".cc", ".cxx", ".c", ".inc", ".inl", ".ipp", ".tpp")
-_SCRIPT_ENDINGS = ("", ".py", ".sh")  # a judge program that is a script
+_FIRST_LINES = {"": "#!/bin/sh", ".py": "#!/usr/bin/env python3", ".sh": "#!/bin/sh"}
+"""The endings of judge programs that are scripts, each with a first line to suggest."""
+
 BUILD_SCRIPT = "build"
 """A script that builds a checker or interactor as `run`. Source: Kattis problem package format, "Programs"."""
 
@@ -113,25 +115,43 @@ def judge_program(
         files: all files of the problem.
         role: `checker`, `manager` or `interactor`.
         is_private: whether a file belongs to the submission's side, so that a judge program does not get it.
-
-    Raises:
-        InputError: the file with this name is neither C++ or C source nor a script.
     """
     by_path = {file.path: file for file in files}
     if build := by_path.get(f"{role}/{BUILD_SCRIPT}"):
         return build, _beside(files, build, is_private)
     for folder in _JUDGE_FOLDERS[role]:
         base = f"{folder}/{role}" if folder else role
-        for ending in (".cpp", ".cc", ".c", *_SCRIPT_ENDINGS):
+        for ending in (".cpp", ".cc", ".c", *_FIRST_LINES):
             program = by_path.get(base + ending)
-            if program is None:
-                continue
-            if not ending and not program.content.startswith(b"#!"):
-                raise InputError(
-                    f"{program.path} is neither C++ or C source (.cpp, .c) nor a script that begins with #!"
-                )
-            return program, _beside(files, program, is_private)
+            if program is not None:
+                return program, _beside(files, program, is_private)
     return None, ()
+
+
+def is_compiled(source: SourceFile) -> bool:
+    """Whether a judge program is C++ or C source or is made by a script, rather than a script that runs as it is."""
+    return source.name == BUILD_SCRIPT or source.name.endswith((*Language.CPP.endings, *Language.C.endings))
+
+
+def check_script(source: SourceFile) -> None:
+    """Refuse a judge program that is neither compiled nor can be started: it would fail on every test.
+
+    Raises:
+        InputError: the kernel cannot start it, as its first line does not name an interpreter.
+    """
+    if is_compiled(source):
+        return
+    first_line, newline, _ = source.content.partition(b"\n")
+    if not first_line.startswith(b"#!"):
+        raise InputError(
+            f"{source.path} is neither C++ or C source (.cpp, .c) nor a script that begins with #!; for a script, "
+            f"make its first line {_FIRST_LINES.get(PurePosixPath(source.path).suffix, _FIRST_LINES[''])}"
+        )
+    if newline and first_line.endswith(b"\r"):
+        raise InputError(
+            f"{source.path}: its first line ends with a carriage return, so it cannot be started; end its lines with "
+            "line feeds only"
+        )
 
 
 def _beside(

@@ -35,7 +35,7 @@ from ioi_eval.model import (
     WhiteDiff,
 )
 from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
-from ioi_eval.problems.grader_files import GraderFiles, classify, config_text, read_pairs
+from ioi_eval.problems.grader_files import GraderFiles, check_script, classify, config_text, read_pairs
 from ioi_eval.problems.output_files import tests_by_output
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.token_rules import check_token_flags
@@ -151,6 +151,9 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
     _refuse_misplaced_files(key, shared.grader_files, config)
     _check_linking(key, files, config)
     method = _method(task_type, shared, config, files, subtasks)
+    for program in (method.check, method.manager):
+        if isinstance(program, JudgeProgram):
+            check_script(program.source)
     _check_passes(shared.passes, method)
     time_limit_s = _limit("time_limit", shared.time_limit, config.time_limit_s, task_type)
     max_time_s = runner_rules()["kMaxMs"] / 1000

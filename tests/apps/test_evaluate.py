@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
+from ioi_eval.apps.settings import AppsSettings, read_checker
 from ioi_eval.errors import InputError
+from ioi_eval.model.checks import Comparator
 from tests.apps_rows import DOUBLE, ZERO
 
 TESTS = {"inputs": ["1\n", "2\n"], "outputs": ["2\n", "4\n"]}
@@ -236,6 +238,18 @@ def test_a_changed_checker_is_used_in_the_next_call(tmp_path: Path) -> None:
     checker.unlink()
     with pytest.raises(InputError, match=r"checker\.sh cannot be read"):
         evaluate(DOUBLE, comparator=f"checker:{checker}")
+
+
+def test_a_checker_that_cannot_be_started_is_refused(tmp_path: Path) -> None:
+    """A script without `#!` would fail on each output. A compiled checker needs none."""
+    script = tmp_path / "checker.py"
+    script.write_text("print(1)\n")
+    with pytest.raises(InputError, match=r"checker\.py is neither .* make its first line #!/usr/bin/env python3"):
+        evaluate(DOUBLE, comparator=f"checker:{script}")
+    binary = tmp_path / "checker"
+    binary.write_bytes(b"\x7fELF")
+    checker = Comparator.parse(f"checker:{binary}")
+    assert read_checker(AppsSettings(comparator=checker)) == b"\x7fELF"
 
 
 def test_from_an_event_loop_and_from_many_threads() -> None:

@@ -299,6 +299,17 @@ def test_an_error_affects_only_its_problem(tmp_path: Path) -> None:
         ({"grader_files": [["checkers/checker.cpp", "x"]]}, "nothing uses it; call it checker/checker.cpp, or set"),
         ({"grader_files": [["checker/check.cpp", "x"]]}, "holds checker/check.cpp, where nothing uses it"),
         ({"grader_files": [["sub/Checker.py", "x"]]}, "nothing uses it; call it checker/checker.py, or"),
+        (
+            {"grader_files": [["checker/checker.py", "print(1)"]]},
+            "checker/checker.py is neither .* nor a script that begins with #!; .* first line #!/usr/bin/env python3",
+        ),
+        ({"grader_files": [["checker/checker.sh", "#!/bin/sh\r\n"]]}, "its first line ends with a carriage return"),
+        ({"grader_files": [["checker/checker", "\x7fELF"]]}, "checker/checker is neither C\\+\\+ or C source"),
+        ({**COMMUNICATION, "grader_files": [["graders/stub.cpp", "x"], ["manager/manager.py", "x"]]}, "manager.py is ne"),
+        (
+            {"task_type": "Interactive", "grader_files": [["interactor/interactor.sh", "exit 42"]]},
+            "interactor/interactor.sh is neither .* first line #!/bin/sh",
+        ),
         ({"grader_files": [["grader/stub.cpp", "x"]]}, "nothing uses it; call it graders/stub.cpp"),
         ({"grader_files": [BATCH_FILES[0], ["sum.h", "x"]]}, "nothing uses it; call it graders/sum.h"),
         ({"grader_files": [["../x", "y"]]}, "only paths inside the problem"),
