@@ -96,7 +96,7 @@ def write_results(
             line: Row = compact.apps_line(row.pop("test_results") or [])
         else:
             row["all_subtasks_results"], line = compact.without_tests(row["all_subtasks_results"])
-        row["tests_id"], body = compact.named(line, dumped)
+        row["tests_id"], body = compact.line_with_id(line, dumped)
         lines[row["tests_id"]] = body
         results.append(dumped({**row, "tests_id": row["tests_id"] or None}))
     (directory / "results.jsonl").write_bytes(b"".join(results))

@@ -85,5 +85,5 @@ class RunOptions(ABC):
         from ioi_eval.report.hub import HubResults
         from ioi_eval.rows import result_names
 
-        hub = HubResults.opened(self.push_to_hub, public=self.public)
+        hub = HubResults.open(self.push_to_hub, public=self.public)
         return partial(push, hub, "--".join(result_names(self.dumps, {}).values()))

@@ -49,7 +49,7 @@ def run_tests(call: RunTestsCall, *, dry_run: bool = False) -> int:
 
 def _score_all(call: RunTestsCall, calls: Sequence[ScoreCall], events: Events) -> int:
     hub = (
-        HubResults.opened(call.results_dataset_name, public=call.public)
+        HubResults.open(call.results_dataset_name, public=call.public)
         if call.results_dataset_name is not None
         else None
     )

@@ -52,7 +52,7 @@ class TestLines:
         """
         self._write_input(compact.first_failing(line), problem, input_of)
         tests = [test if self._keeps(test) else _without_output(test) for test in line[compact.TEST_RESULTS]]
-        tests_id, body = compact.named({**line, compact.TEST_RESULTS: tests}, to_json)
+        tests_id, body = compact.line_with_id({**line, compact.TEST_RESULTS: tests}, to_json)
         if tests_id and tests_id not in self._written:
             self._written.add(tests_id)
             self._file.write(body)

@@ -1,8 +1,8 @@
 """Stores tests separately from rows: equal tests are written once, and default values are left out. Pure.
 
 A row with the tests of each subtask written out has 12 kB. So a row of `results.jsonl`
-names its tests (`tests_id`), and `tests.jsonl` has a line for each name: each test once, and for each subtask the
-positions of its tests in that list. The name is a hash of the line, so rows with equal tests share a line.
+names its tests (`tests_id`), and `tests.jsonl` has a line for each `tests_id`: each test once, and for each subtask the
+positions of its tests in that list. The `tests_id` is a hash of the line, so rows with equal tests share a line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import orjson
 from ioi_eval.report.result_values import PASSED, name_of_test, verdict_of_test
 
 TESTS_ID, TEST_RESULTS, SUBTASKS = "tests_id", "test_results", "subtasks"
-_NAME_BYTES = 12
+_ID_BYTES = 12
 
 _CONTEST: Mapping[str, Any] = {
     "score": None, "feedback": "", "time_s": None, "wall_time_s": None, "memory_bytes": None, "exit_code": None,
@@ -28,34 +28,34 @@ Row = dict[str, Any]
 
 
 def without_tests(subtasks: Sequence[Mapping[str, Any]]) -> tuple[list[Row], Row]:
-    """The subtasks of a row (`all_subtasks_results`) without tests; and the line for their tests, without its name."""
+    """The subtasks of a row (`all_subtasks_results`) without tests; and the line for their tests, without its id."""
     tests: list[Row] = []
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}
     table: dict[str, list[int]] = {}
     for subtask in subtasks:
         numbers = table[subtask["subtask"]] = []
         for test in subtask[TEST_RESULTS]:
             text = repr(test)
-            if text not in places:
-                places[text] = len(tests)
+            if text not in positions:
+                positions[text] = len(tests)
                 tests.append(compact(test, _CONTEST))
-            numbers.append(places[text])
+            numbers.append(positions[text])
     without = [{name: value for name, value in each.items() if name != TEST_RESULTS} for each in subtasks]
     return without, {SUBTASKS: table, TEST_RESULTS: tests}
 
 
 def apps_line(tests: Sequence[Mapping[str, Any]]) -> Row:
-    """The line for the tests of a program for APPS, without its name."""
+    """The line for the tests of a program for APPS, without its id."""
     return {TEST_RESULTS: [compact(test, _APPS) for test in tests]}
 
 
-def compact(test: Mapping[str, Any], usual: Mapping[str, Any]) -> Row:
-    """A test without the values that are equal to the defaults in `usual`."""
-    return {name: value for name, value in test.items() if name not in usual or value != usual[name]}
+def compact(test: Mapping[str, Any], defaults: Mapping[str, Any]) -> Row:
+    """A test without the values that are equal to the defaults in `defaults`."""
+    return {name: value for name, value in test.items() if name not in defaults or value != defaults[name]}
 
 
-def named(line: Mapping[str, Any], dump: Any) -> tuple[str, bytes]:
-    """A line's name, and the line as JSON with its name; both empty if there is no test.
+def line_with_id(line: Mapping[str, Any], dump: Any) -> tuple[str, bytes]:
+    """The `tests_id` of a line, and the line as JSON with it; both empty if there is no test.
 
     Args:
         line: from `without_tests` or `apps_line`.
@@ -64,8 +64,8 @@ def named(line: Mapping[str, Any], dump: Any) -> tuple[str, bytes]:
     if not line[TEST_RESULTS]:
         return "", b""
     body: bytes = dump(dict(line))
-    name = blake2b(body, digest_size=_NAME_BYTES).hexdigest()
-    return name, b'{"%b":"%b",%b' % (TESTS_ID.encode(), name.encode(), body[1:])
+    tests_id = blake2b(body, digest_size=_ID_BYTES).hexdigest()
+    return tests_id, b'{"%b":"%b",%b' % (TESTS_ID.encode(), tests_id.encode(), body[1:])
 
 
 def first_failing(line: Mapping[str, Any]) -> str | None:
@@ -80,7 +80,7 @@ class WithTests:
     """Puts tests back into rows. Rows with the same tests share the objects of tests and subtasks.
 
     Args:
-        lines: the lines of `tests.jsonl` by their names, as read by `whole`.
+        lines: the lines of `tests.jsonl` by their `tests_id`, as read by `tests_of_line`.
     """
 
     def __init__(self, lines: Mapping[str, Mapping[str, Any]]) -> None:
@@ -91,13 +91,13 @@ class WithTests:
         """A row of `results.jsonl` with its tests; rows of earlier versions have their tests already."""
         if TESTS_ID not in row:
             return row
-        name = row.pop(TESTS_ID) or ""
-        line = self._lines.get(name)
+        tests_id = row.pop(TESTS_ID) or ""
+        line = self._lines.get(tests_id)
         if "all_subtasks_results" not in row:
             row[TEST_RESULTS] = [] if line is None else line[TEST_RESULTS]
             return row
         subtasks = row["all_subtasks_results"]
-        key = name, orjson.dumps(subtasks)
+        key = tests_id, orjson.dumps(subtasks)
         if key not in self._known:
             table = {} if line is None else line[SUBTASKS]
             self._known[key] = [{**subtask, TEST_RESULTS: table.get(subtask["subtask"], [])} for subtask in subtasks]
@@ -105,13 +105,13 @@ class WithTests:
         return row
 
 
-def whole(values: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The name of a line of `tests.jsonl`, and its tests with the default values; for contests by subtask."""
-    usual, order = (_CONTEST, _CONTEST_ORDER) if SUBTASKS in values else (_APPS, _APPS_ORDER)
-    tests = [{**dict.fromkeys(order), **usual, **test} for test in values[TEST_RESULTS]]
+def tests_of_line(values: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The `tests_id` of a line of `tests.jsonl`, and its tests with the default values; for contests by subtask."""
+    defaults, order = (_CONTEST, _CONTEST_ORDER) if SUBTASKS in values else (_APPS, _APPS_ORDER)
+    tests = [{**dict.fromkeys(order), **defaults, **test} for test in values[TEST_RESULTS]]
     if SUBTASKS not in values:
         return values[TESTS_ID], {TEST_RESULTS: tests}
-    return values[TESTS_ID], {SUBTASKS: {n: [tests[p] for p in places] for n, places in values[SUBTASKS].items()}}
+    return values[TESTS_ID], {SUBTASKS: {n: [tests[p] for p in positions] for n, positions in values[SUBTASKS].items()}}
 
 
 _CONTEST_ORDER = ("test_name", "score", "status", *(name for name in _CONTEST if name != "score"))

@@ -72,10 +72,10 @@ def result_rows(
     wanted = None if columns is None else set(columns)
     tests = tests and (wanted is None or not wanted.isdisjoint({"all_subtasks_results", "test_results"}))
     stored = lines_of(path.with_name(TESTS)) if tests else ()
-    whole = compact.WithTests(dict(compact.whole(values) for _, _, values in stored))
+    with_tests = compact.WithTests(dict(compact.tests_of_line(values) for _, _, values in stored))
     for number, _, values in lines_of(path):
         try:
-            row = whole.row(values) if tests else values
+            row = with_tests.row(values) if tests else values
             names = row.keys()
         except ODD_DATA as error:
             raise not_a_result_row(path, number, error) from error

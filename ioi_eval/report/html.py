@@ -25,7 +25,7 @@ from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow, shown_name
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.result_values import VERDICT_NAMES, problem_of
-from ioi_eval.report.selection_table import PRACTICE, RANKED_METHODS, contest_places
+from ioi_eval.report.selection_table import PRACTICE, RANKED_METHODS, contests_by_group
 from ioi_eval.report.standings import Standings, published_cutoffs
 from ioi_eval.report.texts import counted, points, printable
 from ioi_eval.selection import SelectionMethod
@@ -77,7 +77,7 @@ class Page:
                 _check_same(name, problem, self._problems.setdefault(name, problem), results.directory)
         self.group_names, self._groups = _groups(self.results, self.rows)
         self._cells = cells_of(self.rows, self._groups, self._problems)
-        self._order = sorted(self._problems, key=self._place_of)
+        self._order = sorted(self._problems, key=self._sort_key)
         self.contests = self._contests(published_cutoffs() if standings is None else standings)
 
     @property
@@ -100,8 +100,8 @@ class Page:
         used = sum(len(text) for _, (_, text) in parts) + 4 * len(in_table) + len(noscript) + 100_000
         details = Details(self.results, max(_LEAST_DETAILS, _MAX_BYTES - used))
         details.fill(in_table, self._groups)
-        if details.places:
-            table["detail"] = [details.places.get(index, (-1, 0)) for index in range(len(in_table))]
+        if details.positions:
+            table["detail"] = [details.positions.get(index, (-1, 0)) for index in range(len(in_table))]
             parts[1] = ("rows", packed(table))
         parts += [("inputs", details.inputs), *((f"block-{n}", block) for n, block in enumerate(details.blocks))]
         for text in self._document(parts, noscript):
@@ -132,15 +132,15 @@ class Page:
         named = ", ".join(printable(str(results.directory.name or results.directory)) for results in self.results)
         return f"Report: {named}"
 
-    def _place_of(self, name: str) -> tuple[Any, ...]:
+    def _sort_key(self, name: str) -> tuple[Any, ...]:
         problem = self._problems[name]
         numbered = name.rjust(20) if name.isdigit() else name
         return problem.bucket, problem.day, numbered
 
     def _summary(self) -> dict[str, Any]:
         """The data for the charts."""
-        places = {name: index for index, name in enumerate(self._order)}
-        cells = sorted(self._cells.items(), key=lambda item: (item[0][0], places[item[0][1]]))
+        indices = {name: index for index, name in enumerate(self._order)}
+        cells = sorted(self._cells.items(), key=lambda item: (item[0][0], indices[item[0][1]]))
         return {
             "title": self._title(),
             "made": __version__,
@@ -149,8 +149,8 @@ class Page:
             "ks": KS,
             "verdicts": [verdict.value for verdict in Verdict],
             "verdict_names": {str(verdict): name for verdict, name in VERDICT_NAMES.items()},
-            "problems": [_shown_problem(name, self._problems[name]) for name in self._order],
-            "cells": [[group, places[name], cell.as_dict(self._full(name, cell))] for (group, name), cell in cells],
+            "problems": [_problem_values(name, self._problems[name]) for name in self._order],
+            "cells": [[group, indices[name], cell.as_dict(self._full(name, cell))] for (group, name), cell in cells],
             "refused": sum(not row.verdict for row in self.rows),
             "rows": len(self.rows),
             "shown": min(len(self.rows), MAX_ROWS),
@@ -169,12 +169,12 @@ class Page:
         judged = (row for row in self.grouped_rows() if row["verdict"])
         rows = ((row[GROUP], shown_name("/".join(problem_of(row))), row) for row in judged)
         by_name: dict[str, dict[str, Any]] = {}
-        for group, contests in contest_places(rows, days, near).items():
+        for group, contests in contests_by_group(rows, days, near).items():
             for item in contests:
-                entry = by_name.setdefault(item["name"], _shown_contest(item))
+                entry = by_name.setdefault(item["name"], _contest_values(item))
                 total = item["scores"][SelectionMethod.ROUND_ROBIN].value
                 meaning = item["ranks"][SelectionMethod.ROUND_ROBIN].meaning()
-                entry["groups"].append((-total, self.group_names.index(group), *_shown_places(item), meaning))
+                entry["groups"].append((-total, self.group_names.index(group), *_points_and_ranks(item), meaning))
         for entry in by_name.values():
             entry["groups"] = [line for _, *line in sorted(entry["groups"])]
         return list(by_name.values())
@@ -262,14 +262,14 @@ def _originals(rows: Sequence[PageRow]) -> list[int]:
     """For each copy the position of the submission whose result it has; -1 if that is not among these rows."""
     wanted = [(row.directory, row.problem, row.original) for row in rows if row.copy]
     needed = set(wanted)
-    places: dict[tuple[int, str, str], int] = {}
+    positions: dict[tuple[int, str, str], int] = {}
     for index, row in enumerate(rows):
         if not row.copy and (key := (row.directory, row.problem, row.id)) in needed:
-            places.setdefault(key, index)
-    return [places.get(key, -1) for key in wanted]
+            positions.setdefault(key, index)
+    return [positions.get(key, -1) for key in wanted]
 
 
-def _shown_problem(name: str, problem: PageProblem) -> dict[str, Any]:
+def _problem_values(name: str, problem: PageProblem) -> dict[str, Any]:
     size = problem.memory_limit_bytes
     return {
         "id": name,
@@ -283,7 +283,7 @@ def _shown_problem(name: str, problem: PageProblem) -> dict[str, Any]:
     }
 
 
-def _shown_contest(contest: Mapping[str, Any]) -> dict[str, Any]:
+def _contest_values(contest: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": printable(contest["name"]),
         "source": printable(contest["source"], length=200),
@@ -293,7 +293,7 @@ def _shown_contest(contest: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _shown_places(contest: Mapping[str, Any]) -> Iterator[Any]:
+def _points_and_ranks(contest: Mapping[str, Any]) -> Iterator[Any]:
     """Points and rank for each method, then why the points are a lower bound, if they are."""
     full = points(contest["full_marks"])
     for method in RANKED_METHODS:

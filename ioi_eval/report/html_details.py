@@ -25,25 +25,25 @@ from ioi_eval.report.inputs import INPUTS
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.result_values import PASSED, first_failed, message_of_test, name_of_test, tests_of
 
-CODE, WORDS, MESSAGE, SHOWN_TESTS = 60_000, 4_000, 600, 200
+CODE_CHARS, TEXT_CHARS, MESSAGE_CHARS, MAX_TESTS = 60_000, 4_000, 600, 200
 """The most characters of a program, of a compiler's message, of another message or an output; the most tests shown."""
 
-_BLOCK = 200_000  # bytes of JSON: unpacked in some milliseconds
-_TURN = 512  # rows that are sorted by problem before they are packed
-_PLAIN = 20_000  # bytes of JSON up to which compression does not pay
-_LEVEL = 9
+_BLOCK_BYTES = 200_000  # bytes of JSON: unpacked in some milliseconds
+_ROWS_A_TURN = 512  # rows that are sorted by problem before they are packed
+_PLAIN_BYTES = 20_000  # bytes of JSON up to which compression does not pay
+_GZIP_LEVEL = 9
 
 _CAUSES = ("exit_code", "signal", "limit")
 _OUTPUTS = ("output", "stderr")
 
-_UNSEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_HIDDEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
 """Characters that are invisible or reorder others (Source: the "Trojan Source" attacks, arXiv 2111.00169)."""
 
 Packed = tuple[str, str]
 """How a block is packed (`json`, or `gzip` in base64), and its text."""
 
 
-def packed(values: object, *, plain: int = _PLAIN) -> Packed:
+def packed(values: object, *, plain: int = _PLAIN_BYTES) -> Packed:
     """A value as text for a `<script>` element: nothing in it can end the element.
 
     JSON of at most `plain` bytes is not compressed.
@@ -51,20 +51,20 @@ def packed(values: object, *, plain: int = _PLAIN) -> Packed:
     body = orjson.dumps(values)
     if len(body) <= plain:
         return "json", body.decode().replace("<", "\\u003c")
-    return "gzip", b64encode(compress(body, _LEVEL, mtime=0)).decode()
+    return "gzip", b64encode(compress(body, _GZIP_LEVEL, mtime=0)).decode()
 
 
 def in_turns(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> Iterator[list[int]]:
     """The positions of all rows in the order in which they are packed, some hundred at a time, sorted by problem."""
-    met: Counter[tuple[int, str, str]] = Counter()
+    counts: Counter[tuple[int, str, str]] = Counter()
     turns = []
     for row in rows:
         kind = groups[row.directory, row.model], row.problem, row.verdict
-        turns.append(met[kind])
-        met[kind] += 1
+        turns.append(counts[kind])
+        counts[kind] += 1
     order = sorted(range(len(rows)), key=turns.__getitem__)
-    for start in range(0, len(order), _TURN):
-        yield sorted(order[start : start + _TURN], key=lambda index: (rows[index].problem, index))
+    for start in range(0, len(order), _ROWS_A_TURN):
+        yield sorted(order[start : start + _ROWS_A_TURN], key=lambda index: (rows[index].problem, index))
 
 
 class Details:
@@ -79,18 +79,18 @@ class Details:
         self._results, self._room, self._input_room = results, room, room // 4
         self._inputs: dict[str, int] = {}
         self.blocks: list[Packed] = []
-        self.places: dict[int, tuple[int, int]] = {}
+        self.positions: dict[int, tuple[int, int]] = {}
         self._waiting: list[dict[str, Any]] = []
         self._size = 0
         self._rows: list[list[int]] = []
         self._known: dict[tuple[int, str], tuple[int, int]] = {}
 
     def fill(self, rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> None:
-        """Pack rows until there is no more room; then `places` has the block of each row and the index in the block."""
+        """Pack rows until there is no more room; then `positions` has the block of each row, and its index there."""
         for turn in in_turns(rows, groups):
             for index in turn:
                 self._add(index, rows[index])
-                if self._size >= _BLOCK and not self._pack():
+                if self._size >= _BLOCK_BYTES and not self._pack():
                     return
         self._pack()
 
@@ -107,17 +107,17 @@ class Details:
             if block == len(self.blocks):
                 self._rows[index].append(row_index)
             else:
-                self.places[row_index] = block, index
+                self.positions[row_index] = block, index
             return
         detail = detail_of(self._results[row.directory], row)
         if (text := detail.get("input")) is not None:
-            detail["input"] = self._place_of(text)
+            detail["input"] = self._input_index(text)
         self._known[key] = len(self.blocks), len(self._waiting)
         self._waiting.append(detail)
         self._rows.append([row_index])
         self._size += len(orjson.dumps(detail))
 
-    def _place_of(self, text: str) -> int:
+    def _input_index(self, text: str) -> int:
         """The index of an input among all inputs; -1 if there is no more room."""
         if text not in self._inputs:
             size = len(orjson.dumps(text))
@@ -135,8 +135,8 @@ class Details:
             block = packed(self._waiting[:count])
             if len(block[1]) <= self._room:
                 self._room -= len(block[1])
-                for index, places in enumerate(self._rows[:count]):
-                    self.places |= dict.fromkeys(places, (len(self.blocks), index))
+                for index, row_indices in enumerate(self._rows[:count]):
+                    self.positions |= dict.fromkeys(row_indices, (len(self.blocks), index))
                 self.blocks.append(block)
                 break
             count //= 2
@@ -152,26 +152,26 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
     subtasks = values.get("all_subtasks_results") or [] if has_program and results.family is Family.CONTEST else []
     tests = tests_of(values) if has_program else {}
     names = list(tests)
-    if len(names) > SHOWN_TESTS:  # failed ones first
-        names = sorted(names, key=lambda name: tests[name]["status"] in PASSED)[:SHOWN_TESTS]
-    places = {name: place for place, name in enumerate(names)}
+    if len(names) > MAX_TESTS:  # failed ones first
+        names = sorted(names, key=lambda name: tests[name]["status"] in PASSED)[:MAX_TESTS]
+    numbers = {name: number for number, name in enumerate(names)}
     detail = {
-        "code": _cut(values.get("code"), CODE),
-        "language": _cut(values.get("language"), MESSAGE),
-        "extraction": _cut(values.get("extraction"), MESSAGE),
-        "compiler": _cut(values.get("compile_message"), WORDS),
-        "error": _cut(values.get("error"), WORDS),
-        "message": _cut(values.get("message"), WORDS),
-        "target": _cut(values.get("target_subtask"), MESSAGE),
-        "judged": _cut(values.get("target"), MESSAGE),
-        "text": "" if has_program else _both_ends(values.get("generation"), WORDS),
+        "code": _cut(values.get("code"), CODE_CHARS),
+        "language": _cut(values.get("language"), MESSAGE_CHARS),
+        "extraction": _cut(values.get("extraction"), MESSAGE_CHARS),
+        "compiler": _cut(values.get("compile_message"), TEXT_CHARS),
+        "error": _cut(values.get("error"), TEXT_CHARS),
+        "message": _cut(values.get("message"), TEXT_CHARS),
+        "target": _cut(values.get("target_subtask"), MESSAGE_CHARS),
+        "judged": _cut(values.get("target"), MESSAGE_CHARS),
+        "text": "" if has_program else _both_ends(values.get("generation"), TEXT_CHARS),
         "subtasks": [
             [
-                _cut(subtask["subtask"], MESSAGE),
+                _cut(subtask["subtask"], MESSAGE_CHARS),
                 subtask["status"],
                 None if subtask["status"] == Verdict.JE else subtask["weighted_score"],
                 subtask["points"],
-                [places[name] for test in subtask.get(TEST_RESULTS) or () if (name := name_of_test(test)) in places],
+                [numbers[name] for test in subtask.get(TEST_RESULTS) or () if (name := name_of_test(test)) in numbers],
             ]
             for subtask in subtasks
         ],
@@ -195,7 +195,7 @@ def _input(results: PageResults, problem: str, test: str | None) -> str:
 def _test(name: str, test: Mapping[str, Any]) -> dict[str, Any]:
     """A test with the details that are shown: a passed test has no message."""
     verdict = test["status"]
-    entry: dict[str, Any] = {"name": _cut(name, MESSAGE), "verdict": verdict}
+    entry: dict[str, Any] = {"name": _cut(name, MESSAGE_CHARS), "verdict": verdict}
     if (seconds := test.get("time_s")) is not None:
         entry["time"] = round(seconds, 3)
     if (size := test.get("memory_bytes")) is not None:
@@ -206,7 +206,7 @@ def _test(name: str, test: Mapping[str, Any]) -> dict[str, Any]:
         fields = (*_CAUSES, "score") if verdict == "PA" else _CAUSES
         entry |= {name: value for name in fields if (value := test.get(name)) is not None}
         texts = (("message", message_of_test(test)), *((n, test.get(n)) for n in _OUTPUTS))
-        entry |= {name: _cut(value, MESSAGE) for name, value in texts if value}
+        entry |= {name: _cut(value, MESSAGE_CHARS) for name, value in texts if value}
     return entry
 
 
@@ -230,4 +230,4 @@ def _both_ends(value: object, most: int) -> str:
 
 def visible(text: str) -> str:
     """The text with a code point in place of each character that is invisible or reorders others."""
-    return _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
+    return _HIDDEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)

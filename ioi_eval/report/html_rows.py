@@ -18,10 +18,10 @@ import orjson
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Verdict
-from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, whole
+from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, tests_of_line
 from ioi_eval.report.frame import TESTS, lines_of
 from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
-from ioi_eval.report.inputs import places_of_inputs
+from ioi_eval.report.inputs import input_offsets
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
 from ioi_eval.report.result_values import problem_of, with_our_columns
 from ioi_eval.report.texts import printable
@@ -32,7 +32,7 @@ DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
 GROUP = "group"
 """The column that a report adds to rows if their results do not state the columns of the groups."""
 
-_NAME = 120  # characters of an id, a model or a problem that a page shows
+_NAME_CHARS = 120  # characters of an id, a model or a problem that a page shows
 
 Row = dict[str, Any]
 
@@ -103,13 +103,13 @@ class PageResults(ResultSet):
 
     Args:
         directory: as the user named it.
-        place: the position of the directory among those of the report.
+        index: the position of the directory among those of the report.
         id_column: the column that names a submission, if the summary does not state it.
         by: the columns to group by, if the user named them; else those of the summary (possibly none), or, if it has
             no entry for them, the column that names the model.
     """
 
-    def __init__(self, directory: Path, place: int, id_column: str, by: tuple[str, ...] | None) -> None:
+    def __init__(self, directory: Path, index: int, id_column: str, by: tuple[str, ...] | None) -> None:
         summary, family = summary_of(directory, allow_damaged=True), Family.CONTEST
         first = first_row(directory)
         if first is not None:
@@ -121,7 +121,7 @@ class PageResults(ResultSet):
         super().__init__(
             directory=directory, family=family, summary=summary, id_column=id_column_of(summary, id_column)
         )
-        self.place = place
+        self.index = index
         columns = summary.get("by") if by is None else by
         if isinstance(columns, list | tuple):
             self._grouping = Grouping(columns=tuple(map(str, columns)))
@@ -129,7 +129,7 @@ class PageResults(ResultSet):
             self._grouping = grouping_by_model(row for _, _, row in lines_of(self.path) if isinstance(row, dict))
         self.problems: dict[str, PageProblem] = {}
         self.tests = _tests_by_id(directory / TESTS)
-        self.inputs = {(shown_name(of), test): place for (of, test), place in places_of_inputs(directory).items()}
+        self.inputs = {(shown_name(of), test): offset for (of, test), offset in input_offsets(directory).items()}
 
     def page_rows(self) -> Iterator[PageRow]:
         """Read all rows in order; afterwards `problems` is complete.
@@ -159,7 +159,7 @@ class PageResults(ResultSet):
         """A row as in the file, read again, with its tests."""
         values: Row = line_at(self.path, row.offset)
         known = self.tests.get(values.get(TESTS_ID) or "")
-        lines = {} if known is None else dict([whole(line_at(self.directory / TESTS, known[0]))])
+        lines = {} if known is None else dict([tests_of_line(line_at(self.directory / TESTS, known[0]))])
         return WithTests(lines).row(values)
 
     def _page_row(self, row: Row, offset: int, number: int) -> PageRow:
@@ -173,9 +173,9 @@ class PageResults(ResultSet):
                 subtasks=tuple((shown_name(subtask["subtask"]), float(subtask["points"])) for subtask in subtasks),
             )
         score = row["score"] if not is_contest else None if row["verdict"] == Verdict.JE else row["total_score"]
-        time_s, memory = self._most(row, subtasks if is_contest else (row,))
+        time_s, memory = self._peaks(row, subtasks if is_contest else (row,))
         return PageRow(
-            directory=self.place,
+            directory=self.index,
             offset=offset,
             number=number,
             id=submission,
@@ -197,11 +197,11 @@ class PageResults(ResultSet):
         columns = self._grouping.columns
         return group_name(columns, self._grouping.labels(row)) if columns else ""
 
-    def _most(self, row: Row, holders: Iterable[Row]) -> tuple[float | None, int | None]:
+    def _peaks(self, row: Row, holders: Iterable[Row]) -> tuple[float | None, int | None]:
         """The most time and memory of a test. In earlier versions `holders` (subtasks, or the row) have the tests."""
         if TESTS_ID in row:
             return self.tests.get(row[TESTS_ID] or "", (0, None, None))[1:]
-        return _most_of([test for holder in holders for test in holder.get(TEST_RESULTS) or ()])
+        return _peaks_of([test for holder in holders for test in holder.get(TEST_RESULTS) or ()])
 
     def _learn_from_summary(self) -> None:
         """Add what rows do not have: titles, days, limits. For APPS all problems have the same limits."""
@@ -230,12 +230,12 @@ def _details_key(row: Row) -> str:
     given, or they were written for different subtasks."""
     if not row["fingerprint"]:
         return ""
-    names = _SHOWN_WITHOUT_PROGRAM if row["verdict"] == Verdict.NC else _SHOWN
+    names = _DETAIL_COLUMNS_WITHOUT_PROGRAM if row["verdict"] == Verdict.NC else _DETAIL_COLUMNS
     return blake2b(orjson.dumps(list(map(row.get, names))), digest_size=12).hexdigest()
 
 
-_SHOWN = ("fingerprint", "verdict", TESTS_ID, "target_subtask", "extraction", "language", "target", "error")
-_SHOWN_WITHOUT_PROGRAM = (*_SHOWN, "generation", "code", "compile_message", "message")
+_DETAIL_COLUMNS = ("fingerprint", "verdict", TESTS_ID, "target_subtask", "extraction", "language", "target", "error")
+_DETAIL_COLUMNS_WITHOUT_PROGRAM = (*_DETAIL_COLUMNS, "generation", "code", "compile_message", "message")
 """Without a program the fingerprint is that of an empty one, and the text and the reason are shown."""
 
 
@@ -244,13 +244,13 @@ def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:
     by_id: dict[str, tuple[int, float | None, int | None]] = {}
     for number, offset, values in lines_of(path):
         try:
-            by_id[values[TESTS_ID]] = (offset, *_most_of(values[TEST_RESULTS]))
+            by_id[values[TESTS_ID]] = (offset, *_peaks_of(values[TEST_RESULTS]))
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path}, line {number}: these are not tests of results") from error
     return by_id
 
 
-def _most_of(tests: Sequence[Row]) -> tuple[float | None, int | None]:
+def _peaks_of(tests: Sequence[Row]) -> tuple[float | None, int | None]:
     times = [value for test in tests if (value := test.get("time_s")) is not None]
     sizes = [value for test in tests if (value := test.get("memory_bytes")) is not None]
     return max(times, default=None), max(sizes, default=None)
@@ -258,14 +258,20 @@ def _most_of(tests: Sequence[Row]) -> tuple[float | None, int | None]:
 
 def shown_name(value: object) -> str:
     """A name as the page shows it. Most names need no change, and some occur in every row, so this must be quick."""
-    if isinstance(value, str) and len(value) <= _NAME and value.isascii() and value.isprintable() and "  " not in value:
+    if (
+        isinstance(value, str)
+        and len(value) <= _NAME_CHARS
+        and value.isascii()
+        and value.isprintable()
+        and "  " not in value
+    ):
         return value.strip()
     return _odd_name(str(value))
 
 
 @lru_cache(maxsize=4096)
 def _odd_name(value: str) -> str:
-    return printable(value.encode("utf-8", "replace").decode(), length=_NAME)
+    return printable(value.encode("utf-8", "replace").decode(), length=_NAME_CHARS)
 
 
 def _date(row: Row) -> str:

@@ -65,8 +65,8 @@ class HubResults:
     api: HfApi
 
     @classmethod
-    def opened(cls, name: str, *, public: bool) -> Self:
-        """The data set; created if it does not exist. Called before judging, because we may lack the permission.
+    def open(cls, name: str, *, public: bool) -> Self:
+        """Open the data set, or create it. Called before judging, because we may lack the permission.
 
         Args:
             name: `owner/name`.
@@ -136,11 +136,11 @@ class HubResults:
         newest = self.api.dataset_info(self.name).sha
         files = self.api.list_repo_files(self.name, repo_type=_TYPE, revision=newest)
         old = [path for path in files if path.startswith(f"{config}/") and path.endswith(".parquet")]
-        card = self._downloaded(CARD, newest).read_text(encoding="utf-8") if CARD in files else ""
+        card = self._download(CARD, newest).read_text(encoding="utf-8") if CARD in files else ""
         with tempfile.TemporaryDirectory() as scratch:
             table = Path(scratch, _FILE)
-            stay = {} if replace else {path: self._downloaded(path, newest) for path in old}
-            others = self._write(table, results, stay, id_column)
+            kept_files = {} if replace else {path: self._download(path, newest) for path in old}
+            others = self._write(table, results, kept_files, id_column)
             operations: list[CommitOperationAdd | CommitOperationCopy | CommitOperationDelete] = [
                 CommitOperationAdd(f"{config}/{_FILE}", str(table)),
                 CommitOperationAdd(CARD, card_with(card, config).encode()),
@@ -151,7 +151,7 @@ class HubResults:
             self.api.create_commit(self.name, operations, commit_message=message, repo_type=_TYPE, parent_commit=newest)
         return others
 
-    def _downloaded(self, path: str, revision: str | None) -> Path:
+    def _download(self, path: str, revision: str | None) -> Path:
         return Path(self.api.hf_hub_download(self.name, path, repo_type=_TYPE, revision=revision))
 
     def _write(self, table: Path, results: Path, old: Mapping[str, Path], id_column: str) -> int:
@@ -161,16 +161,16 @@ class HubResults:
             self._check_family(name, path, naming.family)
         new = {key for row in result_rows(results, columns=naming.columns, tests=False) for key in naming.keys(row)}
 
-        def kept() -> Iterator[Row]:
+        def kept_rows() -> Iterator[Row]:
             for path in old.values():
-                yield from (row for row in _rows(path) if naming.stays(row, new))
+                yield from (row for row in _rows(path) if naming.keeps(row, new))
 
         def rows() -> Iterator[Row]:
             yield from result_rows(results)
-            yield from kept()
+            yield from kept_rows()
 
         write_parquet(table, rows)
-        return sum(1 for _ in kept())
+        return sum(1 for _ in kept_rows())
 
     def _check_family(self, name: str, path: Path, family: Family) -> None:
         """Refuse to replace a file whose rows are not results of this family: they could not be kept.
@@ -229,7 +229,7 @@ class _Naming:
         if not program:
             yield _REFUSED, *problem, name
 
-    def stays(self, row: Row, new: Collection[_Key]) -> bool:
+    def keeps(self, row: Row, new: Collection[_Key]) -> bool:
         """Whether an old row is kept. A row without id and program is not kept: it may be the same as a new one."""
         problem, program, name = self._names(row)
         if program:
@@ -266,13 +266,13 @@ def card_with(card: str, config: str) -> str:
     try:
         values = yaml.safe_load(head) or {}
         entries = values.get("configs") or []
-        listed = [entry for entry in entries if entry["config_name"] != config]
+        others = [entry for entry in entries if entry["config_name"] != config]
         described = values.get("dataset_info") or []
         described = described if isinstance(described, list) else [described]
     except (yaml.YAMLError, AttributeError, LookupError, TypeError) as error:
         raise InputError(f"the head of the data set's {CARD} cannot be read: {error}; correct it on the Hub") from error
     new = {"config_name": config, "data_files": [{"split": "train", "path": f"{config}/train-*"}]}
-    values["configs"] = sorted([*listed, new], key=lambda entry: str(entry["config_name"]))
+    values["configs"] = sorted([*others, new], key=lambda entry: str(entry["config_name"]))
     values["dataset_info"] = [entry for entry in described if entry.get("config_name", config) != config]
     if not values["dataset_info"]:
         del values["dataset_info"]

@@ -45,19 +45,19 @@ def beginning(content: Content, most: int = KEPT_INPUT_BYTES) -> TextPart:
     return TextPart(content=content[:most], size=len(content))
 
 
-def input_line(problem: str, test: str, seen: TextPart) -> dict[str, Any]:
+def input_line(problem: str, test: str, part: TextPart) -> dict[str, Any]:
     """A line of `inputs.jsonl`. Bytes that are not UTF-8 are written as escapes.
 
     Args:
         problem: as in rows: `2024/nile`, for APPS the id.
         test: the test's name.
-        seen: the beginning of its input.
+        part: the beginning of its input.
     """
     decoder = getincrementaldecoder("utf-8")("backslashreplace")
-    return {"problem": problem, "test": test, "bytes": seen.size, "input": decoder.decode(seen.content, seen.whole)}
+    return {"problem": problem, "test": test, "bytes": part.size, "input": decoder.decode(part.content, part.whole)}
 
 
-def places_of_inputs(directory: Path) -> dict[tuple[str, str], int]:
+def input_offsets(directory: Path) -> dict[tuple[str, str], int]:
     """For each problem and test, where the line with its input begins. Results of earlier versions have no inputs.
 
     Raises:

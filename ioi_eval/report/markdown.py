@@ -8,7 +8,7 @@ from typing import Any
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.pending import BIASED
 from ioi_eval.report.result_values import VERDICT_NAMES
-from ioi_eval.report.terminal import example_places, group_cells, of_full_marks, problem_cells, share
+from ioi_eval.report.terminal import examples_without_reason, group_cells, of_full_marks, problem_cells, share
 from ioi_eval.report.texts import counted, points, printable
 
 _SHOWN = 20
@@ -164,7 +164,7 @@ def _failures(summary: Mapping[str, Any]) -> str:
         more = summary["submissions"]["undecided"] - len(rows)
         parts.append(f"## Judge errors (JE)\n\n{markdown_table(('submission', 'problem', 'error'), rows)}{_more(more)}")
     for refused in summary["refused"]:
-        listed = _bullets(f"Not judged: {refused['reason']}", example_places(refused)[:_SHOWN])
+        listed = _bullets(f"Not judged: {refused['reason']}", examples_without_reason(refused)[:_SHOWN])
         parts.append(listed + _more(refused["more"] + max(0, len(refused["examples"]) - _SHOWN)))
     unusable = [message for _, message in sorted(summary["unusable_problems"].items())]
     parts.append(_bullets("Problems that cannot be judged", unusable))

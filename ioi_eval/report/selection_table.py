@@ -87,7 +87,7 @@ def selection_table(
     return groups.as_list(values) if grouping.columns else [{"name": "", "group": {}, **values(everything)}]
 
 
-def contest_places(
+def contests_by_group(
     rows: Iterable[tuple[str, str, Row]], days: Mapping[str, str], standings: Sequence[Standings]
 ) -> dict[str, Sequence[Mapping[str, Any]]]:
     """For each group the contests, with points and ranks for each method in `RANKED_METHODS`.

@@ -204,10 +204,10 @@ def refusal_lists(
     """
     for entry in refused:
         head = f"{entry['rows']} {what}: {printable(entry['reason'])}"
-        yield _list(head, example_places(entry), len(entry["examples"]) + entry["more"], files=files)
+        yield _list(head, examples_without_reason(entry), len(entry["examples"]) + entry["more"], files=files)
 
 
-def example_places(refused: Mapping[str, Any]) -> list[str]:
+def examples_without_reason(refused: Mapping[str, Any]) -> list[str]:
     """The examples of a reason without the reason itself, which is printed above them."""
     return [example.removesuffix(f": {refused['reason']}") for example in refused["examples"]]
 

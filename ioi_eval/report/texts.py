@@ -32,8 +32,8 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     if width:
         _narrow(widths, left, width - 2 * (len(widths) - 1))
-    broken = [line for row in lines for line in _broken(row, widths)]
-    head_lines = len(_broken(lines[0], widths))
+    broken = [line for row in lines for line in _wrapped(row, widths)]
+    head_lines = len(_wrapped(lines[0], widths))
     broken.insert(head_lines, ["─" * width for width in widths])
     return "\n".join(
         "  ".join(
@@ -53,7 +53,7 @@ def _narrow(widths: list[int], left: frozenset[int], most: int) -> None:
         widths[widest] -= 1
 
 
-def _broken(row: Cells, widths: Sequence[int]) -> list[list[str]]:
+def _wrapped(row: Cells, widths: Sequence[int]) -> list[list[str]]:
     """A row as lines: several lines if a cell is wider than its column."""
     cells = [
         textwrap.wrap(cell, width) or [""] if len(cell) > width else [cell]
@@ -108,12 +108,12 @@ def printable(text: str, *, length: int = 500) -> str:
 
 def escaped(text: str, *, width: int = _WIDTH) -> str:
     """A line of at most `width` characters, in which escapes (`\\x1b`, `\\u202e`) replace unprintable characters."""
-    return plain(text[:width], kept="\t") + (f"… ({len(text)} characters)" if len(text) > width else "")
+    return plain(text[:width], allowed="\t") + (f"… ({len(text)} characters)" if len(text) > width else "")
 
 
-def plain(text: str, *, kept: str = "\n\t") -> str:
-    """Lines in which escapes replace unprintable characters that are not `kept`: messages quote untrusted text."""
-    return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text)
+def plain(text: str, *, allowed: str = "\n\t") -> str:
+    """Lines in which escapes replace unprintable characters that are not allowed: messages quote untrusted text."""
+    return "".join(c if c.isprintable() or c in allowed else c.encode("unicode_escape").decode() for c in text)
 
 
 def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINES, width: int = _WIDTH) -> list[str]:
@@ -130,8 +130,8 @@ def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINE
     if all_lines[-1] == "":
         all_lines.pop()
     excerpt_lines = [escaped(line, width=width) for line in all_lines[:lines]]
-    held = len(content) if isinstance(content, bytes) else len(content.encode("utf-8", "replace"))
-    if size is not None and held < size:
+    content_bytes = len(content) if isinstance(content, bytes) else len(content.encode("utf-8", "replace"))
+    if size is not None and content_bytes < size:
         excerpt_lines.append(f"… ({size:,} bytes in all)")
     elif len(all_lines) > lines:
         excerpt_lines.append(f"… ({len(all_lines):,} lines in all)")
@@ -161,7 +161,7 @@ def _quoted(line: str | None) -> str:
 
 
 def file_name(text: str) -> str:
-    """A file name made from a text; different texts have different names. Letters, digits, dots and dashes are kept."""
+    """A file name made from a text; different texts have different names. Letters, digits, dots and dashes stay."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", text).lstrip(".")[:_LONGEST_NAME]
     if plain == text:
         return plain

@@ -165,7 +165,7 @@ def compare_runs(
             f"{before.directory} holds results of {before.family}, {after.directory} of {after.family}: "
             "they cannot be compared"
         )
-    old, new = (_results(results, which) for results, which in zip((before, after), only, strict=True))
+    old, new = (_results(results, row_filter) for results, row_filter in zip((before, after), only, strict=True))
     notes = _notes(before, after)
     if by_problem:
         return _by_problem(before, after, old, new, notes)
@@ -176,8 +176,8 @@ def compare_runs(
             f"the second {_such_as(new)}. Name the column that names submissions with --id-column; different models "
             "are compared with --by-problem"
         )
-    stated = _stated_differences(before, after)
-    changes = [_change(name, old[name], new[name], stated) for name in common]
+    option_differences = _stated_differences(before, after)
+    changes = [_change(name, old[name], new[name], option_differences) for name in common]
     ordered = sorted((c for c in changes if c is not None), key=lambda c: (not c.flipped, not c.worse, c.name))
     scored = [name for name in common if old[name].share is not None and new[name].share is not None]
     lost = sum(old[name].solved and not new[name].solved for name in scored)
@@ -272,22 +272,22 @@ def _hash(value: object) -> bytes:
     return blake2b(orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS), digest_size=12).digest()
 
 
-def _change(name: Name, before: Result, after: Result, stated: Sequence[str]) -> Change | None:
+def _change(name: Name, before: Result, after: Result, option_differences: Sequence[str]) -> Change | None:
     if before.verdict == after.verdict and before.share == after.share:
         return None
-    return Change(name=name, before=before, after=after, reasons=_reasons(before, after, stated))
+    return Change(name=name, before=before, after=after, reasons=_reasons(before, after, option_differences))
 
 
-def _reasons(before: Result, after: Result, stated: Sequence[str]) -> tuple[str, ...]:
+def _reasons(before: Result, after: Result, option_differences: Sequence[str]) -> tuple[str, ...]:
     """The differences in how the two were judged, as far as results record them."""
     reasons = []
     if before.program != after.program:
         reasons.append("program")
     if before.shape != after.shape and before.verdict and after.verdict:
         reasons.append("problem")
-    if before.time_scale != after.time_scale or "limits" in stated:
+    if before.time_scale != after.time_scale or "limits" in option_differences:
         reasons.append("limits")
-    if before.rules != after.rules or "rules" in stated:
+    if before.rules != after.rules or "rules" in option_differences:
         reasons.append("rules")
     if before.machine != after.machine and all(before.machine) and all(after.machine):
         reasons.append("machine")

@@ -78,7 +78,7 @@ def subtasks() -> list[dict[str, Any]]:
 def write_results(directory: Path, rows: int = 3) -> None:
     """Rows with shared tests, one without tests, and an old one with its own tests."""
     shown, line = compact.without_tests(subtasks())
-    name, body = compact.named(line, lambda value: orjson.dumps(value) + b"\n")
+    name, body = compact.line_with_id(line, lambda value: orjson.dumps(value) + b"\n")
     same: dict[str, Any] = {"all_subtasks_results": shown, "tests_id": name, "code": "int x;"}
     written = [{"uuid": str(n), **same} for n in range(rows)]
     written.append({"uuid": "none", "all_subtasks_results": [], "tests_id": None, "error": "refused"})
@@ -114,7 +114,7 @@ def test_tests_of_programs_for_apps(tmp_path: Path) -> None:
     """They are a separate column."""
     test = {"test": 0, "verdict": "AC", "passed": True, "time_s": 0.5, "wall_s": None, "memory_bytes": 1, "message": ""}
     wrong = {**test, "verdict": "WA", "passed": False, "output": "0\n", "stderr": "", "code": -1}
-    name, body = compact.named(compact.apps_line([test, wrong]), lambda value: orjson.dumps(value) + b"\n")
+    name, body = compact.line_with_id(compact.apps_line([test, wrong]), lambda value: orjson.dumps(value) + b"\n")
     (tmp_path / "results.jsonl").write_bytes(orjson.dumps({"submission": "a", "tests_id": name}) + b"\n")
     (tmp_path / "tests.jsonl").write_bytes(body)
     assert json.dumps(load_results(tmp_path)["test_results"][0]) == json.dumps([test, wrong])

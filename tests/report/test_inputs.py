@@ -13,7 +13,7 @@ from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob
 from ioi_eval.pipeline.writing import TestLines, to_json
-from ioi_eval.report.inputs import INPUTS, TextPart, beginning, input_line, places_of_inputs, stored_input
+from ioi_eval.report.inputs import INPUTS, TextPart, beginning, input_line, input_offsets, stored_input
 
 
 @given(st.binary(max_size=20), st.integers(0, 2 * KEPT_INPUT_BYTES))
@@ -41,16 +41,16 @@ def test_characters_of_several_bytes_are_not_cut(tmp_path: Path) -> None:
 
 def test_stored_inputs_are_found(tmp_path: Path) -> None:
     """By problem and test. Without the file, as in results of earlier versions, none is found."""
-    assert (places_of_inputs(tmp_path), stored_input(tmp_path, "p", "1")) == ({}, None)
+    assert (input_offsets(tmp_path), stored_input(tmp_path, "p", "1")) == ({}, None)
     lines = [to_json(input_line("p", name, beginning(name.encode()))) for name in ("1", "2")]
     (tmp_path / INPUTS).write_bytes(b"".join(lines))
-    assert places_of_inputs(tmp_path) == {("p", "1"): 0, ("p", "2"): len(lines[0])}
+    assert input_offsets(tmp_path) == {("p", "1"): 0, ("p", "2"): len(lines[0])}
     assert stored_input(tmp_path, "p", "2") == TextPart(content=b"2", size=1)
     assert stored_input(tmp_path, "q", "2") is None
     for damaged in (b"{}\n", b"[1]\n", b"{\n"):
         (tmp_path / INPUTS).write_bytes(lines[0] + damaged)
         with pytest.raises(InputError, match="line 2"):
-            places_of_inputs(tmp_path)
+            input_offsets(tmp_path)
         with pytest.raises(InputError, match="line 2"):
             stored_input(tmp_path, "p", "3")
 
