@@ -24,7 +24,7 @@ from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems.apps import read_names, read_rows, read_wanted, without_zeros
 from ioi_eval.problems.apps_selection import ProblemSelection, choose
 from ioi_eval.problems.apps_values import encode
-from ioi_eval.problems.big_json import place_of
+from ioi_eval.problems.big_json import text_with_position
 from ioi_eval.problems.row import Source
 
 _FEW = 16
@@ -226,7 +226,7 @@ def read_excluded(path: Path) -> frozenset[str]:
         try:
             row = orjson.loads(text)
         except orjson.JSONDecodeError as error:
-            raise InputError(f"{path}, row {number}: is not JSON: {place_of(error)}") from error
+            raise InputError(f"{path}, row {number}: is not JSON: {text_with_position(error)}") from error
         if not isinstance(row.get("problem_id"), str | int):
             raise InputError(f"{path}, row {number}: problem_id is missing")
         if row.get("exclude", True):

@@ -321,7 +321,7 @@ def _job_tests(problem: AppsProblem, compat: CompatGrader | None) -> Sequence[Jo
         return [_job_test(test) for test in problem.tests]
     if not problem.tests or (problem.fn_name is not None and compat.calls is Calls.LOAD):
         return (JobTest(input=b""),)
-    return [JobTest(input=compat.given(test)) for test in problem.tests]
+    return [JobTest(input=compat.encode_input(test)) for test in problem.tests]
 
 
 def _job_test(test: AppsTest) -> JobTest:

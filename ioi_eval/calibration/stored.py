@@ -41,8 +41,8 @@ class Calibration:
     workload: str
 
 
-def taken_here(time_scale: float, *, compiler: str, taken: str) -> Calibration:
-    """Make a calibration of this machine."""
+def calibration_of_this_machine(time_scale: float, *, compiler: str, taken: str) -> Calibration:
+    """A calibration of this machine, from its measured time scale."""
     return Calibration(
         time_scale=time_scale, taken=taken, machine=this_machine(), compiler=compiler, workload=workload_digest()
     )
@@ -78,7 +78,7 @@ def find(cache: Path, *, compiler: str) -> Calibration:
         raise SetupError(f"--time-scale auto: this machine has not been calibrated ({path}); {_ADVICE}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(f"--time-scale auto: {path} cannot be read ({error!r}); {_ADVICE}") from error
-    here = taken_here(stored.time_scale, compiler=compiler, taken=stored.taken)
+    here = calibration_of_this_machine(stored.time_scale, compiler=compiler, taken=stored.taken)
     for what in ("machine", "compiler", "workload"):
         then, now = getattr(stored, what), getattr(here, what)
         if then != now:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.calibration import Speed, measure
-from ioi_eval.calibration.stored import Calibration, store, taken_here
+from ioi_eval.calibration.stored import Calibration, calibration_of_this_machine, store
 from ioi_eval.calibration.workload import REFERENCE
 from ioi_eval.config import Environment
 from ioi_eval.sandbox.local.control_groups import processors
@@ -28,7 +28,7 @@ def calibrate_here() -> int:
     """
     speed, compiler = asyncio.run(_measure())
     taken = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    calibration = taken_here(speed.time_scale, compiler=compiler, taken=taken)
+    calibration = calibration_of_this_machine(speed.time_scale, compiler=compiler, taken=taken)
     print(describe(speed, calibration, store(calibration, Environment.read().cache)))
     return 0
 

@@ -30,7 +30,7 @@ from ioi_eval.problems.ioi import load_problems, scaled_set
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source
 from ioi_eval.toolchain import check_std
-from ioi_eval.validate import StatedSolutions, StoredResults, Validating, Validation, read_solutions, result_rows
+from ioi_eval.validate import StatedSolutions, StoredResults, Validation, ValidationRun, read_solutions, result_rows
 from ioi_eval.validate.results import STATED_RESULT_COLUMNS
 from ioi_eval.validate.statements import COLUMNS as STATED_COLUMNS
 
@@ -93,7 +93,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
         emit_judging_begins(events, sandbox, dump=call.solution_source, out=call.out, rows=rows, problems=len(problems))
         progress = progress_for(rows, bar=call.watch.bar, events=events, load=sandbox.load)
 
-        def done(result: SubmissionResult, seconds: float | None) -> None:
+        def on_result(result: SubmissionResult, seconds: float | None) -> None:
             if seconds is None:
                 progress.advance(RESUMED)
                 return
@@ -104,8 +104,8 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
 
         try:
             with _earlier_results(call) as earlier, interrupts.installed():
-                validating = Validating(reading, scorer, earlier)
-                running = validating.run(workers=sandbox.jobs_at_once + 1, done=done)
+                validating = ValidationRun(reading, scorer, earlier)
+                running = validating.run(workers=sandbox.jobs_at_once + 1, on_result=on_result)
                 interrupted = await interrupts.run(with_progress(progress, running))
             return validating.validation(), interrupted
         finally:

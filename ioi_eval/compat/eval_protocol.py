@@ -21,7 +21,7 @@ KILLED = {
 """Its message about a test whose process was stopped or died."""
 
 
-def given(test: AppsTest) -> bytes:
+def encode_input(test: AppsTest) -> bytes:
     """The row's text, unchanged."""
     return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
 
@@ -103,7 +103,7 @@ GRADER = CompatGrader(
     per_test_s=PER_TEST_S,
     whole_s=lambda _: PER_TEST_S + 1,
     stops=True,
-    given=given,
+    encode_input=encode_input,
     grade=grade,
     source="eval-protocol 0.3, rewards/apps_testing_util.py and rewards/apps_execution_utils.py",
     least_python=(3, 9),  # it rewrites programs by `ast.unparse`

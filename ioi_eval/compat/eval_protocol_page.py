@@ -33,7 +33,7 @@ _SHOWN_INPUT, _SHOWN_OUTPUT = 300, 200
 _TRACEBACK = "Traceback (most recent call last):"
 
 
-def given(test: AppsTest) -> bytes:
+def encode_input(test: AppsTest) -> bytes:
     """The row's text, unchanged; for a function its arguments."""
     if isinstance(test, CallTest):
         return encode(arguments_of(test))
@@ -127,7 +127,7 @@ GRADER = CompatGrader(
     per_test_s=PER_TEST_S,
     whole_s=None,
     stops=False,
-    given=given,
+    encode_input=encode_input,
     grade=grade,
     source="Eval Protocol's page on APPS; words and metadata as in eval-protocol 0.3",
 )

@@ -19,7 +19,7 @@ GUESSED_TESTS = 21  # Source: its `avg_number_tests`
 WHOLE_S = 11.0
 
 
-def given(test: AppsTest) -> bytes:
+def encode_input(test: AppsTest) -> bytes:
     """Lines joined, without a final line feed. Arguments are encoded; if the first is a dictionary with integer keys,
     the others are dropped.
     """
@@ -69,20 +69,20 @@ def _match(test: AppsTest, run: TestRun) -> Match | None:
 # --------------------------------------------------------------------------- results of calls
 
 
-def match_result(expected: Any, got: Any) -> Match | None:
+def match_result(expected: Any, result: Any) -> Match | None:
     """Compare a function's result with the row's; `None` if the grader's comparison itself fails."""
     expected = _with_integer_keys(expected)
-    if isinstance(got, Foreign) and got.type_name == "numpy.ndarray":
+    if isinstance(result, Foreign) and result.type_name == "numpy.ndarray":
         return None
-    if isinstance(got, tuple):
-        got = list(got)
-    if got == expected:
+    if isinstance(result, tuple):
+        result = list(result)
+    if result == expected:
         return Match(right=True, rule="equal")
     if isinstance(expected, list) and expected:
-        if got == expected[0]:
+        if result == expected[0]:
             return Match(right=True, rule="equal to the first element of what is expected")
-        tuples = isinstance(got, list) and bool(got) and isinstance(got[0], tuple)
-        if tuples and all(map(_iterable, got)) and [list(item) for item in got] == expected[0]:
+        tuples = isinstance(result, list) and bool(result) and isinstance(result[0], tuple)
+        if tuples and all(map(_iterable, result)) and [list(item) for item in result] == expected[0]:
             return Match(right=True, rule="tuples equal to the lists in the first element of what is expected")
     return Match(right=False, rule="different")
 
@@ -163,7 +163,7 @@ GRADER = CompatGrader(
     per_test_s=4.0,
     whole_s=lambda _: WHOLE_S,
     stops=False,
-    given=given,
+    encode_input=encode_input,
     grade=grade,
     numpy=True,
     source="hendrycks/apps, eval/testing_util.py and eval/test_one_solution.py",

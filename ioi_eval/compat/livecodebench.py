@@ -23,7 +23,7 @@ def whole_s(tests: int) -> float:
     return (PER_TEST_S + 1) * tests + 5
 
 
-def given(test: AppsTest) -> bytes:
+def encode_input(test: AppsTest) -> bytes:
     """Lines joined, without a final line feed."""
     return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
 
@@ -53,7 +53,7 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
         if run.ending is Ending.DIED or too_long(runs[: number + 1], whole_s(problem.inputs)):
             metadata = {"error": "IndexError()", "error_code": -5, "error_message": "TestRunnerError"}
             return Graded(codes=(-2,), rules=(f"the whole set: {run.ending.value}",), metadata=(metadata,))
-        rule, failure = _one(test, run)
+        rule, failure = _result_of_test(test, run)
         rules.append(rule)
         if failure:
             codes = (*(True,) * number, failure["error_code"])
@@ -61,7 +61,7 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
     return Graded(codes=(True,) * len(rules), rules=tuple(rules), metadata=({},))
 
 
-def _one(test: AppsTest, run: TestRun) -> tuple[str, dict[str, Any]]:
+def _result_of_test(test: AppsTest, run: TestRun) -> tuple[str, dict[str, Any]]:
     """The rule by which a test passes or fails, and the metadata of a failure."""
     assert isinstance(test, StdinTest)
     details = {"inputs": truncated(joined(test.given), _SHOWN), "expected": truncated(str(test.expected), _SHOWN)}
@@ -125,7 +125,7 @@ GRADER = CompatGrader(
     per_test_s=PER_TEST_S,
     whole_s=whole_s,
     stops=True,
-    given=given,
+    encode_input=encode_input,
     grade=grade,
     source="LiveCodeBench, lcb_runner/evaluation/testing_util.py and compute_code_generation_metrics.py",
     least_python=(3, 9),  # it rewrites programs by `ast.unparse`

@@ -26,7 +26,7 @@ ERRORS = {
 """Its messages about rows that cannot be judged. If inputs and outputs are of unequal number, it judges the pairs."""
 
 
-def given(test: AppsTest) -> bytes:
+def encode_input(test: AppsTest) -> bytes:
     """The input as Python's `str` writes it: a text unchanged, a list with brackets and quotes."""
     return _spelled(test.given).encode("utf-8", "replace")
 
@@ -65,7 +65,7 @@ GRADER = CompatGrader(
     per_test_s=PER_TEST_S,
     whole_s=None,
     stops=False,
-    given=given,
+    encode_input=encode_input,
     grade=grade,
     source="mcpbr, src/mcpbr/benchmarks/apps.py",
 )

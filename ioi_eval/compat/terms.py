@@ -132,7 +132,7 @@ class CompatGrader:
         per_test_s: the wall-clock limit of one test.
         whole_s: returns the wall-clock limit for a number of tests together; `None` for no limit.
         stops: whether it stops at the first failure.
-        given: a function from a test to the program's standard input, or to the encoded arguments of a call.
+        encode_input: a function from a test to the program's standard input, or to the encoded arguments of a call.
         grade: a function from the runs to the results. Runs after the one at which it stops may be missing.
         source: the version of the grader that was read.
         numpy: whether its programs have numpy.
@@ -145,7 +145,7 @@ class CompatGrader:
     per_test_s: float
     whole_s: Callable[[int], float] | None
     stops: bool
-    given: Callable[[AppsTest], bytes]
+    encode_input: Callable[[AppsTest], bytes]
     grade: Callable[[AppsProblem, Sequence[TestRun]], Graded]
     source: str
     script: bool = False

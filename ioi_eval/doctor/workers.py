@@ -44,9 +44,9 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
     try:
         async with cluster:
             (worker,) = cluster.workers
-            findings += _offered(worker)
+            findings += _exploration_findings(worker)
             if worker.installed.starter is not Starter.CMS_IOI:
-                findings += await _seen_by_a_job(cluster, slots)
+                findings += await _inspect_by_job(cluster, slots)
             if worker.profile == "bundled":
                 scorer = Scorer(cluster, artifacts=artifacts, policy=Policy(isolation=Isolation.REDUCED))
                 findings += _without_repetitions(await attempt_all(scorer))
@@ -70,17 +70,17 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
         try:
             await prober.explore(prober.address(url))
         except UnfitWorkerError as error:
-            return list(error.conditions if error.worker is None else _offered(error.worker))
+            return list(error.conditions if error.worker is None else _exploration_findings(error.worker))
         except (SandboxError, SetupError):
             pass  # already reported
         try:
-            learned = await prober.conditions(prober.address(url))
+            conditions = await prober.conditions(prober.address(url))
         except (SandboxError, SetupError):
             return [refused]
-    return [refused, *learned]
+    return [refused, *conditions]
 
 
-def _offered(worker: Worker) -> Iterator[Finding]:
+def _exploration_findings(worker: Worker) -> Iterator[Finding]:
     """Findings from the exploration of a worker."""
     yield _package(worker)
     yield from _compiler(worker)
@@ -126,39 +126,42 @@ def _clock(ahead_s: float) -> Finding:
     return warning("clock", detail, "set both by NTP; otherwise their logs cannot be compared")
 
 
-async def _seen_by_a_job(cluster: PistonCluster, slots: int) -> list[Finding]:
+async def _inspect_by_job(cluster: PistonCluster, slots: int) -> list[Finding]:
     nonce = secrets.token_hex(16)
     execution = await cluster.execute(inspection_job(nonce), cluster.targets()[0])
-    seen = read_inspection(execution, nonce)
-    if seen is None:
+    inspection = read_inspection(execution, nonce)
+    if inspection is None:
         output = (execution.run.stderr or execution.run.stdout).strip()[-300:]
         return [bad("jobs", f"a job of a second failed: exit code {execution.run.code}; {output!r}")]
-    return list(_seen(seen, slots))
+    return list(_inspection_findings(inspection, slots))
 
 
-def _seen(seen: Inspection, slots: int) -> Iterator[Finding]:
+def _inspection_findings(inspection: Inspection, slots: int) -> Iterator[Finding]:
     """Findings from a job that inspected its surroundings."""
-    yield fine("system", f"{seen.system or 'unknown'}; {'measures jobs' if seen.measures else 'before isolate (v3)'}")
-    if seen.has_network:
+    yield fine(
+        "system",
+        f"{inspection.system or 'unknown'}; {'measures jobs' if inspection.measures else 'before isolate (v3)'}",
+    )
+    if inspection.has_network:
         yield warning("network", "jobs have network access; only the runner keeps programs from it", _NETWORK)
     else:
         yield fine("network", "none for jobs")
-    if seen.is_root:
+    if inspection.is_root:
         detail = "jobs run as root; only the runner protects the server from programs"
         yield warning("user", detail, "use Piston's image, which has users for jobs")
-    if seen.processes is not None and seen.processes < _THREADS:
-        yield warning("processes", f"{seen.processes}, threads included", "PISTON_MAX_PROCESS_COUNT=512")
-    if seen.file_bytes is not None and seen.file_bytes < _LARGEST_FILE_BYTES:
-        detail = f"{seen.file_bytes // MIB} MiB at most; inputs of official tasks are up to 25 MB"
+    if inspection.processes is not None and inspection.processes < _THREADS:
+        yield warning("processes", f"{inspection.processes}, threads included", "PISTON_MAX_PROCESS_COUNT=512")
+    if inspection.file_bytes is not None and inspection.file_bytes < _LARGEST_FILE_BYTES:
+        detail = f"{inspection.file_bytes // MIB} MiB at most; inputs of official tasks are up to 25 MB"
         yield warning("file size", detail, "PISTON_MAX_FILE_SIZE=1000000000")
-    if seen.open_files is not None and seen.open_files < 256:
-        yield warning("open files", str(seen.open_files), "PISTON_MAX_OPEN_FILES=4096")
-    if seen.quota is not None:
-        detail = f"a quota of {seen.quota:g} processors pauses running programs, which looks as if they waited"
+    if inspection.open_files is not None and inspection.open_files < 256:
+        yield warning("open files", str(inspection.open_files), "PISTON_MAX_OPEN_FILES=4096")
+    if inspection.quota is not None:
+        detail = f"a quota of {inspection.quota:g} processors pauses running programs, which looks as if they waited"
         yield warning("CPU quota", detail, "pin the worker to processors instead (cpuset)")
-    if slots > seen.processors:
-        detail = f"{slots} jobs at once on {seen.processors} processors slow each other down"
-        yield warning("slots", detail, f"PISTON_MAX_REQUESTS_PER_ENDPOINT={seen.processors}")
+    if slots > inspection.processors:
+        detail = f"{slots} jobs at once on {inspection.processors} processors slow each other down"
+        yield warning("slots", detail, f"PISTON_MAX_REQUESTS_PER_ENDPOINT={inspection.processors}")
 
 
 _NETWORK = "PISTON_DISABLE_NETWORKING=true"

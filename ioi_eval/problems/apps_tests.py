@@ -41,7 +41,9 @@ def read_tests(value: object, starter_code: str, make: MakeProblem) -> AppsProbl
         except big_json.TooLargeError as error:
             return make(fault=RowFault.TOO_LARGE, reason=f"its input_output cannot be read: {error}")
         except json.JSONDecodeError as error:
-            return make(fault=RowFault.BROKEN_JSON, reason=f"its input_output is not JSON: {big_json.place_of(error)}")
+            return make(
+                fault=RowFault.BROKEN_JSON, reason=f"its input_output is not JSON: {big_json.text_with_position(error)}"
+            )
     if not value and (value is None or isinstance(value, dict | list)):
         return make(fault=RowFault.NO_TESTS, reason="the row has no tests: its input_output is empty")
     if not isinstance(value, dict):

@@ -35,7 +35,7 @@ def loads(text: str) -> JsonValue:
         raise TooLargeError("lists are nested too deeply") from None
 
 
-def place_of(error: json.JSONDecodeError) -> str:
+def text_with_position(error: json.JSONDecodeError) -> str:
     """The error with its position in characters: a line number would be mistaken for that of the file."""
     return f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
 

@@ -50,7 +50,7 @@ def apps_line(tests: Sequence[Mapping[str, Any]]) -> Row:
 
 
 def compact(test: Mapping[str, Any], defaults: Mapping[str, Any]) -> Row:
-    """A test without the values that are equal to the defaults in `defaults`."""
+    """A test without the values that are equal to those in `defaults`."""
     return {name: value for name, value in test.items() if name not in defaults or value != defaults[name]}
 
 

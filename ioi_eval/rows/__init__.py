@@ -118,13 +118,13 @@ def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
         InputError: one is named twice, or is inside another one, so that each of its rows would count twice.
     """
     names = [name for name, _ in sources]
-    where = [os.path.realpath(os.path.expanduser(name)) for name in names]
-    for number, path in enumerate(where):
-        if path in where[:number]:
+    paths = [os.path.realpath(os.path.expanduser(name)) for name in names]
+    for number, path in enumerate(paths):
+        if path in paths[:number]:
             raise InputError(f"{names[number]} is named twice; give each dump once")
-    for folder, path in product([path for path in where if os.path.isdir(path)], where):
+    for folder, path in product([path for path in paths if os.path.isdir(path)], paths):
         if folder != path and Path(path).is_relative_to(folder):
-            outer, inner = names[where.index(folder)], names[where.index(path)]
+            outer, inner = names[paths.index(folder)], names[paths.index(path)]
             raise InputError(f"{inner} lies in {outer}, all of which is read; give each dump once")
     if len(sources) == 1:
         return sources[0][1]
@@ -138,8 +138,8 @@ def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tu
         existing = [str(name) for name in read_state(path / _SPLITS).get("splits", [])]
         remedy = f"one of its folders ({path}/<split>)"
         what = f"the saved data set {path}"
-        taken = choose_splits(existing, all_splits, what, remedy, split=split, obvious=obvious)
-        return Chain([SavedDataset(path / split) for split in taken], f"{path} (split {', '.join(taken)})")
+        chosen = choose_splits(existing, all_splits, what, remedy, split=split, obvious=obvious)
+        return Chain([SavedDataset(path / split) for split in chosen], f"{path} (split {', '.join(chosen)})")
     if (path / _STATE).is_file():
         from ioi_eval.rows.tables import SavedDataset
 
@@ -182,9 +182,9 @@ def _by_split(path: Path, files: Sequence[Path], split: str | None, obvious: tup
     if "" in named and split is None:
         return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
     existing = sorted(named.keys() - {""})
-    (taken,) = choose_splits(existing, False, f"the folder {path}", "one of its files", split=split, obvious=obvious)
-    parts = [_open_file(file) for file in named[taken]]
-    return Chain(parts, f"{path} (split {taken}, {len(parts)} files)")
+    (chosen,) = choose_splits(existing, False, f"the folder {path}", "one of its files", split=split, obvious=obvious)
+    parts = [_open_file(file) for file in named[chosen]]
+    return Chain(parts, f"{path} (split {chosen}, {len(parts)} files)")
 
 
 def _open_file(path: Path) -> Source:

@@ -99,7 +99,7 @@ class KeptColumns(Source):
         self._source, self._columns = source, columns
         folder = None if directory is None else str(directory)
         self._file: IO[bytes] | None = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
-        self._rows, self._places = 0, [0]  # how many rows are kept, and where every `_STEP`th begins
+        self._rows, self._offsets = 0, [0]  # how many rows are kept, and where every `_STEP`th begins
         self._is_whole = False
 
     def describe(self) -> str:
@@ -126,8 +126,8 @@ class KeptColumns(Source):
         elif self._file is None:
             yield from self._source.rows_from(self._columns, start)
         elif self._is_whole:
-            step = min(start // _STEP, len(self._places) - 1)
-            self._file.seek(self._places[step])
+            step = min(start // _STEP, len(self._offsets) - 1)
+            self._file.seek(self._offsets[step])
             for index in range(step * _STEP, self._rows):
                 source, number, values, all_names, broken = pickle.load(self._file)  # our own file, which has no name
                 if index >= start:
@@ -137,7 +137,7 @@ class KeptColumns(Source):
 
     def _store_and_yield(self, file: IO[bytes]) -> Iterator[Row]:
         """Read the source and keep its rows; if they cannot be written, nothing is kept from then on."""
-        self._rows, self._places = 0, [0]
+        self._rows, self._offsets = 0, [0]
         file.seek(0)
         file.truncate()
         for row in self._source.rows(self._columns):
@@ -148,7 +148,7 @@ class KeptColumns(Source):
                     pickle.dump(fields, file, protocol=pickle.HIGHEST_PROTOCOL)
                     self._rows += 1
                     if self._rows % _STEP == 0:
-                        self._places.append(file.tell())
+                        self._offsets.append(file.tell())
                 except (OSError, *ODD_DATA):
                     self._drop()
             yield row

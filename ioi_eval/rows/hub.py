@@ -94,12 +94,12 @@ class HubSource(Source):
         self._configs = tuple(configs)
         self._all_splits = all_splits
         self._split, self._obvious = split, tuple(obvious)
-        self._taken: tuple[str, ...] = ()
+        self._chosen_splits: tuple[str, ...] = ()
         self._loaded: list[tuple[str, datasets.Dataset]] | None = None
 
     def describe(self) -> str:
         """The data set; after it was read, with the splits that were chosen."""
-        return self._label(", ".join(self._configs), ", ".join(self._taken))
+        return self._label(", ".join(self._configs), ", ".join(self._chosen_splits))
 
     def with_configs(self, names: Sequence[str]) -> HubSource:
         """Only these configurations (years), unless the user named others or the data set does not have them."""
@@ -107,14 +107,14 @@ class HubSource(Source):
             return self
         import datasets
 
-        existing = self._asked(datasets.get_dataset_config_names)
-        taken = [name for name in names if name in existing]
-        if not taken and len(existing) > 1 and "default" not in existing:
+        existing = self._ask(datasets.get_dataset_config_names)
+        chosen = [name for name in names if name in existing]
+        if not chosen and len(existing) > 1 and "default" not in existing:
             raise InputError(
                 f"{self.describe()} has the configurations {', '.join(existing)}, none of {', '.join(names)}"
             )
         return HubSource(
-            self._name, configs=taken, all_splits=self._all_splits, split=self._split, obvious=self._obvious
+            self._name, configs=chosen, all_splits=self._all_splits, split=self._split, obvious=self._obvious
         )
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
@@ -145,12 +145,12 @@ class HubSource(Source):
 
         loaded = []
         for config in self._configs or (None,):
-            splits = self._asked(datasets.load_dataset, config)
+            splits = self._ask(datasets.load_dataset, config)
             remedy = "the id of one that has; or save the split with `save_to_disk` and give the folder"
-            self._taken = choose_splits(
+            self._chosen_splits = choose_splits(
                 list(splits), self._all_splits, self.describe(), remedy, split=self._split, obvious=self._obvious
             )
-            loaded += [(self._label(config, split), splits[split]) for split in self._taken]
+            loaded += [(self._label(config, split), splits[split]) for split in self._chosen_splits]
         self._loaded = loaded
         return loaded
 
@@ -159,20 +159,20 @@ class HubSource(Source):
 
         `datasets` does not run such scripts since version 4. The files are chosen by their names: `test.jsonl`.
         """
-        files = self._asked(files_by_split)
+        files = self._ask(files_by_split)
         remedy = "the id of one that has; or download its files, and give the folder"
-        self._taken = choose_splits(
+        self._chosen_splits = choose_splits(
             list(files), self._all_splits, self.describe(), remedy, split=self._split, obvious=self._obvious
         )
-        for split in self._taken:
+        for split in self._chosen_splits:
             for path in files[split]:
-                local = self._asked(downloaded, path)
+                local = self._ask(downloaded, path)
                 reader = Parquet(local) if path.endswith(".parquet") else JsonLines(local)
                 where = split if len(files[split]) == 1 else f"{split}, {path}"  # rows are numbered in each file from 1
                 for row in reader.rows(columns):
                     yield replace(row, source=self._label(None, where))
 
-    def _asked(self, ask: Callable[..., Answer], *args: str | None) -> Answer:
+    def _ask(self, ask: Callable[..., Answer], *args: str | None) -> Answer:
         """The answer of the Hub, or of the cache of downloads."""
         from datasets.exceptions import DatasetsError
 

@@ -45,7 +45,7 @@ class JsonLines(PathSource):
     def _lines(self) -> Iterator[bytes]:
         number = 0
         try:
-            with self._opened() as file:
+            with self._open() as file:
                 while line := file.readline(_LONGEST_LINE):
                     number += 1
                     if len(line) == _LONGEST_LINE:
@@ -58,7 +58,7 @@ class JsonLines(PathSource):
         except OSError as error:
             raise InputError(f"{self._path} cannot be read: {error.strerror or error}") from error
 
-    def _opened(self) -> BinaryIO:
+    def _open(self) -> BinaryIO:
         if self._path.name.endswith(".gz"):
             return cast("BinaryIO", gzip.open(self._path, "rb"))
         return self._path.open("rb", buffering=_BUFFER_BYTES)
@@ -130,7 +130,7 @@ def _parsed_slowly(row: Row, line: bytes) -> Any:
     except big_json.TooLargeError:
         raise
     except ValueError as error:
-        problem = big_json.place_of(error) if isinstance(error, json.JSONDecodeError) else str(error)
+        problem = big_json.text_with_position(error) if isinstance(error, json.JSONDecodeError) else str(error)
         raise row.error(f"is not JSON: {problem}{torn}") from error
     except RecursionError as error:
         raise big_json.TooLargeError("it is nested too deeply") from error

@@ -28,8 +28,8 @@ __all__ = [
     "StatedSolution",
     "StatedSolutions",
     "StoredResults",
-    "Validating",
     "Validation",
+    "ValidationRun",
     "read_solutions",
     "result_rows",
 ]
@@ -67,7 +67,7 @@ def _keys(problem: ProblemKey, fingerprint: str) -> Keys:
     return keys_of(problem, "", f"exhaustive {fingerprint}")
 
 
-class Validating:
+class ValidationRun:
     """Judges solutions on every test, identical ones only once. Finished results can be compared at any time.
 
     Args:
@@ -81,32 +81,32 @@ class Validating:
     ) -> None:
         self._reading, self._scorer, self._earlier = reading, scorer, earlier
         self._results: list[SubmissionResult | None] = [None] * len(reading.solutions)
-        self._ended: str | None = None
+        self._stop_reason: str | None = None
 
     async def run(
-        self, *, workers: int, done: Callable[[SubmissionResult, float | None], None] = lambda *_: None
+        self, *, workers: int, on_result: Callable[[SubmissionResult, float | None], None] = lambda *_: None
     ) -> None:
         """Judge all solutions. If no endpoint is left, the remaining ones are JE.
 
         Args:
             workers: how many are judged at once.
-            done: called with each result, and the seconds that it took; `None` if it was stored.
+            on_result: called with each result, and the seconds that it took; `None` if it was stored.
 
         Raises:
             ExceptionGroup: of `SetupError` if nothing can be judged here.
         """
 
         async def judge(alike: tuple[tuple[str, ...], list[int]]) -> None:
-            fingerprints, places = alike
-            known = self._found(places[0], fingerprints)
+            fingerprints, indices = alike
+            known = self._find_earlier(indices[0], fingerprints)
             is_known = known is not None
-            for index in places:
+            for index in indices:
                 begun = time.monotonic()
                 solution = self._reading.solutions[index]
                 if known is None or known.score is None:  # a failure of ours is not passed on to other copies
-                    known = await self._judged(solution, fingerprints[0])
+                    known = await self._judge(solution, fingerprints[0])
                 result = self._results[index] = replace(known, submission=solution.submission.id)
-                done(result, None if is_known else time.monotonic() - begun)
+                on_result(result, None if is_known else time.monotonic() - begun)
 
         await for_each(self._alike().items(), judge, workers=workers)
 
@@ -135,16 +135,16 @@ class Validating:
             by_key.setdefault(key, []).append(index)
         return by_key
 
-    def _found(self, index: int, fingerprints: tuple[str, ...]) -> SubmissionResult | None:
+    def _find_earlier(self, index: int, fingerprints: tuple[str, ...]) -> SubmissionResult | None:
         return self._earlier.find(self._reading.solutions[index].problem.key, fingerprints) if self._earlier else None
 
-    async def _judged(self, solution: StatedSolution, fingerprint: str) -> SubmissionResult:
-        message = self._ended
+    async def _judge(self, solution: StatedSolution, fingerprint: str) -> SubmissionResult:
+        message = self._stop_reason
         if message is None:
             try:
                 result = await self._scorer.score(solution.problem, solution.submission, exhaustive=True)
             except UnavailableError as error:
-                message = self._ended = str(error)
+                message = self._stop_reason = str(error)
             except ODD_DATA as error:
                 message = internal_error_text(error, "judging this solution")
             else:

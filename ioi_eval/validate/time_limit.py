@@ -69,43 +69,43 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
         problem = problems.problems.get(task.key)
         if problem is None:
             raise InputError(f"{task.key}: {problems.unusable.get(task.key, 'it cannot be read back')}")
-        counted = [
+        submissions = [
             submission_from_row(row, max_code_bytes=None)
             for row in task.solution_rows
             if row["label"] in timing.accepted | timing.in_time and language_called(row["language"] or "") is not None
         ]
-        counted = [
-            submission for submission in counted if not problem.linked or problem.linked_with(submission.language)
+        submissions = [
+            submission for submission in submissions if not problem.linked or problem.linked_with(submission.language)
         ]
         rejected = {f"{task.key}/{label}" for label in timing.in_time - timing.accepted}
-        if not counted:
+        if not submissions:
             raise InputError(
                 f"{task.key} has no accepted submission in a language that is judged, from which a time limit could be"
                 " derived; give one with --time-limit"
             )
-        measured = asyncio.run(_measured(problem, counted, rejected, any_group=timing.any_group))
+        measured = asyncio.run(_measure(problem, submissions, rejected, any_group=timing.any_group))
     steps = max(1, math.ceil(measured.seconds * timing.multiplier / timing.resolution_s - 1e-9))
     limit = steps * timing.resolution_s
     note = (
         f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of {measured.judged} submissions"
         f" ({measured.solution}, {measured.seconds:.3g} s on {measured.test}), rounded up to {timing.resolution_s:g} s"
     )
-    if measured.judged < len(counted):
-        note += f"; {len(counted) - measured.judged} more are in a language that this machine has no compiler for"
+    if measured.judged < len(submissions):
+        note += f"; {len(submissions) - measured.judged} more are in a language that this machine has no compiler for"
     if measured.in_part:
         note += f"; accepted in some subtasks only: {', '.join(measured.in_part)}"
     rows = tuple({**row, "time_limit": limit} for row in task.problem_rows)
     return replace(task, problem_rows=rows, notes=(*task.notes, note), timing=None)
 
 
-async def _measured(
-    problem: Problem, counted: Sequence[Submission], rejected: Collection[str], *, any_group: bool
+async def _measure(
+    problem: Problem, submissions: Sequence[Submission], rejected: Collection[str], *, any_group: bool
 ) -> _Measured:
     """The longest time of these solutions. Those in `rejected` must fail, but within the time limit."""
     measured = _Measured()
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
-        for submission in counted:
+        for submission in submissions:
             result = await scorer.score(problem, submission, exhaustive=True)
             if result.compile.unfit:
                 continue

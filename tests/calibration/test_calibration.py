@@ -15,7 +15,7 @@ import pytest
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.calibration import Speed, Tolerance, measure, require_idle, speed_of, workload
 from ioi_eval.calibration.occupancy import OccupancyReading
-from ioi_eval.calibration.stored import find, store, taken_here
+from ioi_eval.calibration.stored import calibration_of_this_machine, find, store
 from ioi_eval.cli.calibrating import describe
 from ioi_eval.errors import SetupError
 from ioi_eval.model import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome, Verdict
@@ -152,7 +152,7 @@ def test_the_workload_is_measured_in_the_box(tmp_path: Path, cache: Path) -> Non
     assert speed.parts.keys() == workload.PARTS.keys()
     assert all(0.02 < ratio < 100 for ratio in speed.parts.values())
     assert speed.crowded > 0.1
-    calibration = taken_here(speed.time_scale, compiler="g++ 12", taken="2026-01-01")
+    calibration = calibration_of_this_machine(speed.time_scale, compiler="g++ 12", taken="2026-01-01")
     words = describe(speed, calibration, store(calibration, tmp_path))
     assert f"multiplies time limits by {speed.time_scale:g} from now on" in words
     assert all(part in words for part in workload.PARTS)

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.calibration.stored import NAME, find, store, taken_here
+from ioi_eval.calibration.stored import NAME, calibration_of_this_machine, find, store
 from ioi_eval.errors import SetupError
 
-HERE = taken_here(1.25, compiler="g++ 12", taken="2026-01-01T00:00:00+00:00")
+HERE = calibration_of_this_machine(1.25, compiler="g++ 12", taken="2026-01-01T00:00:00+00:00")
 
 
 def test_a_stored_calibration_is_found(tmp_path: Path) -> None:
     """A later calibration replaces an earlier one."""
-    store(taken_here(9.0, compiler="g++ 12", taken="2025"), tmp_path / "cache")
+    store(calibration_of_this_machine(9.0, compiler="g++ 12", taken="2025"), tmp_path / "cache")
     assert store(HERE, tmp_path / "cache") == tmp_path / "cache" / NAME
     assert find(tmp_path / "cache", compiler="g++ 12") == HERE
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [NAME]

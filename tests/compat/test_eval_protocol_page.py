@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ioi_eval.compat.eval_protocol import KILLED
-from ioi_eval.compat.eval_protocol_page import GRADER, given, grade, match_output
+from ioi_eval.compat.eval_protocol_page import GRADER, encode_input, grade, match_output
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.problems.apps_values import encode
@@ -76,7 +76,7 @@ def test_all_tests_are_run() -> None:
 def test_functions_are_called() -> None:
     """This goes beyond the page and uses our rules: a bare result is right if the expected one is in a list of one."""
     row = problem([[1], [2]], [[3], [4]], "f")
-    assert given(row.tests[0]) == encode((1,))
+    assert encode_input(row.tests[0]) == encode((1,))
     three = TestRun(ending=Ending.FINISHED, output=encode(3))
     graded = grade(row, [three, three])
     assert list(graded.codes) == [True, False]
@@ -85,8 +85,8 @@ def test_functions_are_called() -> None:
 
 def test_inputs_are_not_changed() -> None:
     """Nothing is appended to a text. Lists of lines are joined."""
-    assert given(StdinTest(number=0, given="1\r\n2", expected="")) == b"1\r\n2"
-    assert given(StdinTest(number=0, given=("1", "2"), expected="")) == b"1\n2"
+    assert encode_input(StdinTest(number=0, given="1\r\n2", expected="")) == b"1\r\n2"
+    assert encode_input(StdinTest(number=0, given=("1", "2"), expected="")) == b"1\n2"
 
 
 @pytest.mark.parametrize(("row", "words"), [(problem([], []), "Execution utility"), (problem([1], ["1"]), "input 0")])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.compat.hendrycks import GRADER, _rounded, given, grade, match_output, match_result
+from ioi_eval.compat.hendrycks import GRADER, _rounded, encode_input, grade, match_output, match_result
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
@@ -122,13 +122,13 @@ def test_arrays_make_its_comparison_fail() -> None:
 def test_arguments_with_integer_keys(arguments: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
     """If an argument is a dictionary whose keys become integers, the other arguments are lost."""
     test = CallTest(number=0, given=arguments, expected=None, accepts=(None,))
-    assert decode(given(test)) == expected
+    assert decode(encode_input(test)) == expected
 
 
 def test_input_has_no_final_line_feed() -> None:
     """The input is the lines joined, or the unchanged text."""
-    assert given(StdinTest(number=0, given=("1", "2"), expected="")) == b"1\n2"
-    assert given(StdinTest(number=0, given="1\n2\n", expected="")) == b"1\n2\n"
+    assert encode_input(StdinTest(number=0, given=("1", "2"), expected="")) == b"1\n2"
+    assert encode_input(StdinTest(number=0, given="1\n2\n", expected="")) == b"1\n2\n"
 
 
 @pytest.mark.parametrize(

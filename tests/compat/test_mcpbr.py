@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.compat.mcpbr import GRADER, given, grade
+from ioi_eval.compat.mcpbr import GRADER, encode_input, grade
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
@@ -88,8 +88,8 @@ def test_all_tests_are_run() -> None:
 
 def test_lists_and_arguments_are_python_text() -> None:
     """Lists and arguments are given in Python's notation, and outputs are compared in it."""
-    assert given(StdinTest(number=0, given="1\n", expected="")) == b"1\n"
-    assert given(StdinTest(number=0, given=("1", "2"), expected="")) == b"['1', '2']"
-    assert given(CallTest(number=0, given=([1], True, None), expected=0, accepts=(0,))) == b"[[1], True, None]"
+    assert encode_input(StdinTest(number=0, given="1\n", expected="")) == b"1\n"
+    assert encode_input(StdinTest(number=0, given=("1", "2"), expected="")) == b"['1', '2']"
+    assert encode_input(CallTest(number=0, given=([1], True, None), expected=0, accepts=(0,))) == b"[[1], True, None]"
     row = row_of({"inputs": [[1]], "outputs": [[True]], "fn_name": "f"})
     assert grade(row, [printed(b"[True]\n")]).codes == (True,)

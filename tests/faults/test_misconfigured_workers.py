@@ -16,7 +16,7 @@ from yarl import URL
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.doctor import Finding, Severity, examine_worker
 from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
-from ioi_eval.doctor.workers import _offered
+from ioi_eval.doctor.workers import _exploration_findings
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.piston.discovery import Worker
 from ioi_eval.sandbox.piston.probing import ProbeReport
@@ -109,7 +109,7 @@ def test_linking_is_a_finding_unless_the_worker_has_cms_ioi(starter: Starter) ->
         max_body_bytes=None,
         clock_ahead_s=0.0,
     )
-    subjects = {finding.what for finding in _offered(worker)}
+    subjects = {finding.what for finding in _exploration_findings(worker)}
     assert ("linking" in subjects) == (starter is not Starter.CMS_IOI)
 
 

@@ -23,7 +23,7 @@ from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
-from ioi_eval.validate import StatedSolutions, Validating, Validation, read_solutions
+from ioi_eval.validate import StatedSolutions, Validation, ValidationRun, read_solutions
 from tests.busy_processes import COMPUTES, WALKS, busy_processes
 from tests.one_processor import one_processor
 
@@ -187,7 +187,7 @@ def scorer_for(sandbox: LocalSandbox, cache: Path) -> Scorer:
 async def judged(found: StatedSolutions, cache: Path) -> Validation:
     """Validate the solutions, two at once."""
     async with LocalSandbox(slots=2) as sandbox:
-        validating = Validating(found, scorer_for(sandbox, cache))
+        validating = ValidationRun(found, scorer_for(sandbox, cache))
         await validating.run(workers=3)
         return validating.validation()
 

@@ -29,7 +29,7 @@ def codes_of(warm_grader: WarmGrader, profile: CompatGrader, problem: AppsProble
     warm = warm_grader(profile.harness)
     runs: list[TestRun] = []
     while profile.wants_another(problem, runs):
-        test_input = profile.given(problem.tests[len(runs)]) if problem.tests else b""
+        test_input = profile.encode_input(problem.tests[len(runs)]) if problem.tests else b""
         fn_name = problem.fn_name if profile.calls == "call" else None
         seconds = int(profile.per_test_s)
         ended = warm.run(program, test_input, fn_name=fn_name, rlimits=[[0, seconds, seconds + 1]])

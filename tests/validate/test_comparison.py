@@ -16,7 +16,7 @@ from ioi_eval.model import (
     SubmissionResult,
 )
 from ioi_eval.report.validation import evidence, markdown_validation, near_limit, terminal_validation
-from ioi_eval.validate import StatedSolution, StatedSolutions, Validating, Validation, result_rows
+from ioi_eval.validate import StatedSolution, StatedSolutions, Validation, ValidationRun, result_rows
 from ioi_eval.validate.comparison import compare
 from tests.scored import outcome, result_of, sampled_problem
 
@@ -181,8 +181,8 @@ def validated(
     reading: StatedSolutions, scorer: RuleScorer, *, workers: int = 1, advance: Callable[[str], None] = lambda _: None
 ) -> Validation:
     """The results of a validation that is not interrupted."""
-    validating = Validating(reading, scorer)
-    asyncio.run(validating.run(workers=workers, done=lambda result, _: advance(result.verdict)))
+    validating = ValidationRun(reading, scorer)
+    asyncio.run(validating.run(workers=workers, on_result=lambda result, _: advance(result.verdict)))
     return validating.validation()
 
 

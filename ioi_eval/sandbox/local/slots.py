@@ -71,9 +71,8 @@ class Slots:
         self._waiting: deque[_Waiter] = deque()
         self._waiting_alone: deque[_Waiter] = deque()
         self._overtaken = 0  # how many jobs have overtaken those that wait to run alone
-        self._last_ran_alone = (
-            False  # whether the last job that got a slot ran or runs alone: then others of this kind come next
-        )
+        # whether the last job that got a slot ran or runs alone: then others of this kind come next
+        self._last_ran_alone = False
 
     @property
     def taken(self) -> int:
@@ -132,9 +131,8 @@ class Slots:
         """Assign slots to the next waiting task; `None` if there is none, or too few are free. Needs the mutex."""
         if not self._waiting_alone:
             self._overtaken = 0
-            self._last_ran_alone = (
-                self._last_ran_alone and not self._free
-            )  # a job that runs alone may still hold all slots
+            # a job that runs alone may still hold all slots
+            self._last_ran_alone = self._last_ran_alone and not self._free
         is_alone = self._alone_is_due()
         need = self.count if is_alone else 1
         waiting = self._waiting_alone if is_alone else self._waiting

@@ -73,7 +73,7 @@ async def _room_of_scripts() -> str:
 
 @pytest.mark.root
 def test_a_bwrap_without_the_option_size() -> None:
-    """With a bwrap without `--size`, as in Ubuntu 22.04, isolation is full, and has_size_option are the same."""
+    """With a bwrap without `--size`, as in Ubuntu 22.04, isolation is full, and the sizes are the same."""
     expected = asyncio.run(_room_of_scripts())
     real = shutil.which("bwrap")
     assert real is not None
