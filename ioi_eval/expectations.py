@@ -50,14 +50,14 @@ class Expectation:
     Args:
         name: the label as the authors wrote it.
         verdicts: the verdicts that agree with it.
-        words: text that the checker's or manager's message must contain, in upper or lower case; empty for any message.
-        other_words: text that it must not contain; empty for none.
+        required_text: the checker's or manager's message must contain it, in upper or lower case; empty for none.
+        forbidden_text: that message must not contain it; empty for none.
     """
 
     name: str
     verdicts: frozenset[Verdict]
-    words: str = ""
-    other_words: str = ""
+    required_text: str = ""
+    forbidden_text: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Expectation:
@@ -73,8 +73,8 @@ class Expectation:
         return cls(
             name=text,
             verdicts=verdicts,
-            words=_PROTOCOL if text == "protocol_violation" else "",
-            other_words=_PROTOCOL if text == "incorrect" else "",  # TPS has two different verdicts for these
+            required_text=_PROTOCOL if text == "protocol_violation" else "",
+            forbidden_text=_PROTOCOL if text == "incorrect" else "",  # TPS has two different verdicts for these
         )
 
 
@@ -115,8 +115,8 @@ def deciding_test(result: SubtaskResult) -> TestOutcome | None:
 def agrees(expectation: Expectation, seen: Observation) -> bool:
     """Whether the observation in a subtask agrees with the expectation. Never true for a failure of ours."""
     message = seen.message.lower()
-    forbidden = bool(expectation.other_words) and expectation.other_words in message
-    return seen.verdict in expectation.verdicts and expectation.words in message and not forbidden
+    forbidden = bool(expectation.forbidden_text) and expectation.forbidden_text in message
+    return seen.verdict in expectation.verdicts and expectation.required_text in message and not forbidden
 
 
 def agrees_as_a_whole(expectation: Expectation, seen: Sequence[Observation]) -> bool:

@@ -181,19 +181,19 @@ def _subtasks(package: Package, tests: tuple[str, ...]) -> list[Subtask]:
         )
         return []
     stated = {file: package.json(file) for file in files}
-    listed = {file: meta.get("testcases", meta.get("regex")) for file, meta in stated.items()}
-    patterns = {file: pattern for file, pattern in listed.items() if isinstance(pattern, str)}
-    asked = [(PurePosixPath(file).stem, pattern) for file, pattern in patterns.items()]
-    listed |= zip(patterns, map(list, select_tests(asked, tests)), strict=True)
+    tests_of = {file: meta.get("testcases", meta.get("regex")) for file, meta in stated.items()}
+    patterns = {file: pattern for file, pattern in tests_of.items() if isinstance(pattern, str)}
+    named_patterns = [(PurePosixPath(file).stem, pattern) for file, pattern in patterns.items()]
+    tests_of |= zip(patterns, map(list, select_tests(named_patterns, tests)), strict=True)
     subtasks = [
-        _subtask(file, PurePosixPath(file).stem, meta.get("score"), listed[file], tests)
+        _subtask(file, PurePosixPath(file).stem, meta.get("score"), tests_of[file], tests)
         for file, meta in stated.items()
     ]
-    package.notes += [note for subtask in subtasks for note in _read_otherwise(subtask, tests)]
+    package.notes += [note for subtask in subtasks for note in _notes_on_differences(subtask, tests)]
     return subtasks
 
 
-def _read_otherwise(subtask: Subtask, tests: tuple[str, ...]) -> Iterator[str]:
+def _notes_on_differences(subtask: Subtask, tests: tuple[str, ...]) -> Iterator[str]:
     """Notes where CMS's loader reads a subtask in another way than it is written."""
     if not float(subtask.points).is_integer():
         yield f"subtask {subtask.name} is worth {subtask.points:g} points here; CMS's loader rounds that down"
@@ -223,23 +223,23 @@ def _subtask(where: str, name: str, points: object, listed: object, tests: tuple
 
 def _solutions(package: Package, task_type: TaskType) -> list[PackageSolution]:
     solutions: list[PackageSolution] = []
-    taken: set[str] = set()
+    output_paths: set[str] = set()
     if task_type.takes_outputs:
         for label in dict.fromkeys(path.split("/")[1] for path in package.names("solutions")):
             for output_set in output_sets(package, f"solutions/{label}"):
-                taken |= output_set.paths
+                output_paths |= output_set.paths
                 source = None if task_type is TaskType.OUTPUT_ONLY else output_set.source
                 path = f"solutions/{label}/{output_set.name}".rstrip("/")
                 solutions.append(
                     PackageSolution(
                         path=source,
                         label=path.removeprefix("solutions/"),
-                        expected=_expected(label, path),
+                        expected=_expected_verdict(label, path),
                         outputs=output_set.outputs,
                     )
                 )
     for path in package.names("solutions"):
-        if path in taken:
+        if path in output_paths:
             continue
         label, _, file = path.removeprefix("solutions/").partition("/")
         if language(path) is None or not file:
@@ -248,12 +248,12 @@ def _solutions(package: Package, task_type: TaskType) -> list[PackageSolution]:
         if task_type is TaskType.OUTPUT_ONLY:
             package.notes.append(f"{path} is left out: the task takes outputs only")
             continue
-        expected = _expected(label, path)
+        expected = _expected_verdict(label, path)
         solutions.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected))
     return solutions
 
 
-def _expected(label: str, path: str) -> str | None:
+def _expected_verdict(label: str, path: str) -> str | None:
     """The verdict that a solution's folder states; `None` for none."""
     if label == _UNLABELLED:
         return None

@@ -150,7 +150,7 @@ def _scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, list
     if stated - {"n_input"}:
         package.notes.append(f"{', '.join(sorted(stated))} in {ROOT_FILE} are ignored: CMS too needs all three")
     _check_generators(package)
-    groups, count = _generated(package, meta)
+    groups, count = _groups_of_generator(package, meta)
     if len(groups) == 1 and groups[0][0] is None:
         if not count:
             raise InputError(f"{package.where} has no tests: neither gen/GEN nor n_input names any")
@@ -192,7 +192,7 @@ def _count(value: object) -> int:
     return value
 
 
-def _generated(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[int | None, int]], int]:
+def _groups_of_generator(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[int | None, int]], int]:
     """For each subtask its points and number of tests; the number of all tests. For a sum the points are `None`."""
     if not package.has("gen/GEN"):
         if meta.get("n_input") is None:
@@ -203,22 +203,22 @@ def _generated(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[in
     points: int | None = None
     tests = 0
     for number, line in enumerate(package.text("gen/GEN").splitlines(), 1):
-        here = f"gen/GEN, line {number}"
+        where = f"gen/GEN, line {number}"
         command, _, comment = (part.strip() for part in line.partition("#"))
         opens = comment.startswith("ST:")
         if sum((bool(command), comment.startswith("COPY:"), opens)) > 1:
-            raise InputError(f"{here} has both a test and a command; give each a line of its own")
+            raise InputError(f"{where} has both a test and a command; give each a line of its own")
         if command or comment.startswith("COPY:"):
             tests += 1
         if not opens:
             continue
         if points is None and tests:
-            raise InputError(f"{here} begins the first subtask, but there are tests before it")
+            raise InputError(f"{where} begins the first subtask, but there are tests before it")
         if points is not None:
             groups.append((points, tests))
         stated = comment.removeprefix("ST:").strip()
         if not stated.isdecimal():
-            raise InputError(f"{here}: the subtask is worth {stated!r}; it must be a whole number of points")
+            raise InputError(f"{where}: the subtask is worth {stated!r}; it must be a whole number of points")
         points, tests = int(stated), 0
     groups.append((points, tests))
     count = sum(tests for _, tests in groups)

@@ -73,9 +73,9 @@ class Expectations:
 
     def __init__(self, package: Package, groups: Sequence[str]) -> None:
         self._groups = groups
-        written = package.yaml(PATH) if package.has(PATH) else {}
-        merged = {name: {**default, **self._mapping(name, written.get(name))} for name, default in _DEFAULTS.items()}
-        others = {str(name): self._mapping(name, value) for name, value in written.items() if name not in merged}
+        values = package.yaml(PATH) if package.has(PATH) else {}
+        merged = {name: {**default, **self._mapping(name, values.get(name))} for name, default in _DEFAULTS.items()}
+        others = {str(name): self._mapping(name, value) for name, value in values.items() if name not in merged}
         self._rules = [
             (pattern, rule) for name, rule in {**merged, **others}.items() for pattern in self._patterns(name)
         ]

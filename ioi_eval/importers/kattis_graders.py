@@ -58,8 +58,8 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
     source = _source(package)
     cases = _cases()
     different = list(dict.fromkeys(group.flags for group in groups))
-    asked = [(flags, results) for flags in different for results in cases]
-    answers = _answers(package.where, package.read(source), asked)
+    questions = [(flags, results) for flags in different for results in cases]
+    answers = _answers(package.where, package.read(source), questions)
     by_flags = {flags: answers[index * len(cases) :][: len(cases)] for index, flags in enumerate(different)}
     return {group.path: _rule(f"{source} for {group.path}", cases, by_flags[group.flags]) for group in groups}
 
@@ -75,16 +75,16 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
     if not outer:
         return root
     source = _source(package)
-    asked: list[tuple[Flags, Results]] = []
-    wanted: list[float] = []
+    questions: list[tuple[Flags, Results]] = []
+    expected: list[float] = []
     for group in outer:
         counted = slice(-1, None) if "ignore_sample" in group.flags else slice(None)
         worth = [not _is_worth_nothing(inner) for inner in group.groups]
         for results in _points_of(worth):
-            asked.append((group.flags, results))
-            wanted.append(sum(points for _, points in results[counted]))
-    answers = _answers(package.where, package.read(source), asked)
-    for (flags, results), sum_, points in zip(asked, wanted, answers, strict=True):
+            questions.append((group.flags, results))
+            expected.append(sum(points for _, points in results[counted]))
+    answers = _answers(package.where, package.read(source), questions)
+    for (flags, results), sum_, points in zip(questions, expected, answers, strict=True):
         if points is None or abs(points - sum_) > _PRINTED:
             raise UnsupportedError(
                 f"{source} gives {points} for groups of {list(results)} with the flags"
@@ -96,8 +96,8 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
 
 def _with_default_grading(group: TestGroup, paths: Collection[str]) -> TestGroup:
     if group.path in paths:
-        kept = " ".join(flag for flag in group.flags if flag in VERDICT_FLAGS)
-        group = group.with_settings(grading="default", grader_flags=kept)
+        verdict_flags = " ".join(flag for flag in group.flags if flag in VERDICT_FLAGS)
+        group = group.with_settings(grading="default", grader_flags=verdict_flags)
     return replace(group, groups=tuple(_with_default_grading(inner, paths) for inner in group.groups))
 
 
@@ -152,10 +152,10 @@ def _cases() -> list[Results]:
     return fixed
 
 
-def _answers(where: Path, grader: bytes, asked: Sequence[tuple[Flags, Results]]) -> list[float | None]:
+def _answers(where: Path, grader: bytes, questions: Sequence[tuple[Flags, Results]]) -> list[float | None]:
     """The scores that a grader gives; it is run once for each question."""
     cases = ""
-    for flags, results in asked:
+    for flags, results in questions:
         cases += f"{' '.join(flags)}|{' '.join(f'{verdict} {score}' for verdict, score in results)}\n"
     files: Mapping[str, bytes] = {"run": _RUN.encode(), "grader.py": grader, "cases": cases.encode()}
     job = Job(
@@ -167,7 +167,7 @@ def _answers(where: Path, grader: bytes, asked: Sequence[tuple[Flags, Results]])
         printed = asyncio.run(_run(job)).split("\n")
     except (SandboxError, SetupError) as error:
         raise SetupError(f"{where}: its grader cannot be tried: {error}") from error
-    return [_score(printed[2 * index]) if 2 * index + 1 < len(printed) else None for index in range(len(asked))]
+    return [_score(printed[2 * index]) if 2 * index + 1 < len(printed) else None for index in range(len(questions))]
 
 
 def _score(line: str) -> float | None:

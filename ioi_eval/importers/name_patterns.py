@@ -17,7 +17,7 @@ from ioi_eval.errors import InputError, SetupError
 
 _CPU_S = 2  # chosen, for a package: an ordinary expression takes 0.01 s with 10,000 names of 60 letters
 _MEMORY_BYTES = 1 << 30
-_SHOWN = 200  # characters of an expression
+_SHOWN_CHARS = 200  # characters of an expression
 _MATCH = f"""
 import json, re, resource, sys
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -27,7 +27,7 @@ patterns, names = json.load(sys.stdin)
 for pattern in patterns:
     try:
         expression = re.compile(pattern)
-        found = [place for place, name in enumerate(names) if expression.match(name)]
+        found = [index for index, name in enumerate(names) if expression.match(name)]
     except (re.error, OverflowError, RecursionError, MemoryError) as error:
         found = str(error) or type(error).__name__
     print(json.dumps(found), flush=True)
@@ -47,27 +47,27 @@ def select_tests(patterns: Sequence[tuple[str, str]], names: Sequence[str]) -> l
     """
     for subtask, pattern in patterns:
         if (error := _unprintable(pattern)) is not None:
-            raise InputError(f"subtask {subtask}: {_shown(pattern)} is not a regular expression: {error}")
-    done = _match([pattern for _, pattern in patterns], names) if patterns else None
-    lines = done.stdout.splitlines() if done else []
+            raise InputError(f"subtask {subtask}: {_quoted(pattern)} is not a regular expression: {error}")
+    process = _match([pattern for _, pattern in patterns], names) if patterns else None
+    lines = process.stdout.splitlines() if process else []
     selected: list[tuple[str, ...]] = []
     for (subtask, pattern), line in zip(patterns, lines, strict=False):
-        here, places = f"subtask {subtask}: ", orjson.loads(line)
-        if isinstance(places, str):
-            raise InputError(f"{here}{_shown(pattern)} is not a regular expression: {places}")
-        if not places:
-            raise InputError(f"{here}no test's name matches {_shown(pattern)}")
-        selected.append(tuple(names[index] for index in places))
-    if done is not None and len(selected) < len(patterns):
+        what, indices = f"subtask {subtask}: ", orjson.loads(line)
+        if isinstance(indices, str):
+            raise InputError(f"{what}{_quoted(pattern)} is not a regular expression: {indices}")
+        if not indices:
+            raise InputError(f"{what}no test's name matches {_quoted(pattern)}")
+        selected.append(tuple(names[index] for index in indices))
+    if process is not None and len(selected) < len(patterns):
         subtask, pattern = patterns[len(selected)]
-        if done.returncode < 0:
+        if process.returncode < 0:
             raise InputError(
                 f"to match the regular expressions of {len(patterns)} subtasks with the names of {len(names)}"
                 f" tests takes more than {_CPU_S} s together; the time was over at subtask {subtask}:"
-                f" {_shown(pattern)}. Write simpler expressions, or list the tests"
+                f" {_quoted(pattern)}. Write simpler expressions, or list the tests"
             )
-        message = done.stderr.decode("utf-8", "replace").strip()[-500:]
-        raise SetupError(f"subtask {subtask}: {_shown(pattern)} cannot be tried: {message}")
+        message = process.stderr.decode("utf-8", "replace").strip()[-500:]
+        raise SetupError(f"subtask {subtask}: {_quoted(pattern)} cannot be tried: {message}")
     return selected
 
 
@@ -89,5 +89,5 @@ def _unprintable(pattern: str) -> str | None:
     return None
 
 
-def _shown(pattern: str) -> str:
-    return repr(pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…")
+def _quoted(pattern: str) -> str:
+    return repr(pattern if len(pattern) <= _SHOWN_CHARS else f"{pattern[:_SHOWN_CHARS]}…")

@@ -57,7 +57,7 @@ def output_sets(package: Package, folder: str) -> tuple[OutputSet, ...]:
 def _output_set(package: Package, name: str, paths: Iterable[str]) -> OutputSet:
     outputs: dict[str, str] = {}
     sources: list[str] = []
-    taken: list[str] = []
+    output_paths: list[str] = []
     for path in paths:
         if language(path) is not None:
             sources.append(path)
@@ -68,11 +68,11 @@ def _output_set(package: Package, name: str, paths: Iterable[str]) -> OutputSet:
                 outputs[file] = content.decode("utf-8")
             except UnicodeDecodeError as error:
                 raise InputError(f"{path}: {file} is not text: {error}") from error
-            taken.append(path)
+            output_paths.append(path)
     if len(sources) > 1 and outputs:
         raise InputError(f"{sources[0]} and {sources[1]} are both programs of one solution; keep one")
     source = sources[0] if sources else None
-    paths_of_it = frozenset([*taken, *([source] if source else [])])
+    paths_of_it = frozenset([*output_paths, *([source] if source else [])])
     return OutputSet(name=name, outputs=tuple(outputs.items()), source=source, paths=paths_of_it)
 
 

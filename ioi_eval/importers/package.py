@@ -30,7 +30,7 @@ _LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, be
 _DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
 _LARGEST_LIMIT = 1e12  # whatever its unit
 _MAX_NODES = 100_000
-_SHOWN = 200  # letters of a name
+_SHOWN_CHARS = 200  # letters of a name
 ROOT_FILE = "problem.json"
 _FORMATS = {
     ROOT_FILE: ("a CMS export package or TPS task folder", "cms` or `ioi-eval import tps"),
@@ -251,9 +251,9 @@ def _decoded(content: bytes) -> str:
         return content.decode("latin-1")
 
 
-def _shown(name: str) -> str:
+def _escaped(name: str) -> str:
     """A name with unprintable characters escaped."""
-    return ascii(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…")
+    return ascii(name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}…")
 
 
 def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
@@ -266,7 +266,7 @@ def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
         if not any(part in _JUNK or part.startswith("._") for part in path.parts):
             if _NO_TEXT.search(name):
                 raise InputError(
-                    f"{where} holds a file whose name is not plain text: {_shown(name)}; rename it (UTF-8, one line)"
+                    f"{where} holds a file whose name is not plain text: {_escaped(name)}; rename it (UTF-8, one line)"
                 )
             clean[str(path)] = member
     return clean

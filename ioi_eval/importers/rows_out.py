@@ -55,23 +55,23 @@ def write_rows(tasks: Sequence[ImportedTask], out: str | Path) -> WrittenRows:
         written.tests: ("problem_id", chain.from_iterable(task.tests() for task in tasks)),
         written.solutions: ("problem_id", (row for task in tasks for row in task.solution_rows)),
     }
-    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    new_folders = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         for path, (id_column, of_tasks) in rows.items():
             _write(path, chain(_rows_of_other_problems(path, id_column, keys), of_tasks))
         for path in rows:
-            with _naming_file(path):
-                _unfinished(path).replace(path)
+            with _errors_with_path(path):
+                _temporary_path(path).replace(path)
     except BaseException:
-        _clear(rows, made)
+        _clear(rows, new_folders)
         raise
     return written
 
 
 def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    with _naming_file(path):
+    with _errors_with_path(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _unfinished(path).open("wb") as file:
+        with _temporary_path(path).open("wb") as file:
             for row in rows:
                 try:
                     file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
@@ -84,13 +84,13 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
             os.fsync(file.fileno())
 
 
-def _unfinished(path: Path) -> Path:
+def _temporary_path(path: Path) -> Path:
     """The temporary path under which a file is written; what a killed import left there is overwritten by the next."""
     return path.with_name(f".{path.name}.new")
 
 
 @contextmanager
-def _naming_file(path: Path) -> Iterator[None]:
+def _errors_with_path(path: Path) -> Iterator[None]:
     """Turn system errors into an error that names the file that could not be written."""
     try:
         yield
@@ -100,12 +100,12 @@ def _naming_file(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _clear(paths: Iterable[Path], made: Iterable[Path]) -> None:
+def _clear(paths: Iterable[Path], new_folders: Iterable[Path]) -> None:
     """Remove unfinished files, and the folders that were made for them."""
     with suppress(OSError):
         for path in paths:
-            _unfinished(path).unlink(missing_ok=True)
-        for folder in made:
+            _temporary_path(path).unlink(missing_ok=True)
+        for folder in new_folders:
             folder.rmdir()
 
 

@@ -43,8 +43,8 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
     if len(kinds) > 1:
         raise InputError("the groups of score_type_parameters name their tests in different ways; use one")
     patterns = {number: group["testcases"] for number, group in enumerate(groups) if kinds == {str}}
-    asked = [(f"{number:02}", pattern) for number, pattern in patterns.items()]
-    matched = dict(zip(patterns, select_tests(asked, names), strict=True))
+    named_patterns = [(f"{number:02}", pattern) for number, pattern in patterns.items()]
+    matched = dict(zip(patterns, select_tests(named_patterns, names), strict=True))
     subtasks: list[Subtask] = []
     used = 0
     for number, group in enumerate(groups):
@@ -57,7 +57,7 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
         elif isinstance(wanted, str):
             chosen = matched[number]
         else:
-            chosen = _listed(name, wanted, names)
+            chosen = _existing_tests(name, wanted, names)
         subtasks.append(
             Subtask(
                 name=name,
@@ -84,7 +84,7 @@ def _group(number: int, group: object) -> Mapping[str, Any]:
     return named
 
 
-def _listed(subtask: str, wanted: Sequence[object], names: Sequence[str]) -> tuple[str, ...]:
+def _existing_tests(subtask: str, wanted: Sequence[object], names: Sequence[str]) -> tuple[str, ...]:
     if absent := [test for test in wanted if test not in names]:
         raise InputError(f"subtask {subtask} names the test {absent[0]!r}, which is not there")
     return tuple(str(test) for test in wanted)

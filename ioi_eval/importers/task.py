@@ -308,14 +308,14 @@ def _test_reader(
     def read() -> Iterator[RowValues]:
         with open_package(source.where, source.root_file) as package:
             package.format = source.format
-            for name, (given, answer) in tests.items():
-                output = _test_text(package, answer)
+            for name, (input_path, answer_path) in tests.items():
+                output = _test_text(package, answer_path)
                 if checked:
-                    check_answer(answer, output)
+                    check_answer(answer_path, output)
                 yield {
                     **named,
                     "test_name": name,
-                    "test_input": _test_text(package, given),
+                    "test_input": _test_text(package, input_path),
                     "test_output": output,
                     **columns.get(name, {}),
                 }

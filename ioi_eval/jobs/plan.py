@@ -19,7 +19,7 @@ def word(text: str) -> str:
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in text.encode("utf-8", "surrogateescape"))
 
 
-def words(texts: Iterable[str]) -> str:
+def word_list(texts: Iterable[str]) -> str:
     """Several words in one value, separated by `,`; each is encoded first."""
     return ",".join(word(text).replace(",", "%2C") for text in texts)
 

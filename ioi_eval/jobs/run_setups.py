@@ -9,7 +9,7 @@ from typing import assert_never
 from ioi_eval.config import JudgeLimits, RunPolicy
 from ioi_eval.jobs import rules
 from ioi_eval.jobs.harness import Interpreter, program_line
-from ioi_eval.jobs.plan import Value, words
+from ioi_eval.jobs.plan import Value, word_list
 from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import JobTest, RunSetup, Values
 from ioi_eval.model import (
@@ -125,7 +125,7 @@ def given_tests(problem: Problem, outputs: Mapping[str, Content]) -> dict[str, J
 
 def _scoring(case: TestCase) -> Values:
     """How a test's checker is called, and how its score is read if full marks are not 1."""
-    values: dict[str, Value | None] = {"args": words(case.checker_args)} if case.checker_args else {}
+    values: dict[str, Value | None] = {"args": word_list(case.checker_args)} if case.checker_args else {}
     values |= {"full": case.full_score} if case.full_score != 1 else {}
     return values | ({"steps": case.score_steps} if case.score_steps else {})
 
@@ -158,7 +158,7 @@ def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> list[tu
                 cpu_ms=manager_cpu_ms(problem, policy.judge),
                 wall_ms=longest_test_ms(problem, policy),
                 memory_bytes=judge["memory_bytes"],
-                args=words(manager.args) if manager.args else None,
+                args=word_list(manager.args) if manager.args else None,
                 protocol=None if manager.protocol is CheckerProtocol.CMS else manager.protocol.value,
             )
         case TwoSteps():
@@ -176,7 +176,7 @@ def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> list[tu
         rule=str(check) if isinstance(check, Comparator) else None,
         file="checker" if isinstance(check, JudgeProgram) else None,
         **({} if isinstance(check, Comparator | JudgedByClient) else judge),
-        args=words(check.args) if check.args else None,
+        args=word_list(check.args) if check.args else None,
         passes=method.passes if method.passes > 1 else None,
         return_bytes=return_bytes or None,
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.jobs.plan import RunnerPlan, words
+from ioi_eval.jobs.plan import RunnerPlan, word_list
 from ioi_eval.jobs.runner_answer import compile_answer, run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
 from tests.graders.runner_box import NONCE, Box
@@ -74,7 +74,7 @@ def plan_by_python(name: str) -> RunnerPlan:
         files_lines(plan, judge)
     else:
         plan.line("task", kind="communication", io="fifo_io")
-        plan.line("manager", file="manager", **judge, args=words(["log file", "", "a,b"]))
+        plan.line("manager", file="manager", **judge, args=word_list(["log file", "", "a,b"]))
         plan.line("order", run="all")
         for number in range(4):
             plan.line("test", id=number, input=f"t{number}.in")

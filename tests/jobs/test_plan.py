@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval.jobs.plan import RunnerPlan, word, words
+from ioi_eval.jobs.plan import RunnerPlan, word, word_list
 from ioi_eval.model import Isolation
 
 
@@ -29,7 +29,7 @@ def test_word_survives(text: str) -> None:
 @given(st.lists(st.text(alphabet=st.characters(codec="utf-8")), min_size=1))
 def test_words_in_one_value_survive(texts: list[str]) -> None:
     """Arguments with commas and blanks stay separate after both encodings."""
-    assert [decode(part) for part in decode(word(words(texts))).split(",")] == texts
+    assert [decode(part) for part in decode(word(word_list(texts))).split(",")] == texts
 
 
 def test_plan_has_the_documented_format() -> None:
