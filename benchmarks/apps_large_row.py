@@ -47,7 +47,7 @@ def cpu_s() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
-def piped(python: str, test: StdinTest) -> None:
+def run_piped(python: str, test: StdinTest) -> None:
     """A plain interpreter and two pipes."""
     done = subprocess.run([python, "-c", PROGRAM], input=test.stdin, check=True, stdout=subprocess.PIPE)
     assert done.stdout == test.answer
@@ -81,15 +81,15 @@ def main() -> None:
         loop.run(sandbox.__aenter__())
         executor = AppsExecutor(sandbox, artifacts=ArtifactStore(name), settings=AppsSettings())
 
-        def ours(asked: AppsProblem = problem) -> None:
-            assert loop.run(executor.score(asked, PROGRAM)).score == 1.0
+        def ours(row_problem: AppsProblem = problem) -> None:
+            assert loop.run(executor.score(row_problem, PROGRAM)).score == 1.0
 
         ours()
         python = loop.run(executor.interpreter()).path
         least = best(
             {
                 "ours": ours,
-                "a pipe": lambda: piped(python, test),
+                "a pipe": lambda: run_piped(python, test),
                 "row, ours": lambda: list(read_rows(open_source(str(path)), frozenset({0}))),
                 "row, json": lambda: json.loads(json.loads(path.read_text())["input_output"]),
             }

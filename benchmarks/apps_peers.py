@@ -63,7 +63,7 @@ class Case:
     code: str
     own: int
 
-    def given(self, grader: str) -> tuple[dict[str, Any], str]:
+    def task_for(self, grader: str) -> tuple[dict[str, Any], str]:
         """The task for another grader. LiveCodeBench has the arguments of a call as lines of JSON."""
         if grader != "livecodebench" or self.row["fn_name"] is None:
             return self.row, self.code
@@ -72,7 +72,7 @@ class Case:
         return {**self.row, "inputs": inputs, "outputs": list(map(json.dumps, answers))}, self.code
 
 
-def trivial(programs: int, tests: int) -> dict[str, list[Case]]:
+def trivial_cases(programs: int, tests: int) -> dict[str, list[Case]]:
     """Sums of two numbers."""
     calls = {"fn_name": "add", "inputs": [[n, n] for n in range(tests)], "outputs": [2 * n for n in range(tests)]}
     lines = {
@@ -86,19 +86,19 @@ def trivial(programs: int, tests: int) -> dict[str, list[Case]]:
     }
 
 
-def recorded(directory: Path, tests: int) -> dict[str, list[Case]]:
+def recorded_cases(directory: Path, tests: int) -> dict[str, list[Case]]:
     """The programs in a directory that were not late."""
     rows, own = {}, {}
     for line in (directory / "apps.jsonl").open(encoding="utf-8"):
         row = json.loads(line)
-        given = json.loads(row["input_output"])
+        input_output = json.loads(row["input_output"])
         name = row["problem_id"]
-        own[name] = len(given["inputs"])
+        own[name] = len(input_output["inputs"])
         times = -(-tests // own[name])
         rows[name] = {
-            "fn_name": given.get("fn_name"),
-            "inputs": given["inputs"] * times,
-            "outputs": given["outputs"] * times,
+            "fn_name": input_output.get("fn_name"),
+            "inputs": input_output["inputs"] * times,
+            "outputs": input_output["outputs"] * times,
         }
     cases: dict[str, list[Case]] = {CALLS: [], STDIN: []}
     for line in (directory / "generations.jsonl").open(encoding="utf-8"):
@@ -164,14 +164,14 @@ def peers(options: argparse.Namespace) -> dict[str, Peer]:
 Judge = Callable[[Sequence[Case]], Codes]
 
 
-def there(peer: Peer, grader: str, cases: Sequence[Case]) -> Codes:
+def judge_by_peer(peer: Peer, grader: str, cases: Sequence[Case]) -> Codes:
     """Judge programs with another grader."""
-    codes: Codes = peer([case.given(grader) for case in cases])
+    codes: Codes = peer([case.task_for(grader) for case in cases])
     return codes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class Costs:
     """The cost of judging some programs.
 
     Args:
@@ -187,16 +187,16 @@ class Spent:
     cpu_s: dict[str, float]
     differing: int
 
-    def __add__(self, other: Spent) -> Spent:
+    def __add__(self, other: Costs) -> Costs:
         """The sum of both, for the graders that both have."""
-        return Spent(
+        return Costs(
             tests=self.tests + other.tests,
-            cpu_s={name: spent + other.cpu_s[name] for name, spent in self.cpu_s.items() if name in other.cpu_s},
+            cpu_s={name: cpu_s + other.cpu_s[name] for name, cpu_s in self.cpu_s.items() if name in other.cpu_s},
             differing=self.differing + other.differing,
         )
 
 
-def measure(judges: Mapping[str, Judge], cpu_s: Callable[[], float], cases: Sequence[Case]) -> Spent:
+def measure(judges: Mapping[str, Judge], cpu_s: Callable[[], float], cases: Sequence[Case]) -> Costs:
     """Judge the same programs with all of them in turn.
 
     Args:
@@ -216,23 +216,23 @@ def measure(judges: Mapping[str, Judge], cpu_s: Callable[[], float], cases: Sequ
         repr(mine[: case.own]) != repr(their[: case.own])  # `repr`, because 1 is not true
         for case, mine, their in zip(cases, codes.get(ITS_RULES, theirs), theirs, strict=True)
     )
-    return Spent(tests=sum(map(len, theirs)), cpu_s=best, differing=differing)
+    return Costs(tests=sum(map(len, theirs)), cpu_s=best, differing=differing)
 
 
-def tell(kind: str, spent: Spent, *, is_mix: bool) -> None:
+def report_costs(kind: str, costs: Costs, *, is_mix: bool) -> None:
     """Report the costs of a test, and the ratios. `is_mix`: whether all tests of real programs were run."""
-    for name, cpu_s in spent.cpu_s.items():
+    for name, cpu_s in costs.cpu_s.items():
         bound = MIX_BOUND_MS if is_mix and (kind, name) == (ALL, OURS) else None
-        value = cpu_s * 1000 / spent.tests
+        value = cpu_s * 1000 / costs.tests
         report(Figure(name=f"{kind}: {name}: CPU time a test", value=value, unit="ms", bound=bound))
-    mine = [name for name in (OURS, ITS_RULES) if name in spent.cpu_s]
+    mine = [name for name in (OURS, ITS_RULES) if name in costs.cpu_s]
     for our in mine:
-        for name in (each for each in spent.cpu_s if each not in (OURS, ITS_RULES)):
+        for name in (each for each in costs.cpu_s if each not in (OURS, ITS_RULES)):
             bound = CALLS_BOUND if (kind, our, name) == (CALLS, OURS, A_PROCESS) else None
-            ratio = spent.cpu_s[our] / spent.cpu_s[name]
+            ratio = costs.cpu_s[our] / costs.cpu_s[name]
             report(Figure(name=f"{kind}: CPU time: {our} / {name}", value=ratio, unit="×", bound=bound))
     if ITS_RULES in mine:
-        report(Figure(name=f"{kind}: programs with other results", value=spent.differing, unit="", bound=0))
+        report(Figure(name=f"{kind}: programs with other results", value=costs.differing, unit="", bound=0))
 
 
 def main() -> None:
@@ -246,31 +246,36 @@ def main() -> None:
     parser.add_argument("--tests", type=int, default=20)
     parser.add_argument("--isolation", choices=["full", "reduced"], default="full")
     options = parser.parse_args(arguments())
-    chosen = recorded(options.rows, options.tests) if options.rows else trivial(options.programs, options.tests)
+    chosen = (
+        recorded_cases(options.rows, options.tests) if options.rows else trivial_cases(options.programs, options.tests)
+    )
     others = peers(options)
     with tempfile.TemporaryDirectory() as cache, asyncio.Runner() as loop:
         ours = Ours(options, loop, cache)
         judges: dict[str, Judge] = {name: partial(ours.judge, name) for name in (OURS, ITS_RULES)}
-        judges |= {name: partial(there, peer, options.grader) for name, peer in others.items()}
+        judges |= {name: partial(judge_by_peer, peer, options.grader) for name, peer in others.items()}
         for judge in judges.values():
             judge([cases[0] for cases in chosen.values()])
 
         def cpu_s() -> float:
             return own_cpu_s() + sum(peer.cpu_s for peer in others.values())
 
-        found = {}
+        costs_by_kind = {}
         for kind, cases in chosen.items():
             # LiveCodeBench's rules cannot read calls of APPS
             has_rules = kind == STDIN or options.grader == "hendrycks"
             fit = {name: judge for name, judge in judges.items() if has_rules or name != ITS_RULES}
-            found[kind] = measure(fit, cpu_s, cases)
-            print(f"{kind}: {len(cases)} programs, {found[kind].tests} tests, the best of {ROUNDS} rounds", flush=True)
+            costs_by_kind[kind] = measure(fit, cpu_s, cases)
+            print(
+                f"{kind}: {len(cases)} programs, {costs_by_kind[kind].tests} tests, the best of {ROUNDS} rounds",
+                flush=True,
+            )
         ours.end()
     for peer in others.values():
         peer.end()
-    found[ALL] = found[CALLS] + found[STDIN]
-    for kind, spent in found.items():
-        tell(kind, spent, is_mix=options.rows is not None and options.grader == "hendrycks")
+    costs_by_kind[ALL] = costs_by_kind[CALLS] + costs_by_kind[STDIN]
+    for kind, costs in costs_by_kind.items():
+        report_costs(kind, costs, is_mix=options.rows is not None and options.grader == "hendrycks")
 
 
 if __name__ == "__main__":

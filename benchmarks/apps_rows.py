@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from figures import Figure, arguments, report
-from watched_run import watched
+from watched_run import run_watched
 
 ROWS = 10_000
 ROW_BYTES = 245_000
@@ -43,7 +43,7 @@ def main() -> None:
         directory = Path(name)
         write_inputs(directory, rows)
         dump, rows_file = directory / "dump.jsonl", directory / "apps.jsonl"
-        run = watched(directory, "apps", "score", str(dump), "--dataset", str(rows_file), every_s=0.05)
+        run = run_watched(directory, "apps", "score", str(dump), "--dataset", str(rows_file), every_s=0.05)
         size = rows_file.stat().st_size / 1e6
     print(f"{rows} rows ({size:.0f} MB), {run.written} programs in {run.seconds:.0f} s, exit code {run.exit_code}")
     report(Figure(name="anonymous memory", value=run.peak_mb, unit="MB", bound=BOUND_MB))

@@ -92,22 +92,22 @@ def problem(tests: int, kind: str = "sum") -> AppsProblem:
     return AppsProblem(id="sum", index=0, tests=rows, inputs=tests, outputs=tests)
 
 
-def in_process(python: str, kind: str, asked: AppsProblem, programs: int) -> None:
+def in_process(python: str, kind: str, row: AppsProblem, programs: int) -> None:
     """One process for each program."""
-    tests = [(test.given, test.expected) for test in asked.tests]
+    tests = [(test.given, test.expected) for test in row.tests]
     for _ in range(programs):
         task = json.dumps([PROGRAMS[kind], tests])
         done = subprocess.run([python, "-c", IN_PROCESS], input=task, text=True, check=True, stdout=subprocess.PIPE)
         assert int(done.stdout) == (0 if kind == "fails" else len(tests))
 
 
-def process_per_test(python: str, kind: str, asked: AppsProblem, programs: int) -> None:
+def process_per_test(python: str, kind: str, row: AppsProblem, programs: int) -> None:
     """One process for each test."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "solution.py"
         path.write_text(PROGRAMS[kind])
         for _ in range(programs):
-            for test in asked.tests:
+            for test in row.tests:
                 assert isinstance(test, StdinTest)
                 done = subprocess.run([python, str(path)], input=test.stdin, check=False, capture_output=True)
                 assert done.stdout.split() == ([] if kind == "fails" else test.answer.split())
@@ -127,11 +127,11 @@ class EvalProtocol:
         self.cpu_s = 0.0
         self(problem(1), 1)
 
-    def __call__(self, asked: AppsProblem, programs: int) -> None:
+    def __call__(self, row: AppsProblem, programs: int) -> None:
         """Judge this number of programs."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        tests = [(test.given, test.expected) for test in asked.tests]
+        tests = [(test.given, test.expected) for test in row.tests]
         self._process.stdin.write(json.dumps([PROGRAMS["sum"], tests, programs]) + "\n")
         self._process.stdin.flush()
         self.cpu_s = float(self._process.stdout.readline())
@@ -153,16 +153,16 @@ class Ours:
         self(problem(1, self._kind), 1)
         self.python = loop.run(self._executor.interpreter()).path
 
-    def __call__(self, asked: AppsProblem, programs: int) -> None:
+    def __call__(self, row: AppsProblem, programs: int) -> None:
         """Judge this number of programs."""
-        self._loop.run(self._score(asked, programs))
+        self._loop.run(self._score(row, programs))
 
-    async def _score(self, asked: AppsProblem, programs: int) -> None:
+    async def _score(self, row: AppsProblem, programs: int) -> None:
         left = iter(range(programs))
 
         async def work() -> None:
             for number in left:
-                result = await self._executor.score(asked, PROGRAMS[self._kind] + "\n" * number)
+                result = await self._executor.score(row, PROGRAMS[self._kind] + "\n" * number)
                 assert result.score == (0.0 if self._kind == "fails" else 1.0)
 
         async with asyncio.TaskGroup() as group:
@@ -188,7 +188,7 @@ def main() -> None:
     parser.add_argument("--program", choices=sorted(PROGRAMS), default="sum")
     parser.add_argument("--eval-protocol", metavar="PYTHON")
     options = parser.parse_args(arguments())
-    asked = problem(options.tests, options.program)
+    row = problem(options.tests, options.program)
     with tempfile.TemporaryDirectory() as cache, asyncio.Runner() as loop:
         ours = Ours(options, loop, cache)
         few = max(1, options.programs // 10)
@@ -205,7 +205,7 @@ def main() -> None:
         for _ in range(ROUNDS):
             for name, (run, programs, slots) in kinds.items():
                 begun, begun_cpu = time.perf_counter(), cpu_s(peer)
-                run(asked, programs)
+                run(row, programs)
                 wall, cpu = time.perf_counter() - begun, cpu_s(peer) - begun_cpu
                 count = programs * options.tests
                 best[name] = min(best[name], (cpu * 1000 / count, wall * 1000 * slots / count))

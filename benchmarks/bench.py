@@ -105,7 +105,7 @@ class Run:
     others: float
 
 
-def listed(directory: Path) -> dict[str, Benchmark]:
+def read_benchmarks(directory: Path) -> dict[str, Benchmark]:
     """The benchmarks of a directory."""
     entries = tomllib.loads((directory / "benchmarks.toml").read_text(encoding="utf-8"))
     return {
@@ -213,7 +213,7 @@ def _first_line(command: list[str]) -> str:
     return answer.stdout.partition("\n")[0]
 
 
-def compared(before: Measured, now: Measured) -> list[str]:
+def regressions(before: Measured, now: Measured) -> list[str]:
     """What got worse since the record, and what is no longer measured."""
     by_name = {series.figure.name: series for series in now.figures}
     worse = []
@@ -234,7 +234,7 @@ def show(measured: Measured) -> None:
         print(f"  {series.figure.line} [{spread}]", flush=True)
 
 
-def keep(directory: Path, benchmarks: dict[str, Benchmark], record: Record) -> None:
+def write_record(directory: Path, benchmarks: dict[str, Benchmark], record: Record) -> None:
     """Write `results.json` and `RESULTS.md`."""
     ordered = {name: record[name] for name in benchmarks if name in record}
     missing = {
@@ -266,7 +266,8 @@ def run_all(chosen: list[Benchmark], options: argparse.Namespace, benchmarks: di
         if options.check:
             before = record.get(name)
             wrong += [
-                f"{name}: {problem}" for problem in (compared(before, now) if before else ["there is no record of it"])
+                f"{name}: {problem}"
+                for problem in (regressions(before, now) if before else ["there is no record of it"])
             ]
         elif now.is_busy and not options.even_busy:
             wrong.append(
@@ -275,7 +276,7 @@ def run_all(chosen: list[Benchmark], options: argparse.Namespace, benchmarks: di
             )
         else:
             record[name] = now
-            keep(directory, benchmarks, record)
+            write_record(directory, benchmarks, record)
     return wrong
 
 
@@ -301,7 +302,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print the benchmarks")
     parser.add_argument("--directory", type=Path, default=HERE, help="with benchmarks.toml and the results")
     options = parser.parse_args()
-    benchmarks = listed(options.directory)
+    benchmarks = read_benchmarks(options.directory)
     unknown = [name for name in options.names if name not in benchmarks]
     if unknown:
         parser.error(f"no such benchmark: {', '.join(unknown)}; --list prints all")
@@ -314,8 +315,8 @@ def main() -> int:
     ]
     if options.list:
         for each in chosen:
-            time_told = f"{each.repeats} x {each.minutes:g} min"
-            print(f"{each.name:22} {time_told:12} {'short' if each.short else '':6} {' '.join(each.command)}")
+            duration = f"{each.repeats} x {each.minutes:g} min"
+            print(f"{each.name:22} {duration:12} {'short' if each.short else '':6} {' '.join(each.command)}")
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the running benchmark is killed too
     began = time.monotonic()

@@ -85,7 +85,7 @@ class Lag:
         return ordered[int(share * (len(ordered) - 1))]
 
 
-async def sampled(ask: Callable[[int], Awaitable[object]], at_once: int, seconds: float) -> dict[str, Any]:
+async def keep_requesting(ask: Callable[[int], Awaitable[object]], at_once: int, seconds: float) -> dict[str, Any]:
     """Keep `at_once` requests running, and report on the time after the first three seconds."""
     done, lag = 0, Lag()
     until = time.perf_counter() + 3 + seconds
@@ -123,7 +123,7 @@ async def measure(urls: list[str], job: Callable[[int], Job], at_once: int, seco
     async with PistonCluster(urls) as cluster:
         target = cluster.targets()[0]
         entered = time.perf_counter() - began
-        figures = await sampled(lambda number: cluster.execute(job(number), target), at_once, seconds)
+        figures = await keep_requesting(lambda number: cluster.execute(job(number), target), at_once, seconds)
     return {"first_job_s": round(entered, 2), **figures}
 
 
@@ -139,7 +139,7 @@ async def measure_plain(urls: list[str], job: Job, at_once: int, seconds: float)
             await answer.json()
 
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        return await sampled(ask, at_once, seconds)
+        return await keep_requesting(ask, at_once, seconds)
 
 
 def against(arguments: list[str], port: int, run: Callable[[list[str]], dict[str, Any]]) -> dict[str, Any]:

@@ -129,15 +129,15 @@ async def measure(url: str, server: int | None) -> Costs:
     Returns the costs on the server.
     """
     cluster = PistonCluster([url], max_requests_per_endpoint=SLOTS, profile="bundled")
-    there = await taken(cluster, "the server", clock(server))
-    here = await taken(LocalSandbox(slots=SLOTS), "embedded", clock(None))
+    on_server = await measure_on(cluster, "the server", clock(server))
+    embedded = await measure_on(LocalSandbox(slots=SLOTS), "embedded", clock(None))
     if server is not None:
-        ratio = there[KNOWN][1] / here[KNOWN][1]
+        ratio = on_server[KNOWN][1] / embedded[KNOWN][1]
         report(Figure(name=f"{KNOWN}: CPU time / embedded", value=ratio, unit="×", bound=AGAINST_EMBEDDED))
-    return there
+    return on_server
 
 
-async def taken(sandbox: PistonCluster | LocalSandbox, where: str, cpu_s: Callable[[], float]) -> Costs:
+async def measure_on(sandbox: PistonCluster | LocalSandbox, where: str, cpu_s: Callable[[], float]) -> Costs:
     """Report the costs of the submission: of the first run, and the median with the problem's programs in the cache."""
     judged = problem()
     submission = Submission(id="x", problem=judged.key, code=CODE)

@@ -65,7 +65,7 @@ class Exits:
         family = self._family()
         processors = Path("/sys/devices/system/cpu/possible").read_text(encoding="ascii").strip()
         self._send(family, _REQUEST, _attribute(_REGISTER, processors.encode() + b"\0"), acknowledge=True)
-        _refused(self._socket.recv(1 << 16))
+        _raise_error(self._socket.recv(1 << 16))
         self._listener.start()
         return self
 
@@ -94,7 +94,7 @@ class Exits:
         """The number that the kernel assigned to task statistics."""
         self._send(_CONTROL, _FIND_FAMILY, _attribute(_FAMILY_NAME, b"TASKSTATS\0"))
         answer = self._socket.recv(1 << 16)
-        _refused(answer)
+        _raise_error(answer)
         numbers = [struct.unpack("H", value[:2])[0] for kind, value in _attributes(answer[20:]) if kind == _FAMILY_ID]
         return int(numbers[0])
 
@@ -127,7 +127,7 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         data = data[max(4, size + -size % 4) :]
 
 
-def _refused(answer: bytes) -> None:
+def _raise_error(answer: bytes) -> None:
     """Raise the error that the kernel returned."""
     if struct.unpack_from("H", answer, 4)[0] == 2 and (code := struct.unpack_from("i", answer, 16)[0]):
         raise OSError(-code, "task statistics cannot be read: listen as root of the machine")

@@ -45,18 +45,18 @@ class FastSandbox:
         if job.kind is JobKind.SCRIPTS:
             nonce = script.decode().split()[-1]
             binary, digest = base64.b64encode(b"runner").decode(), hashlib.sha256(b"runner").hexdigest()
-            return _said(f"{nonce}\n{binary}\n{digest}  -\n{nonce}\n")
+            return _execution(f"{nonce}\n{binary}\n{digest}  -\n{nonce}\n")
         plan = script.decode().splitlines()
         nonce = next(line.split()[1] for line in plan if line.startswith("nonce "))
-        lines = list(_compiled(plan, files) if "mode compile" in plan else _judged(plan, files))
+        lines = list(_compile_lines(plan, files) if "mode compile" in plan else _test_lines(plan, files))
         text = "".join(f"{orjson.dumps(line).decode()}\n" for line in lines)
         end = {"end": True, "nonce": nonce, "lines": len(lines), "sum": f"{zlib.crc32(text.encode()):08x}"}
-        return _said(f"{text}{orjson.dumps({**end, 'isolation': 'full', 'runner': 1}).decode()}\n")
+        return _execution(f"{text}{orjson.dumps({**end, 'isolation': 'full', 'runner': 1}).decode()}\n")
 
 
-def _compiled(plan: Sequence[str], files: dict[str, Content]) -> Iterator[dict[str, Any]]:
+def _compile_lines(plan: Sequence[str], files: dict[str, Content]) -> Iterator[dict[str, Any]]:
     yield from ({"step": n, **_STEP} for n in range(sum(line.startswith("step ") for line in plan)))
-    content = _hash(*(_shown(files[name]) for name in sorted(files) if name != "plan"))
+    content = _hash(*(_bytes_of(files[name]) for name in sorted(files) if name != "plan"))
     for line in plan:
         if line.startswith("artifact "):
             keys = _keys(line)
@@ -64,15 +64,15 @@ def _compiled(plan: Sequence[str], files: dict[str, Content]) -> Iterator[dict[s
             yield {"artifact": name, "base64": base64.b64encode(content).decode(), "bytes": len(content)}
 
 
-def _judged(plan: Sequence[str], files: dict[str, Content]) -> Iterator[dict[str, Any]]:
+def _test_lines(plan: Sequence[str], files: dict[str, Content]) -> Iterator[dict[str, Any]]:
     program = next(_keys(line)["file"] for line in plan if line.startswith("program "))
     for keys in (_keys(line) for line in plan if line.startswith("test ")):
-        is_right = _hash(_shown(files[program]), _shown(files[keys["input"]]))[0] < 200
+        is_right = _hash(_bytes_of(files[program]), _bytes_of(files[keys["input"]]))[0] < 200
         verdict, score = ("AC", "1") if is_right else ("WA", "0")
         yield {"test": int(keys["id"]), "verdict": verdict, "score": score, **_TEST}
 
 
-def _shown(content: Content) -> bytes:
+def _bytes_of(content: Content) -> bytes:
     return content.sha256.encode() if isinstance(content, Blob) else content
 
 
@@ -84,7 +84,7 @@ def _hash(*parts: bytes) -> bytes:
     return blake2b(b"\0".join(parts), digest_size=16).digest()
 
 
-def _said(stdout: str) -> Execution:
+def _execution(stdout: str) -> Execution:
     return Execution(run=Stage(stdout=stdout, stderr="", code=0))
 
 

@@ -95,7 +95,7 @@ def records(out: Path) -> int:
     return (out / "journal").read_bytes().count(b" r ")
 
 
-def killed(runs: Runs, out: Path, whole: int) -> int:
+def run_with_kills(runs: Runs, out: Path, whole: int) -> int:
     """Score the dump, killed at random sizes of a journal whose final size is `whole` bytes. Returns the number of
     kills.
     """
@@ -119,7 +119,7 @@ def main() -> None:
         write_dump(directory / "large.jsonl", rows)
         codes = [small.run(directory / "few"), large.run(directory / "whole")]
         undisturbed_mb = large.peak_mb
-        kills = killed(large, directory / "killed", size_of(directory / "whole" / "journal"))
+        kills = run_with_kills(large, directory / "killed", size_of(directory / "whole" / "journal"))
         differing = [
             name
             for name in FILES

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from figures import Figure, arguments, report
-from watched_run import watched
+from watched_run import run_watched
 
 ROWS = 100_000
 TEST_BYTES = 800 * 1000 * 1000
@@ -53,7 +53,7 @@ def main() -> None:
         directory = Path(name)
         write_inputs(directory, rows)
         sources = [str(directory / f"{part}.jsonl") for part in ("dump", "problems", "tests")]
-        run = watched(directory, "score", sources[0], "--problems", sources[1], "--tests", sources[2], every_s=0.1)
+        run = run_watched(directory, "score", sources[0], "--problems", sources[1], "--tests", sources[2], every_s=0.1)
     print(f"{run.written} rows in {run.seconds:.0f} s, exit code {run.exit_code}")
     report(Figure(name="anonymous memory", value=run.peak_mb, unit="MB", bound=300))
 

@@ -86,19 +86,19 @@ def cpu_s_of(command: list[str]) -> tuple[float, str]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, ended.stdout.strip()
 
 
-def measured(
+def measure_command(
     what: str, command: list[str], *, times: int = TIMES, prepare: Callable[[], None] | None = None
 ) -> tuple[float, str]:
     """Run a command several times. Returns the median of its CPU time, in seconds, and the output of the last run."""
-    taken: list[float] = []
+    cpu_times: list[float] = []
     started, printed = time.monotonic(), ""
     for _ in range(times):
         if prepare is not None:
             prepare()
         cpu_s, printed = cpu_s_of(command)
-        taken.append(cpu_s)
-    median, wall_s = statistics.median(taken), (time.monotonic() - started) / times
-    all_of_them = ", ".join(f"{seconds:.1f}" for seconds in taken)
+        cpu_times.append(cpu_s)
+    median, wall_s = statistics.median(cpu_times), (time.monotonic() - started) / times
+    all_of_them = ", ".join(f"{seconds:.1f}" for seconds in cpu_times)
     print(f"{what}: {median:.2f} CPU-s ({all_of_them}), {wall_s:.1f} s", printed if "-c" in command else "", flush=True)
     return median, printed
 
@@ -134,7 +134,7 @@ def main() -> None:
         for tests, options in ((False, ", tests=False"), (True, "")):
             load(directory / "grown", options, bounds=(None, None) if tests else (500.0, 5.0))
         without_code(directory, rows // 5)
-        _, printed = measured("what our rules say", [sys.executable, "-c", RULES])
+        _, printed = measure_command("what our rules say", [sys.executable, "-c", RULES])
         report(Figure(name="reading our rules", value=float(printed), unit="CPU-s", bound=0.2))
 
 
@@ -149,13 +149,13 @@ def judge_and_resume(directory: Path, rows: int) -> None:
     dump, more, out = directory / "dump.jsonl", directory / "more.jsonl", directory / "out"
     is_new = not out.exists()
     write_dump(dump, rows, often_the_same)
-    judged_s, _ = measured("judge", score(directory, dump, out), times=1)
+    judged_s, _ = measure_command("judge", score(directory, dump, out), times=1)
     sizes = {path.name: path.stat().st_size / 1e6 for path in out.iterdir()}
-    listed = ", ".join(f"{name} {size:.0f} MB" for name, size in sizes.items() if size >= 0.5)
-    print(f"dump {dump.stat().st_size / 1e6:.0f} MB; results: {listed}")
+    sizes_text = ", ".join(f"{name} {size:.0f} MB" for name, size in sizes.items() if size >= 0.5)
+    print(f"dump {dump.stat().st_size / 1e6:.0f} MB; results: {sizes_text}")
     results_mb = sizes["results.jsonl"] + sizes["tests.jsonl"]
     report(Figure(name="results.jsonl and tests.jsonl", value=results_mb, unit="MB", bound=250))
-    resumed_s, _ = measured("resume, nothing new", score(directory, dump, out))
+    resumed_s, _ = measure_command("resume, nothing new", score(directory, dump, out))
     report(Figure(name="resume with nothing new", value=resumed_s, unit="CPU-s", bound=5))
     if is_new:
         report(Figure(name="resume / judging", value=100 * resumed_s / judged_s, unit="%", bound=1))
@@ -165,14 +165,14 @@ def judge_and_resume(directory: Path, rows: int) -> None:
         shutil.copytree(out, directory / "grown")
 
     write_dump(more, rows + MORE, often_the_same)
-    grown_s, _ = measured(f"{MORE} rows more", score(directory, more, directory / "grown"), prepare=as_before)
+    grown_s, _ = measure_command(f"{MORE} rows more", score(directory, more, directory / "grown"), prepare=as_before)
     report(Figure(name=f"resume with {MORE} rows more", value=grown_s, unit="CPU-s", bound=8))
 
 
 def load(directory: Path, options: str, bounds: tuple[float | None, float | None]) -> None:
     """Load the results as a table. The bounds are those of memory and CPU time."""
     code = LOAD.format(directory=str(directory), options=options)
-    _, printed = measured(f"load_results(…{options})", [sys.executable, "-c", code])
+    _, printed = measure_command(f"load_results(…{options})", [sys.executable, "-c", code])
     loaded: dict[str, Any] = json.loads(printed)
     name = f"load_results(…{options})"
     report(
@@ -189,7 +189,7 @@ def without_code(directory: Path, rows: int) -> None:
         shutil.rmtree(out, ignore_errors=True)
 
     write_dump(dump, rows, lambda _: NOTHING)
-    cpu_s, _ = measured(f"{rows} rows without code", score(directory, dump, out), prepare=remove)
+    cpu_s, _ = measure_command(f"{rows} rows without code", score(directory, dump, out), prepare=remove)
     name = "rows without code in a CPU-s, start and end included"
     report(Figure(name=name, value=rows / cpu_s, unit="/CPU-s", bound=3000, larger_is_better=True))
 

@@ -43,9 +43,9 @@ print(input())
 CPP = """// {number}
 #include <cstdio>
 #include <ctime>
-const volatile char told[] = "AGAIN = False";
+const volatile char again[] = "AGAIN = False";
 int main() {{
-    const double busy_s = told[8] == 'T' ? {again_s} : {first_s};
+    const double busy_s = again[8] == 'T' ? {again_s} : {first_s};
     int n;
     while (std::clock() < busy_s * CLOCKS_PER_SEC) {{}}
     if (std::scanf("%d", &n) == 1) std::printf("%d\\n", n);
@@ -56,7 +56,7 @@ int main() {{
 class Timed(Slots):
     """Slots that measure how long they were reserved for a job that runs alone, or waits to run alone."""
 
-    kept_s = kept_cpu_s = 0.0
+    reserved_s = reserved_cpu_s = 0.0
     since: tuple[float, float] | None = None
 
     def _wake(self) -> None:
@@ -66,8 +66,8 @@ class Timed(Slots):
         if (self._last_ran_alone or refused) and self.since is None:
             self.since = now, cpu
         elif not (self._last_ran_alone or refused) and self.since is not None:
-            self.kept_s += now - self.since[0]
-            self.kept_cpu_s += cpu - self.since[1]
+            self.reserved_s += now - self.since[0]
+            self.reserved_cpu_s += cpu - self.since[1]
             self.since = None
 
 
@@ -83,11 +83,11 @@ class Sandbox(LocalSandbox):
         """Run it."""
         if job.alone:
             self.alone += 1
-            job = replace(job, files=tuple(replace(file, content=_told(file.content)) for file in job.files))
+            job = replace(job, files=tuple(replace(file, content=_with_again(file.content)) for file in job.files))
         return await super().execute(job, target)
 
 
-def _told(content: bytes | Blob) -> bytes | Blob:
+def _with_again(content: bytes | Blob) -> bytes | Blob:
     return content.replace(b"AGAIN = False", b"AGAIN = True ") if isinstance(content, bytes) else content
 
 
@@ -186,15 +186,15 @@ async def measure(family: str, wanted: argparse.Namespace, *, always: bool) -> t
         wall_s = time.monotonic() - started
     again = [test for test in tests if test.reran]
     own_s, own_wall_s = math.fsum(test.cpu_s for test in again), math.fsum(test.wall_s for test in again)
-    kept_s = sandbox.timed.kept_s
+    reserved_s = sandbox.timed.reserved_s
     print(
         f"  {sum(test.verdict is Verdict.TLE for test in tests)} TLE; {len(again)} tests repeated in {sandbox.alone} "
-        f"jobs; kept {kept_s:.2f} s of {wall_s:.1f} s: {kept_s / own_s:.2f} x their CPU time ({own_s:.2f} s), "
-        f"{kept_s / own_wall_s:.2f} x their wall clock ({own_wall_s:.2f} s); "
-        f"used meanwhile: {sandbox.timed.kept_cpu_s / own_s:.2f} x their CPU time",
+        f"jobs; kept {reserved_s:.2f} s of {wall_s:.1f} s: {reserved_s / own_s:.2f} x their CPU time ({own_s:.2f} s), "
+        f"{reserved_s / own_wall_s:.2f} x their wall clock ({own_wall_s:.2f} s); "
+        f"used meanwhile: {sandbox.timed.reserved_cpu_s / own_s:.2f} x their CPU time",
         flush=True,
     )
-    return kept_s / own_s, kept_s / own_wall_s, sandbox.timed.kept_cpu_s / own_s
+    return reserved_s / own_s, reserved_s / own_wall_s, sandbox.timed.reserved_cpu_s / own_s
 
 
 def main() -> None:

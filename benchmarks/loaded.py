@@ -51,7 +51,7 @@ def main() -> int:
                 out = Path(directory) / str(number)
                 print(f"{source[0]}: repetition {number + 1}: {validate(source, out)}", flush=True)
                 collect(out, seen, near)
-        flips += tell(seen, near)
+        flips += print_flips(seen, near)
     report(Figure(name="flips that are not near a limit", value=flips, unit="", bound=0))
     return 1 if flips else 0
 
@@ -81,7 +81,7 @@ def collect(out: Path, seen: dict[Subtask, list[str]], near: dict[Subtask, float
                     near[key] = min(near.get(key, 1.0), margin)
 
 
-def tell(seen: dict[Subtask, list[str]], near: dict[Subtask, float]) -> int:
+def print_flips(seen: dict[Subtask, list[str]], near: dict[Subtask, float]) -> int:
     """Print the flips. Returns the number of those that are not near a limit."""
     flipped = {key: verdicts for key, verdicts in seen.items() if len(set(verdicts)) > 1}
     print(f"{len(seen)} subtasks of solutions, {len(flipped)} of them flipped; {len(near)} are near a limit")

@@ -19,7 +19,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-from stub_cluster import FIXED, LISTED, look
+from stub_cluster import FIXED, LISTED, probe_answer
 
 PROBE_S = 0.1  # as of a real server
 
@@ -52,7 +52,7 @@ class Servers:
         self.answered = self.useless = 0
         self.waited_s: list[float] = []
 
-    def told(self) -> str:
+    def figures_as_json(self) -> str:
         """The figures as JSON."""
         waited = self.waited_s or [0.0]
         mean_s, max_s = sum(waited) / len(waited), max(waited)
@@ -104,7 +104,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self.kept = b""
+        self.received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection begins."""
@@ -113,12 +113,12 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """A part of a request."""
-        self.kept += data
-        head, end, body = self.kept.partition(b"\r\n\r\n")
+        self.received += data
+        head, end, body = self.received.partition(b"\r\n\r\n")
         lines = dict(line.lower().partition(b": ")[::2] for line in head.split(b"\r\n"))
         if not end or len(body) < int(lines.get(b"content-length", b"0")):
             return
-        self.kept = b""
+        self.received = b""
         if head.startswith(b"GET"):
             self.transport.write(LISTED)
         else:
@@ -131,7 +131,7 @@ class Connection(asyncio.Protocol):
         least, most = map(float, lines[b"x-lasts-s"].split(b"-")) if is_job else (PROBE_S, PROBE_S)
         return Request(
             transport=self.transport,
-            answer=FIXED if is_job or is_size else look(body),
+            answer=FIXED if is_job or is_size else probe_answer(body),
             lasts_s=(least, most),
             is_job=is_job,
             arrived_s=time.monotonic(),
@@ -154,7 +154,7 @@ async def main() -> None:
     await loop.run_in_executor(None, sys.stdin.read)
     for each in listening:
         each.close()
-    print(common.told())
+    print(common.figures_as_json())
 
 
 if __name__ == "__main__":

@@ -85,24 +85,24 @@ class Measured:
     def as_dict(self) -> dict[str, object]:
         """The values for `results.json`."""
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "figures"}
-        listed = [
+        entries = [
             {name: value for name, value in asdict(series.figure).items() if name != "value"}
             | {"values": list(series.values)}
             for series in self.figures
         ]
-        return plain | {"figures": listed}
+        return plain | {"figures": entries}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Measured:
         """Read the values of `results.json`."""
-        listed = values["figures"]
-        assert isinstance(listed, list)
+        entries = values["figures"]
+        assert isinstance(entries, list)
         figures = tuple(
             Series.of(
                 Figure(**{name: part for name, part in row.items() if name != "values"}, value=value)
                 for value in row["values"]
             )
-            for row in listed
+            for row in entries
         )
         return cls(**{**values, "figures": figures})  # type: ignore[arg-type]
 
@@ -120,8 +120,8 @@ def read(path: Path) -> Record:
 
 def write(path: Path, record: Record) -> None:
     """Write `results.json`."""
-    listed = {name: measured.as_dict() for name, measured in record.items()}
-    path.write_text(json.dumps(listed, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    entries = {name: measured.as_dict() for name, measured in record.items()}
+    path.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def page(record: Record, missing: Mapping[str, str], reasons: Mapping[str, Mapping[str, str]]) -> str:
@@ -138,8 +138,10 @@ def page(record: Record, missing: Mapping[str, str], reasons: Mapping[str, Mappi
         "`scripts/bench` wrote this page; [README.md](README.md) says what the benchmarks measure. A figure is the "
         "median of the runs; behind it are their number, the least and the greatest.",
     ]
-    for where, group in groupby(sorted(record, key=lambda name: _where(record[name])), lambda n: _where(record[n])):
-        lines += ["", f"## {where[0]}", "", f"{where[1]}; {where[2]}.", ""]
+    for conditions, group in groupby(
+        sorted(record, key=lambda name: _conditions(record[name])), lambda n: _conditions(record[n])
+    ):
+        lines += ["", f"## {conditions[0]}", "", f"{conditions[1]}; {conditions[2]}.", ""]
         lines += ["| benchmark | figure | median | runs | bound |", "|---|---|---|---|---|"]
         for name in group:
             lines += [_row(name, record[name], series) for series in record[name].figures]
@@ -159,7 +161,7 @@ def _reason(reason: str | None) -> str:
     return f"{(reason or 'the reason is not known').rstrip('.')}."
 
 
-def _where(measured: Measured) -> tuple[str, str, str]:
+def _conditions(measured: Measured) -> tuple[str, str, str]:
     return measured.machine, measured.versions, measured.day
 
 

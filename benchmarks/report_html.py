@@ -46,7 +46,7 @@ def program(dice: random.Random) -> str:
     return "\n".join([*lines, "    return 0;", "}", ""])
 
 
-def judged(dice: random.Random, skill: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
+def random_result(dice: random.Random, skill: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
     """Subtasks and tests of a submission, and its verdict."""
     reached = sum(dice.random() < skill for _ in range(SUBTASKS))
     bad = dice.choice(("WA", "WA", "TLE", "RE", "MLE"))
@@ -74,12 +74,14 @@ def judged(dice: random.Random, skill: float) -> tuple[list[dict[str, Any]], lis
 def write_results(directory: Path, rows: int) -> None:
     """The files of a run."""
     dice = random.Random(1)
-    places = {f"{n:02}-part": list(range(TESTS * n // SUBTASKS, TESTS * (n + 1) // SUBTASKS)) for n in range(SUBTASKS)}
+    positions = {
+        f"{n:02}-part": list(range(TESTS * n // SUBTASKS, TESTS * (n + 1) // SUBTASKS)) for n in range(SUBTASKS)
+    }
     with (directory / "results.jsonl").open("w") as results, (directory / "tests.jsonl").open("w") as tests_file:
         for number in range(rows):
             model = number % len(MODELS)
             year, problem = YEARS[number // 6 % len(YEARS)], number // 24 % PROBLEMS
-            subtasks, tests, verdict = judged(dice, 0.35 + 0.07 * model + 0.04 * problem)
+            subtasks, tests, verdict = random_result(dice, 0.35 + 0.07 * model + 0.04 * problem)
             score = sum(item["weighted_score"] for item in subtasks)
             row = {
                 "year": year, "problem_id": f"problem-{problem}", "uuid": f"{dice.getrandbits(128):032x}",
@@ -91,7 +93,7 @@ def write_results(directory: Path, rows: int) -> None:
                 "fingerprint": f"{dice.getrandbits(128):032x}",
             }  # fmt: skip
             results.write(json.dumps(row) + "\n")
-            line = {"tests_id": row["tests_id"], "subtasks": places, "test_results": tests}
+            line = {"tests_id": row["tests_id"], "subtasks": positions, "test_results": tests}
             tests_file.write(json.dumps(line) + "\n")
     problems = [
         {"year": year, "problem": f"problem-{n}", "name": f"Problem {n}", "day": str(n // 3 + 1), "time_limit_s": 1.0}
@@ -101,15 +103,15 @@ def write_results(directory: Path, rows: int) -> None:
     with (directory / "inputs.jsonl").open("w") as inputs:
         for item in problems:
             for number in range(TESTS):
-                given = " ".join(str(dice.randrange(10**9)) for _ in range(100))[:1000]
+                text = " ".join(str(dice.randrange(10**9)) for _ in range(100))[:1000]
                 line = {"problem": f"{item['year']}/{item['problem']}", "test": f"{number:02}", "bytes": 10**6}
-                inputs.write(json.dumps({**line, "input": given}) + "\n")
+                inputs.write(json.dumps({**line, "input": text}) + "\n")
     summary = {"format": 1, "options": {"id_column": "uuid"}, "complete": True}
     limits = [{**item, "memory_limit_bytes": 256 << 20} for item in problems]
     (directory / "summary.json").write_text(json.dumps({**summary, "problems": limits}))
 
 
-def made(directory: Path, rows: int) -> None:
+def create_report(directory: Path, rows: int) -> None:
     """Create the report as the command does, and print time and memory."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     command = [str(Path(sys.executable).with_name("ioi-eval")), "report", str(directory)]
@@ -151,7 +153,7 @@ const timed = async (act, start = performance.now()) => { act(); await painted()
 """
 
 
-def used(directory: Path) -> None:
+def use_page(directory: Path) -> None:
     """Open the page, filter, sort, open a submission: wall clock, and CPU time of the page's main thread.
 
     If other programs keep the machine busy, only the CPU time is meaningful.
@@ -185,9 +187,9 @@ def main() -> None:
             directory = Path(name)
             write_results(directory, rows)
             print(f"{rows:,} rows", flush=True)
-            made(directory, rows)
+            create_report(directory, rows)
             if rows <= 10_000 and chromium():
-                used(directory)
+                use_page(directory)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ClientFigures:
     """The figures of a client.
 
     Args:
@@ -77,7 +77,7 @@ class Failures:
         """There is nothing to close."""
 
 
-async def run(client: Client) -> Told:
+async def run(client: Client) -> ClientFigures:
     """Run jobs."""
     began, ended, failures = time.monotonic(), [], Failures()
     events = Events()
@@ -113,7 +113,7 @@ async def run(client: Client) -> Told:
         # standard input only becomes readable when it has ended
         asyncio.get_running_loop().add_reader(sys.stdin, working.cancel)
         await asyncio.wait([working])
-    return Told(began_s=began, ended_s=tuple(ended), failures=dict(failures.counts))
+    return ClientFigures(began_s=began, ended_s=tuple(ended), failures=dict(failures.counts))
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from figures import Figure, arguments, report
-from shared_client import Client, Told
+from shared_client import Client, ClientFigures
 
 HERE = Path(__file__).resolve().parent
 PORT = 25_000
@@ -47,7 +47,7 @@ class Running:
             text=True,
         )
 
-    def told(self, *, stop: bool = True) -> Told:
+    def finish(self, *, stop: bool = True) -> ClientFigures:
         """Stop it, or wait for its end. Returns its figures."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -57,15 +57,15 @@ class Running:
         self.process.wait()
         if not text:
             raise SystemExit("a client failed")
-        return Told(**json.loads(text))
+        return ClientFigures(**json.loads(text))
 
 
 class Cluster:
-    """Running servers. `waited` is set when they have ended."""
+    """Running servers. `figures` are set when they have ended."""
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self.told: dict[str, Any] = {}
+        self.figures: dict[str, Any] = {}
 
     def client(self, lasts_s: tuple[float, float], **more: Any) -> Running:
         """Start a client whose jobs have this duration."""
@@ -85,24 +85,24 @@ def cluster(count: int) -> Iterator[Cluster]:
         servers = Cluster(count)
         yield servers
         stub.stdin.close()
-        servers.told = json.loads(stub.stdout.read())
+        servers.figures = json.loads(stub.stdout.read())
 
 
-def failures(*told: Told) -> int:
+def failures(*figures: ClientFigures) -> int:
     """The number of failures."""
-    counts = [each.failures for each in told]
+    counts = [each.failures for each in figures]
     if any(counts):
         print(f"failures: {counts}", flush=True)
     return sum(sum(each.values()) for each in counts)
 
 
-def rate(told: Told) -> float:
+def rate(figures: ClientFigures) -> float:
     """Jobs a second, without the start and the end."""
-    start, end = told.ended_s[0] + SETTLED_S, told.ended_s[-1] - SETTLED_S
-    return told.between(start, end) / (end - start)
+    start, end = figures.ended_s[0] + SETTLED_S, figures.ended_s[-1] - SETTLED_S
+    return figures.between(start, end) / (end - start)
 
 
-def shared(first: Told, second: Told) -> tuple[float, float]:
+def share_and_rate(first: ClientFigures, second: ClientFigures) -> tuple[float, float]:
     """The share of the client with fewer jobs, and the sum of both rates, while both ran."""
     start = max(each.ended_s[0] for each in (first, second)) + SETTLED_S
     end = min(each.ended_s[-1] for each in (first, second)) - SETTLED_S
@@ -120,15 +120,15 @@ def two_clients(alone: float) -> int:
             time.sleep(later_s)
             second = servers.client(SHORT_S)
             time.sleep(TOGETHER_S)
-            told = first.told(), second.told()
-        share, both = shared(*told)
-        failed += failures(*told)
-        first_job = told[1].ended_s[0] - told[1].began_s
-        print(f"{what}: {servers.told}", flush=True)
+            figures = first.finish(), second.finish()
+        share, both = share_and_rate(*figures)
+        failed += failures(*figures)
+        first_job = figures[1].ended_s[0] - figures[1].began_s
+        print(f"{what}: {servers.figures}", flush=True)
         report(
             Figure(name=f"{what}: share", value=share, unit="%", bound=45, larger_is_better=True),
             Figure(name=f"{what}: rate / alone", value=both / alone, unit="×", bound=0.97, larger_is_better=True),
-            Figure(name=f"{what}: longest wait on a server", value=servers.told["waited_most_s"], unit="s"),
+            Figure(name=f"{what}: longest wait on a server", value=servers.figures["waited_most_s"], unit="s"),
             Figure(name=f"{what}: first answer to the second client", value=first_job, unit="s", bound=5),
         )
     return failed
@@ -143,10 +143,10 @@ def small_run() -> int:
             many = servers.client(SHORT_S) if what == "beside" else None
             time.sleep(LATER_S if many else 0)
             for _ in range(SMALL_RUNS):
-                small = servers.client(SHORT_S, jobs=SMALL_JOBS).told(stop=False)
+                small = servers.client(SHORT_S, jobs=SMALL_JOBS).finish(stop=False)
                 taken[what].append(small.ended_s[-1] - small.began_s)
                 failed += failures(small)
-            failed += failures(many.told()) if many else 0
+            failed += failures(many.finish()) if many else 0
     alone, beside = (statistics.median(times) for times in taken.values())
     print(f"{SMALL_JOBS} jobs: {taken}", flush=True)
     report(Figure(name="small run: beside a large one / alone", value=beside / alone, unit="×", bound=3))
@@ -158,7 +158,7 @@ def short() -> None:
     with cluster(60) as servers:
         client = servers.client(SHORT_S)
         time.sleep(TOGETHER_S)
-        alone = client.told()
+        alone = client.finish()
     failed = failures(alone)
     report(Figure(name="one client", value=rate(alone), unit="/s"))
     failed += two_clients(rate(alone))
@@ -173,11 +173,11 @@ def long() -> None:
         time.sleep(LATER_S)
         second = servers.client((80.0, 80.0), limit_s=90.0)
         time.sleep(LONG_S)
-        told = first.told(), second.told()
-    print([len(each.ended_s) for each in told], servers.told, flush=True)
+        figures = first.finish(), second.finish()
+    print([len(each.ended_s) for each in figures], servers.figures, flush=True)
     report(
-        Figure(name="longest wait on a server", value=servers.told["waited_most_s"], unit="s"),
-        Figure(name="failures", value=failures(*told), unit="", bound=0),
+        Figure(name="longest wait on a server", value=servers.figures["waited_most_s"], unit="s"),
+        Figure(name="failures", value=failures(*figures), unit="", bound=0),
     )
 
 

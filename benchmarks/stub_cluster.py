@@ -43,7 +43,7 @@ FIXED = http(ANSWER % (STAGE % '"1\\n"').encode())
 LISTED = http(RUNTIMES)
 
 
-def look(body: bytes) -> bytes:
+def probe_answer(body: bytes) -> bytes:
     """The answer to a probe: its nonce and padding, and a fixed description of a machine."""
     request = json.loads(body)
     for name in ("compile_memory_limit", "run_memory_limit"):
@@ -96,7 +96,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self.kept = b""
+        self.received = b""
         self.missing = 0
         self.is_running = False
 
@@ -120,25 +120,25 @@ class Connection(asyncio.Protocol):
             if self.missing <= 0:
                 self.run()
             return
-        self.kept += data
-        end = self.kept.find(b"\r\n\r\n")
+        self.received += data
+        end = self.received.find(b"\r\n\r\n")
         if end < 0:
             return
-        head, body = self.kept[:end].lower(), self.kept[end + 4 :]
+        head, body = self.received[:end].lower(), self.received[end + 4 :]
         if head.startswith(b"get"):
-            self.kept = b""
+            self.received = b""
             self.transport.write(LISTED)
             return
         at = head.find(b"content-length:")
         size = int(head[at + 15 :].split(b"\r\n", 1)[0])
         if size < 10_000 and len(body) < size:
             return
-        self.kept = b""
+        self.received = b""
         if b"content-encoding: gzip" in head:
             self.missing = max(0, size - len(body))
             self.transport.write(FIXED)
         elif b"tell begin" in body:
-            self.transport.write(look(body))
+            self.transport.write(probe_answer(body))
         else:
             self.missing = size - len(body)
             if self.missing <= 0:

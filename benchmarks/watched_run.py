@@ -29,7 +29,7 @@ class Watched:
     exit_code: int
 
 
-def watched(directory: Path, *args: str, every_s: float) -> Watched:
+def run_watched(directory: Path, *args: str, every_s: float) -> Watched:
     """Run a command that writes results, with a separate cache.
 
     Args:

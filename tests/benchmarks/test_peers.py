@@ -115,8 +115,8 @@ def test_the_tests_of_rows_are_repeated(tmp_path: Path) -> None:
         '{"problem_id": 1, "code": "right", "recorded_error": ""}\n'
         '{"problem_id": 1, "code": "late", "recorded_error": "timeoutexception"}\n'
     )
-    words = "import sys, apps_peers, pathlib; found = apps_peers.recorded(pathlib.Path(sys.argv[1]), 3)\n"
-    words += "print(found['calls'] + found['stdin'], found['calls'][0].given('livecodebench'))"
+    words = "import sys, apps_peers, pathlib; found = apps_peers.recorded_cases(pathlib.Path(sys.argv[1]), 3)\n"
+    words += "print(found['calls'] + found['stdin'], found['calls'][0].task_for('livecodebench'))"
     command = [sys.executable, "-c", words, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=BENCHMARKS)
     row = {"fn_name": "f", "inputs": [[1, "a"]] * 3, "outputs": [[2]] * 3}
