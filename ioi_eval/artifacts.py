@@ -68,11 +68,11 @@ class ArtifactStore:
         Raises:
             SetupError: the entry does not match its hash, or the cache can be neither read nor written.
         """
-        known = self._known(key)
+        known = self._checked_entry(key)
         if known is not None:
             return known
         async with self._building.setdefault(key, TaskLock()):
-            blob = self._known(key) or self._open(key)
+            blob = self._checked_entry(key) or self._open(key)
             if blob is None:
                 blob = self._write(key, await build())
                 if instead_of:
@@ -81,7 +81,7 @@ class ArtifactStore:
         self._building.pop(key, None)
         return blob
 
-    def _known(self, key: str) -> Blob | None:
+    def _checked_entry(self, key: str) -> Blob | None:
         """The entry, if it was checked before and still exists."""
         blob = self._checked.get(key)
         return blob if blob is not None and blob.path.exists() else None

@@ -59,7 +59,7 @@ class BlobStore:
         if isinstance(content, bytes):
             digest = hashlib.sha256(content).hexdigest()
             path = self._path(digest)
-            if not self._is_there(path, digest, len(content), content):
+            if not self._holds(path, digest, len(content), content):
                 with self._replacing(path) as file:
                     file.write(content)
             return Blob(path=path, size=len(content), sha256=digest)
@@ -76,7 +76,7 @@ class BlobStore:
             file.flush()
             digest = hasher.hexdigest()
             path = self._path(digest)
-            if not self._is_there(path, digest, size):
+            if not self._holds(path, digest, size):
                 path.parent.mkdir(mode=0o755, exist_ok=True)
                 os.replace(file.name, path)
         return Blob(path=path, size=size, sha256=digest)
@@ -88,7 +88,7 @@ class BlobStore:
             SetupError: the entry does not match its hash, or cannot be read.
         """
         path = self._path(sha256)
-        return Blob(path=path, size=size, sha256=sha256) if self._is_there(path, sha256, size) else None
+        return Blob(path=path, size=size, sha256=sha256) if self._holds(path, sha256, size) else None
 
     def remember(self, key: str, value: bytes) -> None:
         """Store a small value under a key, if that is possible; unused ones are deleted."""
@@ -142,7 +142,7 @@ class BlobStore:
             raise SetupError(f"{path} is damaged; delete {self._root}")
         return secret
 
-    def _is_there(self, path: Path, digest: str, size: int, content: bytes | None = None) -> bool:
+    def _holds(self, path: Path, digest: str, size: int, content: bytes | None = None) -> bool:
         """Whether the entry exists and is undamaged. One of another size was truncated by a crash: it is rewritten.
 
         Args:

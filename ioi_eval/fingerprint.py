@@ -235,7 +235,7 @@ def _says_nothing(node: object) -> bool:
 
 
 _CPP = re.compile(
-    rb"""(?P<kept>(?:u8|[uUL])?R"(?P<ends>[^()\\\s]*)\(.*?\)(?P=ends)"  # raw texts, which may hold anything
+    rb"""(?P<token>(?:u8|[uUL])?R"(?P<ends>[^()\\\s]*)\(.*?\)(?P=ends)"  # raw texts, which may hold anything
     |"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'                             # texts and characters
     |\d(?:'?[\w.])*|[A-Za-z_]\w*)                                     # 1'000: no character literal begins there
     |(?P<blank>(?:\s|//[^\n]*|/\*.*?\*/)+)""",
@@ -246,11 +246,11 @@ _CPP = re.compile(
 def cpp_meaning(source: bytes) -> bytes:
     """A C++ file's meaning: its text without comments, each run of blanks as a newline if it has one, else a blank."""
 
-    def written(match: re.Match[bytes]) -> bytes:
+    def replacement(match: re.Match[bytes]) -> bytes:
         blank = match["blank"]
-        return match["kept"] if blank is None else b"\n" if b"\n" in blank else b" "
+        return match["token"] if blank is None else b"\n" if b"\n" in blank else b" "
 
-    return _CPP.sub(written, source.replace(b"\\\n", b"")).strip()
+    return _CPP.sub(replacement, source.replace(b"\\\n", b"")).strip()
 
 
 def script_meaning(source: bytes) -> bytes:

@@ -68,7 +68,7 @@ class PrecompiledHeaders:
         if not is_wanted and not self._artifacts.holds_any(_KEYS):
             return None
         try:
-            return await self._ensured(target, std, is_wanted=is_wanted)
+            return await self._ensure(target, std, is_wanted=is_wanted)
         except LostDataError:
             self.give_up(std)
         except UnavailableError:
@@ -77,7 +77,7 @@ class PrecompiledHeaders:
             self.give_up(std)
         return None
 
-    async def _ensured(self, target: Target, std: str, *, is_wanted: bool) -> Blob | None:
+    async def _ensure(self, target: Target, std: str, *, is_wanted: bool) -> Blob | None:
         toolchain = target.toolchain
         if not (precompiled.can_precompile(toolchain) and _has_room(target)):
             self.give_up(std)

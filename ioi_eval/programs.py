@@ -185,7 +185,7 @@ class Builder:
             return source.content
         self._refuse_unfit(std, target, Language.CPP)
         recipe = recipes.program_recipe(what, source, beside, target.toolchain, std=std)
-        return await self._stored_artifact(recipe, target, std, Language.CPP, problem=problem)
+        return await self._ensure_artifact(recipe, target, std, Language.CPP, problem=problem)
 
     async def judge_programs(self, problem: Problem, target: Target) -> JudgePrograms:
         """A problem's checker and manager, compiled to the standard of its contest.
@@ -221,7 +221,7 @@ class Builder:
         self._refuse_unfit(std, target, language)
         graders = recipes.grader_recipes(problem, target.toolchain, std=self._policy.std, language=language)
         objects = [
-            (recipe.artifacts[0], await self._stored_artifact(recipe, target, std, language, problem=problem.key))
+            (recipe.artifacts[0], await self._ensure_artifact(recipe, target, std, language, problem=problem.key))
             for recipe in graders
         ]
         return tuple(objects)
@@ -270,7 +270,7 @@ class Builder:
         """
         if self._refusals.get((target.name, language, std)) is None:
             return
-        compiler = f"{self.tools.known(language, target).version} on {target.name}"
+        compiler = f"{self.tools.known_toolchain(language, target).version} on {target.name}"
         flags = compiled(language).flags(std)
         if language is not Language.CPP:
             name = rules_of(language).name
@@ -333,7 +333,7 @@ class Builder:
 
         return await with_retries(ask)
 
-    async def _stored_artifact(
+    async def _ensure_artifact(
         self, recipe: recipes.Recipe, target: Target, std: str, language: Language, *, problem: ProblemKey | None
     ) -> Blob:
         """The artifact of a trusted recipe, from the store or newly built; a refused one is not tried again."""
@@ -343,7 +343,7 @@ class Builder:
         async def build() -> bytes:
             if key in self._refused:  # perhaps while this task waited
                 raise ProblemProgramError(self._refused[key])
-            with self._preparing(problem, recipe.what, target):
+            with self._emit_preparation(problem, recipe.what, target):
                 return await compile_it()
 
         async def compile_it() -> bytes:
@@ -366,7 +366,7 @@ class Builder:
         return await self._artifacts.ensure(key, build)
 
     @contextmanager
-    def _preparing(self, problem: ProblemKey | None, program: str, target: Target) -> Iterator[None]:
+    def _emit_preparation(self, problem: ProblemKey | None, program: str, target: Target) -> Iterator[None]:
         """Emit events when the compilation of one of a problem's own programs begins and ends."""
         what = {"problem": problem, "program": program, "target": target.name}
         begun, error = time.monotonic(), None

@@ -72,7 +72,7 @@ class Tools:
             return target.toolchain
         return await self._once(self._compilers, (target.name, rules.name), lambda: self._ask_compiler(rules, target))
 
-    def known(self, language: Language, target: Target) -> Toolchain:
+    def known_toolchain(self, language: Language, target: Target) -> Toolchain:
         """The compiler for a language on a target, if the target was already asked for it; else its C++ compiler."""
         compiler = self._compilers.get((target.name, rules_of(language).name))
         return compiler if isinstance(compiler, Toolchain) else target.toolchain

@@ -256,7 +256,7 @@ class _Run:
                 tests, attempts = tests[: (len(tests) + 1) // 2], 0
             elif attempts == MAX_ATTEMPTS or not isinstance(answer, TransientError) or not retries.take():
                 for planned in tests:
-                    self._record(failed(planned.test, answer))
+                    self._record(outcome_of_failure(planned.test, answer))
                 break
         if len(tests) < asked:
             self._most = min(self._most, len(tests))
@@ -267,6 +267,6 @@ class _Run:
             self._record(replace(outcome, test=tests[number].test))
 
 
-def failed(test: str, error: SandboxError) -> TestOutcome:
+def outcome_of_failure(test: str, error: SandboxError) -> TestOutcome:
     """The outcome of a test for which the sandbox failed: JE; it is judged again in a later run."""
     return TestOutcome(test=test, verdict=Verdict.JE, score=None, message=str(error))

@@ -74,10 +74,10 @@ def with_header(recipe: Recipe, header: Content) -> Recipe:
     first, *others = recipe.steps
     sources = dict(first.files)
     first = replace(first, files=(*first.files, (_FILES, _NEXT), (f"{_FILES}.gch", header)))
-    return replace(recipe, steps=tuple(_finding(step, sources) for step in (first, *others)))
+    return replace(recipe, steps=tuple(_with_header_option(step, sources) for step in (first, *others)))
 
 
-def _finding(step: Step, sources: Mapping[str, Content]) -> Step:
+def _with_header_option(step: Step, sources: Mapping[str, Content]) -> Step:
     """The step; if its source begins with the header, with the option that makes the compiler look for it."""
     if "-c" not in step.argv:
         return step  # it links

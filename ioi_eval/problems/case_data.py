@@ -113,7 +113,9 @@ class KnownTests:
         if noted is None:
             return None
         values = orjson.loads(noted)
-        stored = self._stored({tuple(each) for case in values["cases"] for each in case[1:3] if isinstance(each, list)})
+        stored = self._find_contents(
+            {tuple(each) for case in values["cases"] for each in case[1:3] if isinstance(each, list)}
+        )
         if stored is None:
             return None
 
@@ -140,8 +142,8 @@ class KnownTests:
         cases = [
             (
                 case.name,
-                _noted(case.input),
-                None if case.answer is None else _noted(case.answer),
+                _reference_to(case.input),
+                None if case.answer is None else _reference_to(case.answer),
                 case.checker_args,
                 case.full_score,
                 case.score_steps,
@@ -153,7 +155,7 @@ class KnownTests:
     def _key(self, problem: ProblemKey, names: Collection[str]) -> str:
         return json.dumps([_code(), self._state, problem.year, problem.id, sorted(names)])
 
-    def _stored(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Blob] | None:
+    def _find_contents(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Blob] | None:
         """The stored contents; `None` if one is not there any more. Several are hashed at once."""
         pairs = sorted(wanted)
         with ThreadPoolExecutor() as threads:
@@ -162,7 +164,7 @@ class KnownTests:
         return stored if len(stored) == len(pairs) else None
 
 
-def _noted(content: Content) -> tuple[str, int] | str:
+def _reference_to(content: Content) -> tuple[str, int] | str:
     return base64.b64encode(content).decode() if isinstance(content, bytes) else (content.sha256, content.size)
 
 

@@ -205,10 +205,10 @@ class RunnerJudge:
         tool = await self._tool(run)
         recipe = await self._recipe(run, tool)
         if isinstance(tool, Toolchain):
-            answer = await self._kept_or_compiled(run, recipe, tool)
+            answer = await self._find_or_compile(run, recipe, tool)
             submission = answer.artifacts.get("a.out", b"")
         else:
-            answer = await self._compiled(run, recipe)
+            answer = await self._compile_and_repeat(run, recipe)
             submission = _program_file(run)
         run.note_isolation(answer.isolation)
         return self._outcome(recipe, answer), submission
@@ -216,21 +216,19 @@ class RunnerJudge:
     def _outcome(self, recipe: recipes.Recipe, answer: CompileAnswer) -> CompileOutcome:
         return compiling.compile_outcome(recipe, answer, self._policy.compile, message_chars=self._policy.message_chars)
 
-    async def _kept_or_compiled(
-        self, run: SubmissionRun, recipe: recipes.Recipe, toolchain: Toolchain
-    ) -> CompileAnswer:
+    async def _find_or_compile(self, run: SubmissionRun, recipe: recipes.Recipe, toolchain: Toolchain) -> CompileAnswer:
         """The answer to the compilation in an earlier run, if that was kept; else a new one, which is kept."""
         kept = self._kept_programs
         key = None if kept is None else await kept.key(recipe, toolchain, run.target, self._policy.compile)
         if kept is None or key is None:
-            return await self._compiled(run, recipe)
+            return await self._compile_and_repeat(run, recipe)
         stored = await kept.answer(key)
         if stored is None:
-            stored = await self._compiled(run, recipe)
+            stored = await self._compile_and_repeat(run, recipe)
             await kept.keep(key, stored, toolchain)
         return stored
 
-    async def _compiled(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer:
+    async def _compile_and_repeat(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer:
         """The answer to a submission's compilation, which is repeated alone if it is in doubt.
 
         Raises:

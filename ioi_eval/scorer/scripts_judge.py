@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ioi_eval.config import Policy
-from ioi_eval.engine.scheduling import failed
+from ioi_eval.engine.scheduling import outcome_of_failure
 from ioi_eval.errors import SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import scripts_answer, scripts_job
 from ioi_eval.jobs.run_job import PlannedTest
@@ -58,7 +58,7 @@ class ScriptsJudge:
             except SandboxError as error:
                 if compiled is None:
                     raise
-                run.judging.record(failed(planned.test, error))
+                run.judging.record(outcome_of_failure(planned.test, error))
             if compiled.verdict is not None:
                 return compiled
         return compiled or _COMPILED

@@ -54,7 +54,7 @@ def _opened(openers: Sequence[tuple[str, Callable[[], int]]], what: str) -> Iter
             os.close(descriptor)
 
 
-def written(descriptor: int) -> bytes:
+def content_of(descriptor: int) -> bytes:
     """The whole content of a file, wherever its offset is."""
     size = os.fstat(descriptor).st_size
     with open(descriptor, "rb", buffering=0, closefd=False) as file:

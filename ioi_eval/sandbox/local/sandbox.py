@@ -40,7 +40,7 @@ from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces, refusal_to_show
 from ioi_eval.sandbox.local.control_groups import processors, refused_processes
-from ioi_eval.sandbox.local.descriptors import descriptors, returned_files, written
+from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned_files
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowing, require_no_refusal
 from ioi_eval.sandbox.local.namespaces import is_filtered, why_no_box
@@ -241,7 +241,7 @@ class LocalSandbox:
         # programs judged again and again.
         if refused != refused_processes() and b'"limit":"threads"' not in end.stdout:
             raise OverloadError(_NO_PROCESSES)
-        returned = {name: written(descriptor) for name, descriptor in returns.items()}
+        returned = {name: content_of(descriptor) for name, descriptor in returns.items()}
         return Execution(run=stage_of(end), returned=returned)
 
     async def _run_trusted_script(self, job: Job, box: int) -> Execution:

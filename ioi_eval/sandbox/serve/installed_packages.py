@@ -94,7 +94,7 @@ class InstalledPackages:
             if _LANGUAGE.fullmatch(path.parent.name) and _VERSION.fullmatch(path.name)
         )
 
-    def listed(self) -> list[tuple[Runtime, str, str]]:
+    def list_repository(self) -> list[tuple[Runtime, str, str]]:
         """The packages of the repository, each with its hash and address.
 
         Raises:
@@ -221,7 +221,7 @@ class InstalledPackages:
         return Blob(path=path, size=status.st_size, sha256=known[3]), ""
 
     def _find(self, language: str, version: str) -> tuple[Runtime, str, str]:
-        entries = {(each[0].language, each[0].version): each for each in self.listed()}
+        entries = {(each[0].language, each[0].version): each for each in self.list_repository()}
         runtime = request.find([each[0] for each in entries.values()], language, version)
         if runtime is None:
             raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
@@ -310,14 +310,14 @@ class ServedPackages:
         """The packages that are installed now: another server that shares the directory may have changed them."""
         return await asyncio.wrap_future(self._looks.submit(self.packages.runtimes))
 
-    async def listed(self) -> list[Runtime]:
+    async def list_repository(self) -> list[Runtime]:
         """The packages of the repository; requests that come while it is read get the same answer.
 
         Raises:
             Refusal: the repository cannot be read, or not in time.
         """
         if self._listing is None or self._listing.done():
-            self._listing = self._listings.submit(self.packages.listed)
+            self._listing = self._listings.submit(self.packages.list_repository)
         return [each for each, _, _ in await self._end_of(self._listing, "reading the package repository")]
 
     def close(self) -> None:

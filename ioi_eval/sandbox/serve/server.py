@@ -221,8 +221,8 @@ class _Server:
 
     async def _list_packages(self, _: web.Request, __: RequestBytes) -> Any:
         await self._refresh_runtimes()
-        listed = await self._packages.listed() if self._packages else []
-        every = dict.fromkeys((*self._runtimes, *listed))
+        in_repository = await self._packages.list_repository() if self._packages else []
+        every = dict.fromkeys((*self._runtimes, *in_repository))
         return [
             {"language": _package(each), "language_version": each.version, "installed": each in self._runtimes}
             for each in every

@@ -14,7 +14,7 @@ import pytest
 
 from ioi_eval.errors import TransientError
 from ioi_eval.model import JobFile
-from ioi_eval.sandbox.local.descriptors import descriptors, returned_files, written
+from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned_files
 
 _STARTS_ONE = """
 import os, subprocess, sys
@@ -86,5 +86,5 @@ def test_files_are_closed_at_the_end() -> None:
             os.write(files["f0"], b"y")
         os.write(returns["made"], b"some")
         os.write(returns["made"], b"thing")
-        assert [written(returns["made"]), written(returns["made"])] == [b"something"] * 2
+        assert [content_of(returns["made"]), content_of(returns["made"])] == [b"something"] * 2
     assert _open_descriptors() == before

@@ -105,7 +105,7 @@ def test_several_requests_for_the_list_share_one_reading(tmp_path: Path) -> None
     async def ask() -> None:
         (tmp_path / "index").write_text(f"{LANGUAGE},1.0.0,{'0' * 64},http://nowhere/x\n")
         packages = ServedPackages(InstalledPackages(tmp_path / "packages", str(tmp_path)))
-        tasks = [asyncio.create_task(packages.listed()) for _ in range(MANY)]
+        tasks = [asyncio.create_task(packages.list_repository()) for _ in range(MANY)]
         await asyncio.sleep(0)
         tasks[0].cancel()
         found = await asyncio.gather(*tasks, return_exceptions=True)
