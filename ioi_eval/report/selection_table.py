@@ -11,8 +11,9 @@ from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.estimates import Estimate
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.result_sets import Family, ResultSet
+from ioi_eval.report.result_values import verdict_of
 from ioi_eval.report.standings import Standings
-from ioi_eval.report.texts import points, printable, table
+from ioi_eval.report.texts import counted, points, printable, table
 from ioi_eval.selection import (
     LIMIT,
     SEEDS,
@@ -39,10 +40,11 @@ _COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "
 
 @dataclass(slots=True)
 class _Problems:
-    """The rows of one group by problem, and the days that they state."""
+    """The rows of one group by problem, the days that they state, and how many rows were refused."""
 
     rows: dict[str, list[Row]] = field(default_factory=dict)
     days: dict[str, str] = field(default_factory=dict)
+    refused: int = 0
 
 
 def selection_table(
@@ -55,6 +57,9 @@ def selection_table(
     standings: Sequence[Standings],
 ) -> list[dict[str, Any]]:
     """The points of each problem, and of each day and year without practice, by each method; for each group.
+
+    Rows that could not be judged (they have no verdict, and perhaps an unknown problem) are no submissions, and are
+    only counted.
 
     Args:
         results: of contest problems, ours or the reference's.
@@ -73,9 +78,12 @@ def selection_table(
         raise InputError(f"the reference always selects {LIMIT} submissions: --limit {limit} is not possible with it")
     groups: Groups[_Problems] = Groups(grouping, _Problems)
     everything = _Problems()
-    wanted = {*_COLUMNS, *results.naming_columns, *grouping.needed}
+    wanted = {"verdict", *_COLUMNS, *results.naming_columns, *grouping.needed}
     for number, row in enumerate(results.rows(wanted), 1):
         group = groups.of(row) or everything
+        if not verdict_of(row):
+            group.refused += 1
+            continue
         problem, _ = results.name_of(row)
         light = _light(row, f"row {number} of {results.path}")
         group.rows.setdefault(problem, []).append(light)
@@ -115,7 +123,7 @@ def selection_text(groups: Sequence[Mapping[str, Any]], methods: Sequence[Select
     heads = {
         SelectionMethod.SINGLE: "best submission",
         SelectionMethod.ALL: "all",
-        SelectionMethod.ROUND_ROBIN: f"{limit} by turns",
+        SelectionMethod.ROUND_ROBIN: f"round-robin {limit}",
         SelectionMethod.FIRST: f"first {limit}",
         SelectionMethod.RANDOM: f"random {limit}",
         SelectionMethod.ORACLE: f"oracle {limit}",
@@ -139,6 +147,8 @@ def selection_text(groups: Sequence[Mapping[str, Any]], methods: Sequence[Select
                 f"{group['unscored']} without a score because of a judge error (JE), which add nothing: all numbers "
                 "are lower bounds."
             )
+        if group["refused"]:
+            parts.append(f"Left out: {counted(group['refused'], 'row')} that could not be judged.")
     return "\n\n".join([*parts, "\n".join(_LEGENDS[method] for method in methods)])
 
 
@@ -159,9 +169,9 @@ def _contest_text(
 
 
 _LEGENDS = {
-    SelectionMethod.SINGLE: "best submission: the most points of one submission to each problem",
+    SelectionMethod.SINGLE: "best submission (single): the most points of one submission to each problem",
     SelectionMethod.ALL: "all: sum of best subtasks over all submissions; the others: over those that are chosen",
-    SelectionMethod.ROUND_ROBIN: "by turns: round robin over target subtasks, the last first, chosen without knowing"
+    SelectionMethod.ROUND_ROBIN: "round-robin: target subtasks take turns, the last first; chosen without knowing"
     " scores",
     SelectionMethod.FIRST: "first: the first that compile, in the order of the results",
     SelectionMethod.RANDOM: "random: drawn from those that compile; mean over seeds, and the interval that contains 95"
@@ -222,6 +232,7 @@ def _points_of_group(
             and contest.compares(math.fsum(part.full_marks for part in parts))
         ],
         "unscored": sum(problem.unscored for problem in problems.values()),
+        "refused": problems_of.refused,
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.addition import Start, Write
+from tests.small_results import refused
 
 
 def result(name: str, scores: tuple[float, float], problem: str = "add", **other: Any) -> dict[str, Any]:
@@ -53,6 +54,36 @@ def test_submissions_without_a_score_are_mentioned(start: Start, write: Write, t
     (tmp_path / "out").mkdir()
     write("out/results.jsonl", failed, result("b", (0, 0.5)))
     assert "without a score because of a judge error (JE)" in start("select", "out").stdout
+
+
+def test_rows_that_could_not_be_judged_are_no_submissions(start: Start, write: Write, tmp_path: Path) -> None:
+    """For example because their problem is mistyped. They take no place within the limit, and are counted."""
+    reason = "problem 2024/ad is not among the problems"
+    typo = refused("a", reason, year=2024, problem_id="ad", code="x", model="m1")
+    twice = refused("b", "the id b occurs twice", year=2024, problem_id="add", code="x", model="m1")
+    other = refused("c", reason, year=2024, problem_id="ad", code="x", model="m2")
+    (tmp_path / "out").mkdir()
+    write("out/results.jsonl", typo, twice, other, result("b", (0, 0.5), model="m1"))
+    whole = start("select", "out", "--by", "none", "--limit", "1")
+    assert whole.returncode == 0, whole.stderr
+    assert whole.stdout.splitlines()[2].split() == [
+        "2024/add",
+        "1",
+        "50",
+        "50",
+        "50",
+        "50",
+        *["50", "[50,", "50]"],
+        "50",
+    ]
+    assert "2024/ad " not in whole.stdout
+    assert "Left out: 3 rows that could not be judged." in whole.stdout
+    groups = json.loads(start("select", "out", "--json").stdout)["groups"]
+    assert [(group["name"], len(group["problems"]), group["refused"]) for group in groups] == [
+        ("m1", 1, 2),
+        ("m2", 0, 1),
+    ]
+    assert "m2:" in start("select", "out").stdout
 
 
 @pytest.mark.usefixtures("results_of_three_models")

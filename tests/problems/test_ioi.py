@@ -305,7 +305,10 @@ def test_an_error_affects_only_its_problem(tmp_path: Path) -> None:
         ),
         ({"grader_files": [["checker/checker.sh", "#!/bin/sh\r\n"]]}, "its first line ends with a carriage return"),
         ({"grader_files": [["checker/checker", "\x7fELF"]]}, "checker/checker is neither C\\+\\+ or C source"),
-        ({**COMMUNICATION, "grader_files": [["graders/stub.cpp", "x"], ["manager/manager.py", "x"]]}, "manager.py is ne"),
+        (
+            {**COMMUNICATION, "grader_files": [["graders/stub.cpp", "x"], ["manager/manager.py", "x"]]},
+            "manager.py is ne",
+        ),
         (
             {"task_type": "Interactive", "grader_files": [["interactor/interactor.sh", "exit 42"]]},
             "interactor/interactor.sh is neither .* first line #!/bin/sh",
