@@ -22,7 +22,10 @@ _CONTEST: Mapping[str, Any] = {
     "score": None, "feedback": "", "time_s": None, "wall_time_s": None, "memory_bytes": None, "exit_code": None,
     "signal": None, "limit": None, "near_limit": False, "reran": False, "attempted": [], "stderr": "",
 }  # fmt: skip
-_APPS: Mapping[str, Any] = {"passed": None, "time_s": None, "wall_s": None, "memory_bytes": None, "message": ""}
+_APPS: Mapping[str, Any] = {
+    "passed": None, "time_s": None, "wall_s": None, "memory_bytes": None, "near_limit": False, "reran": False,
+    "message": "",
+}  # fmt: skip
 
 Row = dict[str, Any]
 

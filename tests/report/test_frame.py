@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -112,9 +113,13 @@ def test_without_tests_and_with_few_columns(tmp_path: Path) -> None:
 
 def test_tests_of_programs_for_apps(tmp_path: Path) -> None:
     """They are a separate column."""
-    test = {"test": 0, "verdict": "AC", "passed": True, "time_s": 0.5, "wall_s": None, "memory_bytes": 1, "message": ""}
+    test: dict[str, Any] = {
+        "test": 0, "verdict": "AC", "passed": True, "time_s": 0.5, "wall_s": None, "memory_bytes": 1,
+        "near_limit": False, "reran": False, "message": "",
+    }  # fmt: skip
     wrong = {**test, "verdict": "WA", "passed": False, "output": "0\n", "stderr": "", "code": -1}
     name, body = compact.line_with_id(compact.apps_line([test, wrong]), lambda value: orjson.dumps(value) + b"\n")
     (tmp_path / "results.jsonl").write_bytes(orjson.dumps({"submission": "a", "tests_id": name}) + b"\n")
     (tmp_path / "tests.jsonl").write_bytes(body)
     assert json.dumps(load_results(tmp_path)["test_results"][0]) == json.dumps([test, wrong])
+    assert not {b"near_limit", b"reran", b"wall_s", b"message"} & set(re.findall(rb"\w+", body))
