@@ -1,14 +1,14 @@
 // Charts: each is a picture with a name for screen readers, and its numbers in a table below.
 
 const DASHES = ["", "7 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2", "1 4", "6 2 2 2 2 2"];
-const colour = (place) => `var(--g${place % 8})`;
+const colour = (index) => `var(--g${index % 8})`;
 
 // A container for a table that may be wider than the page: then it says that it scrolls, and fades at the cut edges.
 const widths = new ResizeObserver((entries) => requestAnimationFrame(() => showCuts(entries.map(({ target }) => target.closest(".scroll")))));
 
 function showCuts(holders) {
-  const found = holders.filter(Boolean).map((one) => [one, one.scrollWidth - one.clientWidth, one.scrollLeft]); // read all widths before changing any element
-  for (const [holder, hidden, left] of found) {
+  const sizes = holders.filter(Boolean).map((one) => [one, one.scrollWidth - one.clientWidth, one.scrollLeft]); // read all widths before changing any element
+  for (const [holder, hidden, left] of sizes) {
     holder.classList.toggle("wider", hidden > 1);
     holder.classList.toggle("cut", hidden - left > 1);
   }
@@ -25,36 +25,36 @@ function scrolling(label, content) {
 const captioned = (text) => el("caption", {}, el("span", { class: "still" }, text));
 
 function table(caption, head, rows, { className = "", left = 1 } = {}) {
-  const side = (place) => (place < left ? "" : "number");
+  const side = (index) => (index < left ? "" : "number");
   return scrolling(caption,
     el("table", { class: className },
       captioned(caption),
-      el("thead", {}, el("tr", {}, head.map((text, place) => el("th", { scope: "col", class: side(place) }, text)))),
-      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((text, place) =>
-        el(place ? "td" : "th", place ? { class: side(place) } : { scope: "row" }, text)))))));
+      el("thead", {}, el("tr", {}, head.map((text, index) => el("th", { scope: "col", class: side(index) }, text)))),
+      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((text, index) =>
+        el(index ? "td" : "th", index ? { class: side(index) } : { scope: "row" }, text)))))));
 }
 
 function numbers(caption, head, rows) {
   return el("details", {}, el("summary", {}, "The numbers as a table"), table(caption, head, rows));
 }
 
-function mark(place) {
+function mark(index) {
   return svg("svg", { class: "swatch long", viewBox: "0 0 64 16", "aria-hidden": "true" },
-    svg("polyline", { points: "0,8 64,8", stroke: colour(place), "stroke-width": 3, "stroke-dasharray": DASHES[place % 8] }),
-    shape(place, 32, 8));
+    svg("polyline", { points: "0,8 64,8", stroke: colour(index), "stroke-width": 3, "stroke-dasharray": DASHES[index % 8] }),
+    shape(index, 32, 8));
 }
 
 // Lines differ in colour, dashes and marks, so they can be distinguished in black and white.
-function shape(place, x, y, ink = colour(place), ground = "var(--page)") {
+function shape(index, x, y, ink = colour(index), ground = "var(--page)") {
   const kinds = ["M-4-4h8v8h-8z", "M0-5 5 4H-5z", "M-5 0 0-5 5 0 0 5z", "M0 5 5-4H-5z"];
-  const isRound = place % 8 >= 4;
+  const isRound = index % 8 >= 4;
   if (isRound) {
-    return svg("circle", { class: "mark", cx: x, cy: y, r: 3.5 + (place % 4) / 2, fill: place % 2 ? ground : ink, stroke: ink, "stroke-width": 2 });
+    return svg("circle", { class: "mark", cx: x, cy: y, r: 3.5 + (index % 4) / 2, fill: index % 2 ? ground : ink, stroke: ink, "stroke-width": 2 });
   }
-  return svg("path", { class: "mark", d: kinds[place % 4], transform: `translate(${x} ${y})`, fill: place % 2 ? ground : ink, stroke: ink, "stroke-width": 2 });
+  return svg("path", { class: "mark", d: kinds[index % 4], transform: `translate(${x} ${y})`, fill: index % 2 ? ground : ink, stroke: ink, "stroke-width": 2 });
 }
 
-const onBar = (place, x, y) => shape(place, x, y, "var(--page)", colour(place));
+const onBar = (index, x, y) => shape(index, x, y, "var(--page)", colour(index));
 
 // Shortened in the middle, because names of models often differ only at the end.
 const inTheMiddle = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil(most / 2) - 1)}…${text.slice(text.length - Math.floor(most / 2))}` : text);
@@ -108,32 +108,32 @@ function lineChart(title, xName, lines) {
     }
     add(picture, [svg("text", { x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" }, xName)]);
     for (const line of drawn) {
-      const sure = line.values.filter(([, found]) => found.low !== null);
+      const sure = line.values.filter(([, estimated]) => estimated.low !== null);
       if (sure.length > 1) {
-        const [high, low] = ["high", "low"].map((side) => sure.map(([k, found]) => `${x(k)},${y(found[side])}`));
+        const [high, low] = ["high", "low"].map((side) => sure.map(([k, estimated]) => `${x(k)},${y(estimated[side])}`));
         const edge = { class: "edge", fill: "none", stroke: colour(line.group), "stroke-dasharray": DASHES[line.group % 8] };
         add(picture, [svg("polygon", { class: "band", points: [...high, ...[...low].reverse()].join(" "), fill: colour(line.group), opacity: 0.1 }),
           svg("polyline", { ...edge, points: high.join(" ") }), svg("polyline", { ...edge, points: low.join(" ") })]);
       } else if (sure.length) {
-        const [k, found] = sure[0];
-        add(picture, [svg("line", { x1: x(k), x2: x(k), y1: y(found.low), y2: y(found.high), stroke: colour(line.group), "stroke-width": 2, opacity: 0.6 })]);
+        const [k, estimated] = sure[0];
+        add(picture, [svg("line", { x1: x(k), x2: x(k), y1: y(estimated.low), y2: y(estimated.high), stroke: colour(line.group), "stroke-width": 2, opacity: 0.6 })]);
       }
     }
     for (const line of drawn) {
-      const path = line.values.map(([k, found]) => `${x(k)},${y(found.value)}`).join(" ");
+      const path = line.values.map(([k, estimated]) => `${x(k)},${y(estimated.value)}`).join(" ");
       add(picture, [svg("polyline", { points: path, fill: "none", stroke: colour(line.group), "stroke-width": 2.5, "stroke-dasharray": DASHES[line.group % 8] }),
-        line.values.map(([k, found]) => shape(line.group, x(k), y(found.value)))]);
+        line.values.map(([k, estimated]) => shape(line.group, x(k), y(estimated.value)))]);
     }
     if (isNamed) {
       const ends = drawn.map((line) => [line, line.values[line.values.length - 1]]);
-      add(picture, endLabels(ends.map(([line, [k, found]]) => ({ group: line.group, name: inTheMiddle(line.name, letters), x: x(k), y: y(found.value) })), width - right, height - bottom));
+      add(picture, endLabels(ends.map(([line, [k, estimated]]) => ({ group: line.group, name: inTheMiddle(line.name, letters), x: x(k), y: y(estimated.value) })), width - right, height - bottom));
     }
     return picture;
   };
   const head = ["", ...ks.map(String)];
   const rows = lines.map((line) => {
-    const found = new Map(line.values);
-    return [line.name, ...ks.map((k) => withInterval(found.get(k) ?? null))];
+    const byK = new Map(line.values);
+    return [line.name, ...ks.map((k) => withInterval(byK.get(k) ?? null))];
   });
   add(figure, [
     responsive(draw),
@@ -150,11 +150,11 @@ const resized = new ResizeObserver((entries) => requestAnimationFrame(() => fit(
 
 function fit(holders) {
   const widths = holders.map((holder) => holder.clientWidth); // read all widths before drawing, so that the browser makes only one layout
-  holders.forEach((holder, place) => {
+  holders.forEach((holder, index) => {
     const drawing = drawings.get(holder);
-    if (!widths[place] || Math.abs(widths[place] - drawing.width) < 2) return;
-    drawing.width = widths[place];
-    holder.replaceChildren(drawing.draw(Math.max(260, widths[place])));
+    if (!widths[index] || Math.abs(widths[index] - drawing.width) < 2) return;
+    drawing.width = widths[index];
+    holder.replaceChildren(drawing.draw(Math.max(260, widths[index])));
   });
 }
 
@@ -183,8 +183,8 @@ function hatched(verdict, x, y, width, height) {
 
 function patterns() {
   return svg("svg", { width: 0, height: 0, "aria-hidden": "true", style: null },
-    svg("defs", {}, Object.entries(HATCHES).filter(([, angle]) => angle !== null).map(([verdict, angle], place) =>
-      svg("pattern", { id: `hatch-${verdict}`, width: 5 + (place % 3) * 2, height: 5 + (place % 3) * 2, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})` },
+    svg("defs", {}, Object.entries(HATCHES).filter(([, angle]) => angle !== null).map(([verdict, angle], index) =>
+      svg("pattern", { id: `hatch-${verdict}`, width: 5 + (index % 3) * 2, height: 5 + (index % 3) * 2, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})` },
         svg("line", { class: "hatch", x1: 0, y1: 0, x2: 0, y2: 12, opacity: 0.45 })))));
 }
 
@@ -193,8 +193,8 @@ function stackedBars(title, rows, view) {
   const draw = (width) => {
     const [step, bar] = [46, 22];
     const picture = svg("svg", { width, viewBox: `0 0 ${width} ${rows.length * step}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
-    rows.forEach((row, place) => {
-      const y = place * step + 18;
+    rows.forEach((row, index) => {
+      const y = index * step + 18;
       let x = 0;
       add(picture, [svg("text", { x: 0, y: y - 5 }, `${shortened(row.name, width / 9)} (${row.total.toLocaleString("en")})`)]);
       for (const [verdict, count] of row.parts) {
@@ -267,7 +267,7 @@ const BINS = ["0–10", "10–20", "20–30", "30–40", "40–50", "50–60", "
 // Round percentages from 0 to at least the value, in at most four steps.
 function roundTicks(most) {
   const step = [1, 2, 5, 10, 20].find((one) => most / one <= 4) ?? 25;
-  return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, place) => place * step);
+  return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, index) => index * step);
 }
 
 // rows: [{group, name, bins: [12 counts]}].

@@ -95,22 +95,22 @@ function estimate(values) {
   const value = mean(values);
   const count = values.length;
   if (count < 2 || !hasIntervals) return { value, low: null, high: null };
-  const places = drawsOf(count);
-  const draws = places.length / count;
+  const indices = drawsOf(count);
+  const draws = indices.length / count;
   const means = new Float64Array(draws);
   for (let draw = 0; draw < draws; draw++) {
     let total = 0;
-    for (let i = draw * count; i < (draw + 1) * count; i++) total += values[places[i]];
+    for (let i = draw * count; i < (draw + 1) * count; i++) total += values[indices[i]];
     means[draw] = total / count;
   }
   means.sort();
   return { value, low: means[Math.floor(0.025 * draws)], high: means[Math.ceil(0.975 * draws) - 1] };
 }
 
-function withInterval(found, digits = 1) {
-  if (found === null) return "–";
-  if (found.low === null) return percent(found.value, digits);
-  return `${percent(found.value, digits)} [${rounded(100 * found.low, digits)},\u00a0${rounded(100 * found.high, digits)}]`;
+function withInterval(estimated, digits = 1) {
+  if (estimated === null) return "–";
+  if (estimated.low === null) return percent(estimated.value, digits);
+  return `${percent(estimated.value, digits)} [${rounded(100 * estimated.low, digits)},\u00a0${rounded(100 * estimated.high, digits)}]`;
 }
 
 // What is shown now: the selected groups and dates, and their cells.
@@ -118,7 +118,7 @@ class View {
   constructor(summary) {
     this.summary = summary;
     hasIntervals = !summary.runs.some((run) => run.pending);
-    this.groups = summary.groups.map((_, place) => place).slice(0, 8);
+    this.groups = summary.groups.map((_, index) => index).slice(0, 8);
     this.dates = [...new Set(summary.problems.map((problem) => problem.date).filter(Boolean))].sort();
     this.from = 0;
     this.until = this.dates.length - 1;
@@ -142,11 +142,11 @@ class View {
   }
 
   get problems() {
-    const all = this.summary.problems.map((_, place) => place);
+    const all = this.summary.problems.map((_, index) => index);
     if (this.hasAllDates) return all;
     const [from, until] = [this.dates[this.from], this.dates[this.until]];
-    return all.filter((place) => {
-      const date = this.summary.problems[place].date;
+    return all.filter((index) => {
+      const date = this.summary.problems[index].date;
       return date && date >= from && date <= until;
     });
   }

@@ -22,7 +22,7 @@ function controls(view, changed) {
         const chosen = new Set(view.groups);
         if (event.target.checked) chosen.add(group);
         else chosen.delete(group);
-        view.groups = groups.map((_, place) => place).filter((place) => chosen.has(place));
+        view.groups = groups.map((_, index) => index).filter((index) => chosen.has(index));
         changed();
       } }), mark(group), name))));
   return boxes || view.isDated ? el("div", { class: "controls" }, boxes, view.isDated ? dates(view, changed) : null) : null;
@@ -31,8 +31,8 @@ function controls(view, changed) {
 // Selects problems by date: a model cannot have seen problems that were published after its training.
 function dates(view, changed) {
   const last = view.dates.length - 1;
-  const words = el("output", { id: "date-range" });
-  const say = () => { words.textContent = `${view.dates[view.from]} to ${view.dates[view.until]}: ${counted(view.problems.length, "problem")}`; };
+  const range = el("output", { id: "date-range" });
+  const say = () => { range.textContent = `${view.dates[view.from]} to ${view.dates[view.until]}: ${counted(view.problems.length, "problem")}`; };
   const slider = (name, label) => el("label", { class: "above" }, label, el("input", {
     type: "range", id: `date-${name}`, min: 0, max: last, step: 1, value: view[name], "aria-valuetext": view.dates[view[name]],
     oninput: (event) => {
@@ -49,7 +49,7 @@ function dates(view, changed) {
     },
   }));
   say();
-  return el("fieldset", {}, el("legend", {}, "Problems published"), el("div", { class: "row" }, slider("from", "from"), slider("until", "until"), words));
+  return el("fieldset", {}, el("legend", {}, "Problems published"), el("div", { class: "row" }, slider("from", "from"), slider("until", "until"), range));
 }
 
 const MAX_TITLES = 8;
@@ -67,9 +67,9 @@ function about(summary) {
   const runs = summary.runs;
   const open = runs.filter((run) => !run.complete || run.interrupted || run.pending);
   const finished = runs.map((run) => run.finished).filter(Boolean).sort();
-  const said = [`${counted(summary.rows, "submission")}${summary.groups.length > 1 ? ` in ${summary.groups.length} groups` : ""} to ${problemsOf(summary)}`];
-  if (finished.length) said.push(`judged until ${finished[finished.length - 1].replace("T", " ").replace("+00:00", " UTC")}`);
-  add(document.getElementById("about"), [`${said.join(", ")}. Made by ioi_eval ${summary.made}.`]);
+  const facts = [`${counted(summary.rows, "submission")}${summary.groups.length > 1 ? ` in ${summary.groups.length} groups` : ""} to ${problemsOf(summary)}`];
+  if (finished.length) facts.push(`judged until ${finished[finished.length - 1].replace("T", " ").replace("+00:00", " UTC")}`);
+  add(document.getElementById("about"), [`${facts.join(", ")}. Made by ioi_eval ${summary.made}.`]);
   const notes = runs.flatMap((run) => run.notes);
   return [
     open.map((run) => el("p", { class: "warning" }, run.pending ? `${run.pending}. Run the same command again to continue.` : `${run.directory} is not complete: something could not be judged; see below.`)),

@@ -45,12 +45,12 @@ function behind(view, group, first) {
   const both = pairs.filter(([one, other]) => one?.n && other?.n);
   if (!both.length) return "–";
   if (hasOthers(view, group, first)) return ["other problems ", el("small", {}, `${both.length.toLocaleString("en")} in common`)];
-  const found = estimate(both.map(([one, other]) => (one.mean ?? 0) - (other.mean ?? 0)));
+  const difference = estimate(both.map(([one, other]) => (one.mean ?? 0) - (other.mean ?? 0)));
   const signed = (value) => rounded(100 * value, 1).replace("-", "−");
   const of = counted(both.length, "problem");
-  if (found.low === null || both.length < LEAST_PROBLEMS) return [`${signed(found.value)} `, el("small", {}, of)];
-  const word = found.high < 0 || found.low > 0 ? "" : ", not significant";
-  return [`${signed(found.value)} [${signed(found.low)},\u00a0${signed(found.high)}] `, el("small", {}, `${of}${word}`)];
+  if (difference.low === null || both.length < LEAST_PROBLEMS) return [`${signed(difference.value)} `, el("small", {}, of)];
+  const word = difference.high < 0 || difference.low > 0 ? "" : ", not significant";
+  return [`${signed(difference.value)} [${signed(difference.low)},\u00a0${signed(difference.high)}] `, el("small", {}, `${of}${word}`)];
 }
 
 const FEW_PROBLEMS = 20; // resampling so few gives intervals that are too narrow
@@ -84,16 +84,16 @@ function intervalNotes(view) {
   const count = view.problems.length;
   const names = namesOf(view);
   const together = isApps(view) ? "the best submission to a problem" : "all submissions to a problem; each subtask counts with the most points that one of them has for it";
-  const said = [
+  const sentences = [
     `${capital(names.mean)}: the mean over problems of the mean over a problem's submissions.`,
     `${capital(names.solved)}: the same for the share of submissions with ${isApps(view) ? "all tests passed" : "full marks"}.`,
     `${capital(isApps(view) ? names.best : names.all)}: of ${together}. Mean over problems.`,
   ];
-  if (!view.hasIntervals) return [...said, "There are no intervals: submissions are still to be judged, and the judged ones are not a random sample.", SCORED];
-  if (count > 1) said.push(`In brackets: 95 % intervals (bootstrap over problems, ${drawCount(count).toLocaleString("en")} resamples).`);
-  if (count > 1 && view.groups.length > 1) said.push(`Differences are paired by problem. With fewer than ${LEAST_PROBLEMS} problems they have no interval. A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups.`);
-  if (count > 1) said.push(`Intervals say how much depends on which problems were chosen, not on which submissions a model happened to write.${count < FEW_PROBLEMS ? ` With ${count} problems they are rough, and rather too narrow: take "significant" as a hint.` : ""}`);
-  return [...said, SCORED];
+  if (!view.hasIntervals) return [...sentences, "There are no intervals: submissions are still to be judged, and the judged ones are not a random sample.", SCORED];
+  if (count > 1) sentences.push(`In brackets: 95 % intervals (bootstrap over problems, ${drawCount(count).toLocaleString("en")} resamples).`);
+  if (count > 1 && view.groups.length > 1) sentences.push(`Differences are paired by problem. With fewer than ${LEAST_PROBLEMS} problems they have no interval. A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups.`);
+  if (count > 1) sentences.push(`Intervals say how much depends on which problems were chosen, not on which submissions a model happened to write.${count < FEW_PROBLEMS ? ` With ${count} problems they are rough, and rather too narrow: take "significant" as a hint.` : ""}`);
+  return [...sentences, SCORED];
 }
 
 function overview(view) {
@@ -118,15 +118,15 @@ const WAYS = ["best submission to each problem", "sum of best subtasks, 50 submi
 function contestTables(view) {
   const shown = view.summary.contests.map((contest) => {
     const medals = Object.entries(contest.cutoffs).map(([medal, least]) => `${medal} ${points(least)}`).join(", ");
-    const placed = contest.groups.filter(([group]) => view.groups.includes(group));
-    if (!placed.length) return el("p", {}, `No selected group has submissions to ${contest.name}.`);
-    const rows = placed.map(([group, ...cells]) => [view.summary.groups[group], ...cells]);
+    const ranked = contest.groups.filter(([group]) => view.groups.includes(group));
+    if (!ranked.length) return el("p", {}, `No selected group has submissions to ${contest.name}.`);
+    const rows = ranked.map(([group, ...cells]) => [view.summary.groups[group], ...cells]);
     const hasNotes = rows.some((row) => row[4]);
     const among = contest.contestants ? `, ${medals ? "medal, " : ""}rank and percentile among the ${counted(contest.contestants, "contestant")} of ${contest.name}` : ` and medal in ${contest.name}`;
-    const [, , place, , , meaning] = placed[0];
+    const [, , ranking, , , meaning] = ranked[0];
     return [
       table(`Points${among}, the most points first`, ["group", ...WAYS, ...(hasNotes ? ["note"] : [])], rows.map((row) => row.slice(0, hasNotes ? 5 : 4)), { left: 5, className: "sticky" }),
-      el("p", {}, meaning ? `How to read it: "${place}". ${meaning}` : "The contestants' points are not known, only those needed for medals: so there is no rank."),
+      el("p", {}, meaning ? `How to read it: "${ranking}". ${meaning}` : "The contestants' points are not known, only those needed for medals: so there is no rank."),
       el("p", { class: "quiet" }, `${medals ? `Points needed for medals: ${medals}. ` : ""}Source: ${contest.source}`),
     ];
   });
@@ -150,10 +150,10 @@ function meanOfKnown(values) {
 // Problems, or years or difficulties, with their value for each group and the mean over the groups.
 function heatRows(view, state, byBucket) {
   const { problems, groups, summary } = view;
-  const buckets = [...new Set(problems.map((place) => summary.problems[place].bucket))];
+  const buckets = [...new Set(problems.map((index) => summary.problems[index].bucket))];
   const rows = byBucket
-    ? buckets.map((name) => ({ name: name || "unknown", problems: problems.filter((place) => summary.problems[place].bucket === name) }))
-    : problems.map((place) => ({ name: problemName(summary.problems[place]), problems: [place], place }));
+    ? buckets.map((name) => ({ name: name || "unknown", problems: problems.filter((index) => summary.problems[index].bucket === name) }))
+    : problems.map((index) => ({ name: problemName(summary.problems[index]), problems: [index], index }));
   for (const row of rows) {
     row.values = groups.map((group) => heatValue(row.problems.map((problem) => view.cell(group, problem)), state.measure));
     row.all = meanOfKnown(row.values);
@@ -193,15 +193,15 @@ function heat(view, state, show) {
   const byBucket = hasBuckets && (state.rows === "buckets" || (state.rows === "auto" && view.problems.length > MAX_HEAT_ROWS));
   const rows = heatRows(view, state, byBucket);
   const hasMean = groups.length > 1;
-  const select = (id, words, name, options, chosen) => el("label", { class: "above" }, words,
+  const select = (id, label, name, options, chosen) => el("label", { class: "above" }, label,
     el("select", { id, onchange: (event) => { state[name] = event.target.value; show(); } },
       Object.entries(options).map(([value, text]) => el("option", { value, selected: value === chosen }, text))));
   const names = namesOf(view);
   const what = byBucket ? bucketWord(view) : "problem";
   const caption = `${capital(names[state.measure])}, ${unitOf(view, state.measure)}, by ${what} and group`;
-  const ofAll = groups.map((_, place) => meanOfKnown(rows.map((row) => row.values[place])));
+  const ofAll = groups.map((_, index) => meanOfKnown(rows.map((row) => row.values[index])));
   const line = (head, values, all, judgeErrors) => el("tr", {}, el("th", { scope: "row" }, head),
-    hasMean ? heatCell(all, 0) : null, values.map((value, place) => heatCell(value, judgeErrors(groups[place]))));
+    hasMean ? heatCell(all, 0) : null, values.map((value, index) => heatCell(value, judgeErrors(groups[index]))));
   const errors = (row) => (group) => sum(row.problems.map((problem) => view.cell(group, problem)?.je ?? 0));
   return [
     el("div", { class: "row no-print" },
@@ -215,8 +215,8 @@ function heat(view, state, show) {
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, what), hasMean ? el("th", { scope: "col" }, "mean of the groups") : null,
           groups.map((group) => el("th", { scope: "col" }, summary.groups[group])))),
         el("tbody", {}, rows.slice(0, MAX_ROWS).map((row) => line(
-          row.place === undefined ? `${row.name} (${counted(row.problems.length, "problem")})`
-            : el("button", { class: "link", title: "Show its submissions", onclick: () => view.showProblem?.(row.place) }, row.name),
+          row.index === undefined ? `${row.name} (${counted(row.problems.length, "problem")})`
+            : el("button", { class: "link", title: "Show its submissions", onclick: () => view.showProblem?.(row.index) }, row.name),
           row.values, row.all, errors(row)))),
         !byBucket && rows.length > 1 ? el("tfoot", {}, line("mean of the problems", ofAll, meanOfKnown(ofAll), () => 0)) : null)),
     rows.length > MAX_ROWS ? el("p", { class: "quiet" }, `The first ${MAX_ROWS} of ${rows.length} problems.`) : null,
@@ -230,8 +230,8 @@ function curve(view, group, value) {
   const cells = view.of(group).filter((cell) => cell.n > 0);
   if (!cells.length) return [];
   const least = Math.min(...cells.map((cell) => cell.n));
-  return view.summary.ks.map((k, place) => [k, place]).filter(([k]) => k <= least)
-    .map(([k, place]) => [k, estimate(cells.map((cell) => value(cell, k, place)))]);
+  return view.summary.ks.map((k, index) => [k, index]).filter(([k]) => k <= least)
+    .map(([k, index]) => [k, estimate(cells.map((cell) => value(cell, k, index)))]);
 }
 
 const lines = (view, value) => view.groups.map((group) => ({ group, name: view.summary.groups[group], values: curve(view, group, value) }));
@@ -250,8 +250,8 @@ function curvesNote(view) {
 }
 
 function scoreCurves(view) {
-  const union = lines(view, (cell, k, place) => cell.union?.[place] ?? 0);
-  const single = lines(view, (cell, k, place) => cell.single?.[place] ?? 0);
+  const union = lines(view, (cell, k, index) => cell.union?.[index] ?? 0);
+  const single = lines(view, (cell, k, index) => cell.single?.[index] ?? 0);
   if (isApps(view)) {
     return [lineChart("Best of k submissions: mean over problems, % of tests passed", DRAWN, single), el("p", { class: "quiet" }, curvesNote(view))];
   }
@@ -274,14 +274,14 @@ function subtaskBars(view, state, show) {
     const [average, best] = cell.parts[part];
     return { group, name: view.summary.groups[group], value: Math.min(1, average / full), best: Math.min(1, best / full), text: `${points(average)} of ${points(full)} points` };
   });
-  const problems = view.problems.filter((place) => view.summary.problems[place].subtasks.length > 1);
+  const problems = view.problems.filter((index) => view.summary.problems[index].subtasks.length > 1);
   if (!problems.length) {
-    const cells = [...new Set(view.problems.map((place) => view.summary.problems[place].bucket))];
+    const cells = [...new Set(view.problems.map((index) => view.summary.problems[index].bucket))];
     return [el("p", { class: "quiet" }, `These problems have no subtasks; the bars are by ${bucketWord(view)}.`), barChart(`${capital(namesOf(view).mean)} by ${bucketWord(view)}, ${unitOf(view, "mean")}`,
       cells.map((bucket) => ({
         name: bucket,
         rows: view.groups.map((group) => {
-          const found = view.problems.filter((place) => view.summary.problems[place].bucket === bucket).map((place) => view.cell(group, place)).filter((cell) => cell?.n);
+          const found = view.problems.filter((index) => view.summary.problems[index].bucket === bucket).map((index) => view.cell(group, index)).filter((cell) => cell?.n);
           return { group, name: view.summary.groups[group], found };
         }).filter((row) => row.found.length).map((row) => ({ ...row, value: mean(row.found.map((cell) => cell.mean ?? 0)), best: mean(row.found.map((cell) => cell.best ?? 0)), text: counted(row.found.length, "problem") })),
       })), namesOf(view))];
@@ -290,7 +290,7 @@ function subtaskBars(view, state, show) {
   const chosen = view.summary.problems[state.problem];
   return [
     el("label", { class: "above no-print" }, "Problem", el("select", { id: "subtask-problem", onchange: (event) => { state.problem = Number(event.target.value); show(); } },
-      problems.map((place) => el("option", { value: place, selected: place === state.problem }, problemName(view.summary.problems[place]))))),
+      problems.map((index) => el("option", { value: index, selected: index === state.problem }, problemName(view.summary.problems[index]))))),
     barChart(`${problemName(chosen)}: mean score by subtask, % of its points`,
       chosen.subtasks.map(([name, full], part) => ({ name: `${name} (${points(full)} points)`, rows: full > 0 ? rowsOf(state.problem, part) : [] })).filter((bar) => bar.rows.length), namesOf(view)),
   ];
@@ -314,7 +314,7 @@ function verdictMix(view) {
 // How many submissions the charts of time and memory contain.
 function ranNote(view, charts) {
   const all = sum(view.groups.flatMap((group) => view.of(group).map((cell) => cell.n + cell.je)));
-  const ran = charts.map(([, words, rows]) => `${words}: ${sum(rows.flatMap((row) => row.bins)).toLocaleString("en")} of ${counted(all, "submission")}`);
+  const ran = charts.map(([, label, rows]) => `${label}: ${sum(rows.flatMap((row) => row.bins)).toLocaleString("en")} of ${counted(all, "submission")}`);
   return `${ran.join("; ")}. Left out are those of which nothing ran (NC, CE), and those whose limit is not known.`;
 }
 
@@ -323,10 +323,10 @@ function limits(view) {
     const bins = BINS.map((_, bin) => sum(view.of(group).map((cell) => cell[name]?.[bin] ?? 0)));
     return { group, name: view.summary.groups[group], bins };
   }).filter((row) => sum(row.bins));
-  const charts = [["time", "CPU time"], ["memory", "Peak memory"]].map(([name, words]) => [name, words, of(name)]).filter(([, , rows]) => rows.length);
+  const charts = [["time", "CPU time"], ["memory", "Peak memory"]].map(([name, label]) => [name, label, of(name)]).filter(([, , rows]) => rows.length);
   if (!charts.length) return [el("p", { class: "quiet" }, "Nothing ran, or the limits are not known: summary.json has them, which was not beside these results or is of an earlier version.")];
   return [
-    el("div", { class: "charts" }, charts.map(([name, words, rows]) => el("div", {}, el("h3", {}, words), limitChart(`${words} of ${name === "time" ? "the slowest test" : "the test that used the most"}, % of submissions that ran`, rows, name === "time")))),
+    el("div", { class: "charts" }, charts.map(([name, label, rows]) => el("div", {}, el("h3", {}, label), limitChart(`${label} of ${name === "time" ? "the slowest test" : "the test that used the most"}, % of submissions that ran`, rows, name === "time")))),
     el("ul", { class: "legend" }, charts[0][2].map((row) => el("li", {}, mark(row.group), row.name))),
     el("p", { class: "quiet" }, "Each submission counts once: with the CPU time of its slowest test, and with the memory of the test that used the most. A program that was stopped counts with what it had used until then. The bars of a tenth are in the order of this legend."),
     el("p", { class: "quiet" }, ranNote(view, charts)),

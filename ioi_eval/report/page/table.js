@@ -3,13 +3,13 @@
 const PAGE = 50;
 
 const COLUMNS = [
-  { name: "id", words: "submission", less: false },
-  { name: "group", words: "group", less: true },
-  { name: "problem", words: "problem", less: false },
-  { name: "verdict", words: "verdict", less: false },
-  { name: "score", words: "points", number: true, less: false },
-  { name: "time", words: "CPU time, s", number: true, less: true },
-  { name: "memory", words: "peak memory, MiB", number: true, less: true },
+  { name: "id", label: "submission", less: false },
+  { name: "group", label: "group", less: true },
+  { name: "problem", label: "problem", less: false },
+  { name: "verdict", label: "verdict", less: false },
+  { name: "score", label: "points", number: true, less: false },
+  { name: "time", label: "CPU time, s", number: true, less: true },
+  { name: "memory", label: "peak memory, MiB", number: true, less: true },
 ];
 
 // Explanations of verdicts whose names say too little.
@@ -27,42 +27,42 @@ class Submissions {
     this.count = rows.id.length;
     this.near = new Uint8Array(this.count);
     this.copy = new Uint8Array(this.count);
-    for (const place of rows.near) this.near[place] = 1;
-    this.originals = new Map(rows.copy.map((place, order) => [place, rows.original[order]]));
-    for (const place of this.originals.keys()) this.copy[place] = 1;
+    for (const index of rows.near) this.near[index] = 1;
+    this.originals = new Map(rows.copy.map((index, order) => [index, rows.original[order]]));
+    for (const index of this.originals.keys()) this.copy[index] = 1;
     const { groups, problems } = view.summary;
     const names = problems.map((problem) => problemName(problem).toLowerCase());
-    this.texts = rows.id.map((id, place) => `${id.toLowerCase()} ${names[rows.problem[place]] ?? ""} ${groups[rows.group[place]].toLowerCase()}`);
+    this.texts = rows.id.map((id, index) => `${id.toLowerCase()} ${names[rows.problem[index]] ?? ""} ${groups[rows.group[index]].toLowerCase()}`);
     this.names = shortNames(rows.id);
     this.blocks = new Map();
     this.page = 0;
     this.sorted = { name: "", down: false };
-    this.order = Array.from({ length: this.count }, (_, place) => place);
+    this.order = Array.from({ length: this.count }, (_, index) => index);
     this.build();
   }
 
   build() {
     const { summary } = this.view;
     const change = () => this.filter();
-    const choose = (id, words, options) => {
+    const choose = (id, label, options) => {
       const select = el("select", { id, onchange: change }, el("option", { value: "" }, "all"), options.map(([value, text]) => el("option", { value }, text)));
-      return [select, el("label", { class: "above" }, words, select)];
+      return [select, el("label", { class: "above" }, label, select)];
     };
     this.search = el("input", { type: "search", id: "search", oninput: change, autocomplete: "off", spellcheck: "false" });
-    const there = new Set(this.rows.verdict);
-    if (summary.cells.some(([, , cell]) => cell.je)) there.add(summary.verdicts.indexOf("JE")); // the table may not hold all rows
-    const places = summary.verdicts.map((_, place) => place).filter((place) => there.has(place));
+    const existing = new Set(this.rows.verdict);
+    if (summary.cells.some(([, , cell]) => cell.je)) existing.add(summary.verdicts.indexOf("JE")); // the table may not hold all rows
+    const indices = summary.verdicts.map((_, index) => index).filter((index) => existing.has(index));
     this.verdicts = new Set(); // the selected verdicts; empty for all
-    this.chips = new Map([...places, ...(there.has(-1) ? [-1] : [])].map((place) => [place, this.chip(place)]));
+    this.chips = new Map([...indices, ...(existing.has(-1) ? [-1] : [])].map((index) => [index, this.chip(index)]));
     let groupLabel, problemLabel;
-    [this.group, groupLabel] = choose("filter-group", "Group", summary.groups.map((name, place) => [place, name]));
-    [this.problem, problemLabel] = choose("filter-problem", "Problem", summary.problems.map((problem, place) => [place, problemName(problem)]));
+    [this.group, groupLabel] = choose("filter-group", "Group", summary.groups.map((name, index) => [index, name]));
+    [this.problem, problemLabel] = choose("filter-problem", "Problem", summary.problems.map((problem, index) => [index, problemName(problem)]));
     this.onlyNear = el("input", { type: "checkbox", id: "filter-near", onchange: change });
     this.noCopies = el("input", { type: "checkbox", id: "filter-copies", onchange: change });
     this.status = el("p", { role: "status", id: "found", tabindex: "-1", class: "quiet" });
     this.reset = el("button", { class: "no-print", id: "reset", hidden: true, onclick: () => { this.clear(); this.filter(); this.status.focus(); } }, "Reset search and filters");
     this.head = el("tr", {}, COLUMNS.map((column) => el("th", { scope: "col", class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` },
-      el("button", { "data-column": column.name, onclick: () => this.sort(column.name) }, column.name === "score" && summary.family === "apps" ? "tests passed" : column.words))));
+      el("button", { "data-column": column.name, onclick: () => this.sort(column.name) }, column.name === "score" && summary.family === "apps" ? "tests passed" : column.label))));
     this.body = el("tbody", {});
     this.before = el("button", { onclick: () => this.turn(-1) }, "Previous");
     this.after = el("button", { onclick: () => this.turn(1) }, "Next");
@@ -82,12 +82,12 @@ class Submissions {
   }
 
   // A button that shows or hides submissions with a verdict, with the verdict's name.
-  chip(place) {
+  chip(index) {
     const { summary } = this.view;
-    const verdict = summary.verdicts[place];
+    const verdict = summary.verdicts[index];
     const count = el("span", {});
     const button = el("button", { "aria-pressed": "false", "--verdict": `var(--${verdict ?? "NC"})`, onclick: () => {
-      if (!this.verdicts.delete(place)) this.verdicts.add(place);
+      if (!this.verdicts.delete(index)) this.verdicts.add(index);
       this.filter();
     } }, el("span", { class: "verdict" }, verdict ?? "not judged"), verdict ? ` ${summary.verdict_names[verdict]} ` : " ", count);
     return { button, count };
@@ -103,9 +103,9 @@ class Submissions {
   choose() {
     const { rows, view } = this;
     const [groups, problems] = [new Set(view.groups), new Set(view.problems)];
-    this.chosen = Uint8Array.from(rows.group, (group, place) => groups.has(group) && (view.hasAllDates || problems.has(rows.problem[place])));
-    for (const [select, places] of [[this.group, groups], [this.problem, problems]]) {
-      for (const option of select.options) option.disabled = option.value !== "" && !places.has(Number(option.value));
+    this.chosen = Uint8Array.from(rows.group, (group, index) => groups.has(group) && (view.hasAllDates || problems.has(rows.problem[index])));
+    for (const [select, indices] of [[this.group, groups], [this.problem, problems]]) {
+      for (const option of select.options) option.disabled = option.value !== "" && !indices.has(Number(option.value));
       if (select.selectedOptions[0].disabled) select.value = "";
     }
     this.some = sum(this.chosen);
@@ -113,10 +113,10 @@ class Submissions {
   }
 
   // How many submissions the button of each verdict would show.
-  countVerdicts(places) {
+  countVerdicts(indices) {
     const { verdict: verdicts } = this.rows;
     const counts = new Map();
-    for (const place of places) counts.set(verdicts[place], (counts.get(verdicts[place]) ?? 0) + 1);
+    for (const index of indices) counts.set(verdicts[index], (counts.get(verdicts[index]) ?? 0) + 1);
     for (const [verdict, { button, count }] of this.chips) {
       count.textContent = (counts.get(verdict) ?? 0).toLocaleString("en");
       button.disabled = !counts.get(verdict) && !this.verdicts.has(verdict);
@@ -127,16 +127,16 @@ class Submissions {
   filter() {
     this.choose();
     const { rows } = this;
-    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const terms = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const [group, problem] = [this.group, this.problem].map((select) => (select.value === "" ? null : Number(select.value)));
-    const others = this.order.filter((place) => this.chosen[place]
-      && (group === null || rows.group[place] === group) && (problem === null || rows.problem[place] === problem)
-      && (!this.onlyNear.checked || this.near[place])
-      && (!this.noCopies.checked || !this.copy[place])
-      && words.every((word) => this.texts[place].includes(word)));
+    const others = this.order.filter((index) => this.chosen[index]
+      && (group === null || rows.group[index] === group) && (problem === null || rows.problem[index] === problem)
+      && (!this.onlyNear.checked || this.near[index])
+      && (!this.noCopies.checked || !this.copy[index])
+      && terms.every((term) => this.texts[index].includes(term)));
     this.countVerdicts(others);
-    this.found = this.verdicts.size ? others.filter((place) => this.verdicts.has(rows.verdict[place])) : others;
-    this.isFiltered = words.length > 0 || group !== null || problem !== null || this.verdicts.size > 0 || this.onlyNear.checked || this.noCopies.checked;
+    this.matching = this.verdicts.size ? others.filter((index) => this.verdicts.has(rows.verdict[index])) : others;
+    this.isFiltered = terms.length > 0 || group !== null || problem !== null || this.verdicts.size > 0 || this.onlyNear.checked || this.noCopies.checked;
     this.page = 0;
     this.draw();
   }
@@ -158,8 +158,8 @@ class Submissions {
     } else {
       // Unknown values are last in both directions.
       const ranks = name === "group" ? ranked(summary.groups) : null;
-      const value = (place) => (ranks ? ranks[column[place]] : column[place]);
-      const isUnknown = (place) => column[place] === null || column[place] === -1;
+      const value = (index) => (ranks ? ranks[column[index]] : column[index]);
+      const isUnknown = (index) => column[index] === null || column[index] === -1;
       this.order.sort((a, b) => isUnknown(a) - isUnknown(b) || sign * (value(a) - value(b)) || a - b);
     }
     for (const heading of this.head.children) {
@@ -177,58 +177,58 @@ class Submissions {
 
   draw() {
     const start = this.page * PAGE;
-    const shown = this.found.slice(start, start + PAGE);
-    this.body.replaceChildren(...shown.map((place) => this.row(place)));
+    const shown = this.matching.slice(start, start + PAGE);
+    this.body.replaceChildren(...shown.map((index) => this.row(index)));
     this.before.disabled = this.page === 0;
-    this.after.disabled = start + PAGE >= this.found.length;
+    this.after.disabled = start + PAGE >= this.matching.length;
     const range = shown.length ? `: ${(start + 1).toLocaleString("en")} to ${(start + shown.length).toLocaleString("en")} are shown` : "";
-    const isMissed = this.some > 0 && !this.found.length;
+    const isMissed = this.some > 0 && !this.matching.length;
     this.reset.hidden = !this.isFiltered;
     const of = `of ${this.some.toLocaleString("en")}${this.where ? ` in the ${this.where} selected above` : ""}`;
-    this.status.textContent = this.view.hasNoGroup ? "No group is selected." : isMissed ? `No submission matches, ${of}.` : `${counted(this.found.length, "submission")} ${of}${range}`;
+    this.status.textContent = this.view.hasNoGroup ? "No group is selected." : isMissed ? `No submission matches, ${of}.` : `${counted(this.matching.length, "submission")} ${of}${range}`;
   }
 
-  row(place) {
-    const cells = this.cells(place);
+  row(index) {
+    const cells = this.cells(index);
     return el("tr", {}, COLUMNS.map((column, order) => el(order ? "td" : "th",
       { ...(order ? {} : { scope: "row" }), class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` }, cells[column.name])));
   }
 
   // The cells of a row, by column.
-  cells(place) {
+  cells(index) {
     const { summary } = this.view;
     const { rows } = this;
-    const problem = summary.problems[rows.problem[place]];
-    const verdict = rows.verdict[place] < 0 ? null : summary.verdicts[rows.verdict[place]];
-    const id = rows.id[place];
+    const problem = summary.problems[rows.problem[index]];
+    const verdict = rows.verdict[index] < 0 ? null : summary.verdicts[rows.verdict[index]];
+    const id = rows.id[index];
     const name = this.names.get(id) ?? id;
-    const button = el("button", { class: "link", title: name === id ? null : id, "aria-expanded": "false", onclick: () => this.toggle(place, button) }, name || "(no name)");
+    const button = el("button", { class: "link", title: name === id ? null : id, "aria-expanded": "false", onclick: () => this.toggle(index, button) }, name || "(no name)");
     const full = summary.family === "apps" ? null : problem?.points;
-    const score = rows.score[place];
+    const score = rows.score[index];
     return {
       id: button,
-      group: summary.groups[rows.group[place]],
+      group: summary.groups[rows.group[index]],
       problem: problem ? problemName(problem) : "–",
       verdict: [el("span", { class: "verdict", title: verdict ? summary.verdict_names[verdict] : null, "--verdict": `var(--${verdict ?? "NC"})` }, verdict ?? "not judged"),
-        this.near[place] ? el("span", { class: "tag" }, "near time limit") : null, this.copy[place] ? el("span", { class: "tag", title: "It has the result of an identical program." }, "copy") : null],
+        this.near[index] ? el("span", { class: "tag" }, "near time limit") : null, this.copy[index] ? el("span", { class: "tag", title: "It has the result of an identical program." }, "copy") : null],
       score: score === null ? "–" : full ? `${points(score)}/${points(full)}` : percent(score, 0),
-      time: rows.time[place] === null ? "–" : String(rows.time[place]) + (problem?.time ? ` / ${points(problem.time)}` : ""),
-      memory: rows.memory[place] === null ? "–" : String(rows.memory[place]) + (problem?.memory ? ` / ${points(problem.memory)}` : ""),
+      time: rows.time[index] === null ? "–" : String(rows.time[index]) + (problem?.time ? ` / ${points(problem.time)}` : ""),
+      memory: rows.memory[index] === null ? "–" : String(rows.memory[index]) + (problem?.memory ? ` / ${points(problem.memory)}` : ""),
     };
   }
 
   // A note of which submission a copy has the result, with a button that shows it.
-  copyNote(place) {
-    if (!this.copy[place]) return null;
-    const original = this.originals.get(place);
-    const words = "Copy: it has the result of an identical program";
-    if (this.rows.verdict[place] === this.view.summary.verdicts.indexOf("NC")) return null; // there is no program
-    if (original < 0) return el("p", {}, `${words}, which is not in this table.`);
+  copyNote(index) {
+    if (!this.copy[index]) return null;
+    const original = this.originals.get(index);
+    const note = "Copy: it has the result of an identical program";
+    if (this.rows.verdict[index] === this.view.summary.verdicts.indexOf("NC")) return null; // there is no program
+    if (original < 0) return el("p", {}, `${note}, which is not in this table.`);
     const id = this.rows.id[original];
-    return el("p", {}, `${words}, submission `, el("button", { class: "link", onclick: () => { this.clear(); this.search.value = id; this.filter(); this.status.focus(); } }, this.names.get(id) ?? id), ".");
+    return el("p", {}, `${note}, submission `, el("button", { class: "link", onclick: () => { this.clear(); this.search.value = id; this.filter(); this.status.focus(); } }, this.names.get(id) ?? id), ".");
   }
 
-  async toggle(place, button) {
+  async toggle(index, button) {
     const row = button.closest("tr");
     if (button.getAttribute("aria-expanded") === "true") {
       button.setAttribute("aria-expanded", "false");
@@ -238,25 +238,25 @@ class Submissions {
     button.setAttribute("aria-expanded", "true");
     const holder = el("div", { class: "detail" }, "Unpacking …");
     row.after(el("tr", { class: "opened" }, el("td", { colspan: COLUMNS.length }, holder)));
-    holder.replaceChildren(...add(document.createDocumentFragment(), [await this.opened(place)]).childNodes);
+    holder.replaceChildren(...add(document.createDocumentFragment(), [await this.opened(index)]).childNodes);
   }
 
-  async opened(place) {
+  async opened(index) {
     const { rows, view } = this;
-    const run = view.summary.runs[rows.directory.length ? rows.directory[place] : 0];
-    const where = `line ${rows.line[place]} of results.jsonl in ${run.directory}`;
-    const [block, index] = rows.detail[place] ?? [-1, 0];
-    if (block < 0) return [this.copyNote(place), el("p", {}, `The program of submission ${rows.id[place]} is not in the page, which would be too large: it is ${where}.`)];
+    const run = view.summary.runs[rows.directory.length ? rows.directory[index] : 0];
+    const where = `line ${rows.line[index]} of results.jsonl in ${run.directory}`;
+    const [block, inBlock] = rows.detail[index] ?? [-1, 0];
+    if (block < 0) return [this.copyNote(index), el("p", {}, `The program of submission ${rows.id[index]} is not in the page, which would be too large: it is ${where}.`)];
     if (!this.blocks.has(block)) this.blocks.set(block, unpack(`block-${block}`));
-    const shown = { ...(await this.blocks.get(block))[index] };
+    const shown = { ...(await this.blocks.get(block))[inBlock] };
     if (shown.input >= 0) {
       this.inputs ??= unpack("inputs");
       shown.given = (await this.inputs)[shown.input];
     }
-    if (rows.verdict[place] === view.summary.verdicts.indexOf("NC") && !shown.text) shown.text = `These results do not have it: see submission ${rows.id[place]} in the dump.`;
-    const fact = (name) => this.cells(place)[name];
+    if (rows.verdict[index] === view.summary.verdicts.indexOf("NC") && !shown.text) shown.text = `These results do not have it: see submission ${rows.id[index]} in the dump.`;
+    const fact = (name) => this.cells(index)[name];
     const hidden = el("p", { class: "narrow" }, `group: ${fact("group")}; CPU time, s: ${fact("time")}; peak memory, MiB: ${fact("memory")}`);
-    return [hidden, this.copyNote(place), detail(shown, view.summary.problems[rows.problem[place]]), el("p", { class: "quiet" }, `Submission ${rows.id[place]} is ${where}.`)].flat(9);
+    return [hidden, this.copyNote(index), detail(shown, view.summary.problems[rows.problem[index]]), el("p", { class: "quiet" }, `Submission ${rows.id[index]} is ${where}.`)].flat(9);
   }
 }
 
@@ -271,9 +271,9 @@ function shortNames(ids) {
 }
 
 function ranked(names) {
-  const order = names.map((name, place) => [name, place]).sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
+  const order = names.map((name, index) => [name, index]).sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
   const ranks = [];
-  order.forEach(([, place], rank) => { ranks[place] = rank; });
+  order.forEach(([, index], rank) => { ranks[index] = rank; });
   return ranks;
 }
 
@@ -283,7 +283,7 @@ function rightOf(verdicts) {
 }
 
 const FAILED = (test) => test.verdict !== "AC" && test.verdict !== "SKIPPED";
-const box = (words, text, className = "") => (text ? [el("h3", {}, words), el("pre", { class: className, tabindex: "0", "aria-label": words }, text)] : []);
+const box = (label, text, className = "") => (text ? [el("h3", {}, label), el("pre", { class: className, tabindex: "0", "aria-label": label }, text)] : []);
 
 function testLine(test) {
   const of = [`test ${test.name}: ${test.verdict}`];
@@ -312,8 +312,8 @@ function detail(shown, problem) {
       el("h3", {}, "The first test that failed"), el("p", {}, testLine(failing)),
       box("Input", shown.given, "words"), box(isChecked ? "The checker's message" : "What was found", failing.message, "words"),
       isChecked ? el("p", { class: "quiet" }, "Where no expected output is named, the problem has a checker of its own, which may accept several outputs.") : [], box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
-    (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, places]) =>
-      [name, verdict, `${points(score)}/${points(full)}`, rightOf(places.map((place) => tests[place]?.verdict))]), { left: 2 }) : [],
+    (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, numbers]) =>
+      [name, verdict, `${points(score)}/${points(full)}`, rightOf(numbers.map((number) => tests[number]?.verdict))]), { left: 2 }) : [],
     tests.length ? el("details", {}, el("summary", {}, counted(tests.length + (shown.more ?? 0), "test")),
       table("Tests", ["test", "verdict", "message", "CPU time, s", "peak memory, MiB"],
         tests.map((test) => [test.name, test.verdict === "SKIPPED" ? "not run" : test.verdict, test.message || test.stderr || "", test.time ?? "–", test.memory ?? "–"].map(String)), { left: 3 }),
