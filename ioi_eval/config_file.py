@@ -73,7 +73,7 @@ def read_config_file(environ: Mapping[str, str] | None = None) -> ConfigFile:
         raise InputError(f"{path}: {_ENVIRONMENT} must be a table: [{_ENVIRONMENT}] on a line of its own")
     for name, value in variables.items():
         if name not in VARIABLES:
-            raise InputError(f"{path}, [{_ENVIRONMENT}]: nothing here reads {name}; it can have {', '.join(VARIABLES)}")
+            raise InputError(f"{path}, [{_ENVIRONMENT}]: {name} cannot be set here; it can have {', '.join(VARIABLES)}")
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise InputError(f"{path}, [{_ENVIRONMENT}]: {name} must be text or a number")
     return ConfigFile(path, {name: str(value) for name, value in variables.items()}, tables)

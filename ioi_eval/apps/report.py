@@ -106,7 +106,7 @@ def _groups(summary: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str
 def _table(summary: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     lines = summary["difficulties"]
     ks = list(dict.fromkeys(k for line in lines for k in line["pass_at_k"]))
-    head = ("difficulty", "problems", "programs", "JE", "invalid rows", "test case average", "strict accuracy")
+    head = ("difficulty", "problems", "programs", "JE", "broken rows", "test case average", "strict accuracy")
     rows = [
         (
             line["difficulty"],

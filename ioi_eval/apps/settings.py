@@ -67,7 +67,9 @@ class AppsSettings(RunPolicy):
             raise InputError(f"a time limit of {self.time_limit_s:g} s is not possible; give seconds, as in 10")
         if self.memory_limit_bytes < _LEAST_MEMORY:
             given = f"{self.memory_limit_bytes / MIB:g} MiB"
-            raise InputError(f"a memory limit of {given} makes every program MLE: Python itself takes 12 MiB")
+            raise InputError(
+                f"a memory limit of {given} is too little for Python itself; give at least {_LEAST_MEMORY // MIB} MiB"
+            )
         RunPolicy.__post_init__(self)  # `super()` does not work in a dataclass with slots
 
     @property

@@ -43,7 +43,11 @@ class AppsScoreCall(RunOptions):
     pass_at: Annotated[
         list[int] | None,
         typer.Option(
-            "--pass-at", metavar="K", min=1, help="Report pass@K; may be repeated. By default all possible K."
+            "--pass-at",
+            metavar="K",
+            min=1,
+            help="Report pass@K; may be repeated. By default those"
+            " of 1, 2, 5, 10, 25, 50, 100, … for which every problem has K judged programs.",
         ),
     ] = None
     retry_failed: Annotated[
@@ -119,7 +123,7 @@ class AuditCall:
 
 @grouped(call=AuditCall)
 def audit(call: AuditCall) -> int:
-    """List the broken rows of a data set.
+    """List the broken rows of a data set, and those whose reference solutions fail.
 
     The data set's own reference solutions are judged, which shows these rows. `apps score --exclude FILE` leaves out
     the rows that cannot be judged, and those that no reference solution passes. Rows that only some solutions pass are

@@ -42,7 +42,7 @@ from ioi_eval.sandbox import Sandbox
 
 
 def audit(call: AuditCall) -> int:
-    """Judge the reference solutions and list the rows that are broken.
+    """Judge the reference solutions and list the problems that are broken, or whose solutions fail.
 
     Returns:
         The exit code: 1 if something could not be judged.
@@ -155,17 +155,17 @@ def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolut
         for finding in findings
     ]
     if rows:
-        head = ("problem", "broken", "why", "passes with", "first failure")
+        head = ("problem", "kind", "why", "passes with", "first failure")
         print(table(head, rows, left=frozenset(range(len(head)))))
         print()
     counts = Counter(finding.kind for finding in findings)
     undecided = counts.pop(RowFindingKind.UNDECIDED, 0)
     kinds = ", ".join(f"{counts[kind]} {kind.value}" for kind in RowFindingKind if counts[kind])
     kinds = next(iter(counts)).value if len(counts) == 1 else kinds
-    broken = counts.total()
-    are = "is" if broken == 1 else "are"
+    found = counts.total()
+    are = "is" if found == 1 else "are"
     parts = [
-        f"{broken} of {counted(problems, 'problem')} {are} broken{f' ({kinds})' if kinds else ''}",
+        f"{found} of {counted(problems, 'problem')} {are} listed{f' ({kinds})' if kinds else ''}",
         f"{undecided} could not be judged" if undecided else "",
         f"{solutions.without} without a reference solution" if solutions.without else "",
     ]

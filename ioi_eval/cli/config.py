@@ -55,7 +55,7 @@ def _environment() -> Iterable[tuple[str, object, str]]:
     values = (
         ("IOI_EVAL_CACHE", environment.cache, from_cache),
         ("CXX", environment.compiler, "CXX"),
-        ("PISTON_ENDPOINTS", environment.piston_endpoints or "(none)", "PISTON_ENDPOINTS"),
+        ("PISTON_ENDPOINTS", environment.piston_endpoints or "not set", "PISTON_ENDPOINTS"),
         ("PISTON_MAX_REQUESTS_PER_ENDPOINT", environment.piston_slots, "PISTON_MAX_REQUESTS_PER_ENDPOINT"),
     )
     return [(name, value, sources.get(variable, _DEFAULT)) for name, value, variable in values]
@@ -69,7 +69,7 @@ def _options(
             yield name, values[option.name], file
         elif not only_set:
             default = option.get_default(typer.Context(command))
-            missing = "(must be given)" if option.required else "(none)"
+            missing = "(must be given)" if option.required else "not set"
             yield name, missing if default is None else getattr(default, "value", default), _DEFAULT
 
 

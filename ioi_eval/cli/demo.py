@@ -21,7 +21,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")] = Path(
         "ioi-eval-demo"
     ),
-    workers: options.Workers = None,
+    workers: options.WorkersHere = None,
     progress: options.Bar = None,
     log_file: LogFile = None,
 ) -> int:

@@ -127,8 +127,8 @@ def about(
 ) -> None:
     """Score programs for competitive-programming problems.
 
-    Exit codes: 0 everything was judged; 1 something could not be judged; 2 the command or its data is wrong, or
-    this machine or cluster cannot judge; 130 interrupted.
+    Exit codes: 0 success; 1 something could not be judged, no worker answers, or results disagree (validate, compare,
+    merge); 2 the command or its data is wrong, or this machine or cluster cannot judge; 130 interrupted.
     """
 
 

@@ -26,6 +26,17 @@ Workers = Annotated[
         " container's CPU quota allows), on a cluster as many as its servers accept.",
     ),
 ]
+WorkersHere = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        min=1,
+        help="How many jobs run at once; by default one per processor (or as a container's CPU quota allows).",
+    ),
+]
+"""Of commands that never use a cluster."""
+
 IdColumn = Annotated[
     str,
     typer.Option("--id-column", metavar="C", help="The column with the submission's id, unique within its problem."),

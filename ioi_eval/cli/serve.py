@@ -27,7 +27,7 @@ def serve(
     ] = 2000,
     host: Annotated[str, typer.Option("--host", metavar="H", help="The address to bind.")] = "127.0.0.1",
     public: Annotated[bool, typer.Option("--public", help="Allow an address H that other machines can reach.")] = False,
-    workers: options.Workers = None,
+    workers: options.WorkersHere = None,
     queue: Annotated[
         int, typer.Option("--queue", metavar="N", min=0, help="How many jobs may wait; more are refused (503).")
     ] = 1024,

@@ -36,7 +36,7 @@ class ShowCall:
     ] = False
     problems: Annotated[
         str | None,
-        typer.Option("--problems", metavar="SRC", help="Where the problems are now, if they have moved."),
+        typer.Option("--problems", "--dataset", metavar="SRC", help="Where the problems are now, if they have moved."),
     ] = None
     tests: Annotated[
         str | None, typer.Option("--tests", metavar="SRC", help="Where the tests are now, if they have moved.")

@@ -127,7 +127,7 @@ def _if_readable(call: ShowCall, family: Family, read: Callable[[], T]) -> T | N
     try:
         return read()
     except InputError as error:
-        options = "its source with --problems" if family is Family.APPS else "its sources with --problems and --tests"
+        options = "its source with --dataset" if family is Family.APPS else "its sources with --problems and --tests"
         why = f"{error}; name {options}"
         if call.rerun:
             raise InputError(f"--rerun needs the problem, which cannot be read: {why}") from error

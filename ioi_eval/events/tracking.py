@@ -44,7 +44,8 @@ class TrackerProcess:
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:  # without origin, it is only a folder with that name
             raise InputError(
-                f"--track {package} needs a package that is not installed: pip install ioi-eval[{package}]"
+                f"--track {package} needs a package that is not installed: pip install '.[{package}]' in the "
+                "checkout of ioi_eval"
             )
         self._package, self._say = package, say
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - `close` reads it when the process has ended

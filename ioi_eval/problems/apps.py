@@ -78,6 +78,8 @@ def _with_tests(source: Source, columns: Sequence[str]) -> Iterator[Row]:
 
 
 def _without_tests(source: Source, row: Row) -> InputError:
+    if {"grader_files", "test_names"} <= set(row.names):
+        return InputError(f"{source.describe()}: these are contest problems; `ioi-eval score` judges them")
     return InputError(
         f"{source.describe()}: there is no column {_TESTS}, which contains the tests of a problem of APPS; the columns "
         f"are: {row.columns}. Is it a dump, which belongs in the place of DUMP?"

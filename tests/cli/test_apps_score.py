@@ -371,7 +371,7 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
         (["--timeout", "-1"], "a time limit of -1 s is not possible"),
         (["--timeout", "nan"], "a time limit of nan s is not possible"),
         (["--memory", "0"], "a memory limit of 0 MiB"),
-        (["--memory", "2"], "a memory limit of 2 MiB makes every program MLE"),
+        (["--memory", "2"], "a memory limit of 2 MiB is too little for Python itself; give at least 16 MiB"),
         (["--dataset", "dump.jsonl"], "dump.jsonl: there is no column input_output, which contains the tests"),
         (["--id-column", "label"], "no row has label; the columns are: problem_id, code"),
         (["--comparator", "fuzzy"], "there is no comparator 'fuzzy'; there are: exact, lines"),
@@ -386,6 +386,7 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
         (["--sampling", "best"], "'best' is not one of 'sequential', 'random', 'stratified'"),
         (["--pass-at", "0"], "--pass-at"),
         (["--split", "dev", "--dataset", "."], "has no split 'dev'"),
+        (["--dataset", "contest.jsonl"], "contest.jsonl: these are contest problems; `ioi-eval score` judges them"),
         (["--dataset", "none.jsonl"], "there is no file or folder none.jsonl"),
         (["--exclude", "none.txt"], "none.txt, the list of problems to leave out, cannot be read"),
         (["--config", "none.yaml"], "the configuration none.yaml cannot be read"),
@@ -409,6 +410,7 @@ def test_a_wrong_call_has_exit_code_2(
     score: Start, write: Write, tmp_path: Path, arguments: list[str], words: str
 ) -> None:
     """The message names the mistake. Nothing is judged, and no result directory is created."""
+    write("contest.jsonl", {"id": "sum", "grader_files": [], "test_names": ["1"]})
     ended = score(write("dump.jsonl", {"problem_id": 0, "code": DOUBLE}), *arguments)
     assert ended.returncode == 2
     assert words in ended.stderr

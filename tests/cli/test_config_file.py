@@ -62,6 +62,7 @@ def test_all_settings_of_a_command_are_shown(tmp_path: Path, lines_of: Callable[
     assert shown["workers"] == ["3", NAME]
     assert shown["by"] == ["model, seed", NAME]
     assert shown["problems"] == ["(must be given)", "default"]
+    assert shown["isolation"] == ["not set", "default"]  # `none` is a value of this option
     assert lines_of("apps", "score")["no-resume"] == ["true", NAME]
     assert set(lines_of()) >= {"workers", "by", "no-resume"}
     assert "problems" not in lines_of()
@@ -88,7 +89,8 @@ def test_a_variable_can_name_another_file(
         ("\udc80", "is not a TOML file"),
         ("environment = 1", "environment must be a table"),
         ("[environment]\nCXX = [1]", "CXX must be text or a number"),
-        ("[environment]\nCC = 'gcc'", "nothing here reads CC; it can have IOI_EVAL_CACHE"),
+        ("[environment]\nCC = 'gcc'", "CC cannot be set here; it can have IOI_EVAL_CACHE"),
+        ("[environment]\nXDG_CACHE_HOME = '/x'", "XDG_CACHE_HOME cannot be set here"),
         ("score = 1", "[score] must be a table of options"),
         ("[scor]\n", "there is no command scor; did you mean score?"),
         ("[apps.scores]\n", "there is no command apps.scores; did you mean apps.score?"),

@@ -129,7 +129,9 @@ def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:
     assert "programs are run by" in again.stderr
     write("dump.jsonl", {"problem_id": 2, "uuid": "called", "code": "def twice(n):\n    return n\n"})
     assert start("apps", "score", "dump.jsonl", "--dataset", "apps.jsonl", "--out", "out").returncode == 0
+    write("moved.jsonl", *ROWS)
     write("apps.jsonl", {**ROWS[0], "problem_id": 99})
+    assert "Expected (3 bytes)" in start("show", "out", "called", "--dataset", "moved.jsonl").stdout
     assert "Input (3 bytes):\n  | [1]\n" in start("show", "out", "called").stdout
     ended = start("show", "out", "called", "--rerun")
     assert (ended.returncode, "--rerun needs the problem" in ended.stderr) == (2, True)
