@@ -86,7 +86,7 @@ def probe(*, endpoints: Endpoints = None) -> int:
         rows.append([worker_name(each.url), *starters, *_offer(each.bundled.worker or each.classic.worker)])
     head = ("endpoint", "bundled", "classic", "compiler", "request", "longest", "cpus")
     _show(head, rows, left=frozenset({0, 1, 2, 3}))
-    return _show_usable(known)
+    return _show_usable(known, workers=len(known))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,11 +230,16 @@ def _change(chosen: ChosenPackages, *, is_wanted: bool) -> int:
     if not is_wanted or language not in {starter.value for starter in Starter} or not succeeded:
         return code
     print()
-    return max(code, _show_usable(asyncio.run(abilities(succeeded))))
+    return max(code, _show_usable(asyncio.run(abilities(succeeded)), workers=len(urls)))
 
 
-def _show_usable(known: Sequence[Abilities]) -> int:
-    """Print which workers can be used, and why others cannot. Returns the exit code."""
+def _show_usable(known: Sequence[Abilities], *, workers: int) -> int:
+    """Print which workers can be used, and why others cannot. Returns the exit code.
+
+    Args:
+        known: what the workers can do that were probed.
+        workers: the number of all workers; those that were not probed cannot be used.
+    """
     reasons = [
         f"{worker_name(each.url)}: {ability.why_not}"
         for each in known
@@ -244,8 +249,8 @@ def _show_usable(known: Sequence[Abilities]) -> int:
     for reason in dict.fromkeys(reasons):
         print(f"  {printable(reason, length=2000)}")
     able = sum(each.is_usable for each in known)
-    print(f"\n{able} of {len(known)} workers can be used.")
-    return exit_code_of_workers(able, len(known))
+    print(f"\n{able} of {counted(workers, 'worker')} can be used.")
+    return exit_code_of_workers(able, workers)
 
 
 def _runtimes(installed: list[tuple[str, str]]) -> str:
@@ -253,7 +258,11 @@ def _runtimes(installed: list[tuple[str, str]]) -> str:
     from ioi_eval.sandbox.piston.wire import RUN_PACKAGE, is_problems
 
     ours = {"ioi_eval", RUN_PACKAGE, "bash", "cms_ioi", "cms"}
-    known = [f"{name} {version}" for name, version in installed if name in ours]
+    known = [
+        f"{name} {version}{' (package cms_ioi)' if name == 'cms' else ''}"
+        for name, version in installed
+        if name in ours
+    ]
     problems = sum(is_problems(name) for name, _ in installed)
     others = len(installed) - len(known) - problems
     counts = [counted(problems, "problem")] * bool(problems) + [f"{others} others"] * bool(others)

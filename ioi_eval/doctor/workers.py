@@ -138,10 +138,10 @@ async def _inspect_by_job(cluster: PistonCluster, slots: int) -> list[Finding]:
 
 def _inspection_findings(inspection: Inspection, slots: int) -> Iterator[Finding]:
     """Findings from a job that inspected its surroundings."""
-    yield fine(
-        "system",
-        f"{inspection.system or 'unknown'}; {'measures jobs' if inspection.measures else 'before isolate (v3)'}",
+    measured = (
+        "the server reports CPU time and memory of jobs (as v4)" if inspection.measures else "before isolate (v3)"
     )
+    yield fine("system", f"{inspection.system}; {measured}" if inspection.system else measured)
     if inspection.has_network:
         yield warning("network", "jobs have network access; only the runner keeps programs from it", _NETWORK)
     else:

@@ -142,7 +142,7 @@ def test_probe_stays_within_the_numbers_that_a_generation_accepts(start: Any, ru
     url = start("stub_piston.py", "--generation", generation, *unlimited).urls[0]
     done = run("cluster", "probe", "--endpoints", url)
     assert done.returncode == 0, done.stdout
-    assert "1 of 1 workers can be used." in done.stdout
+    assert "1 of 1 worker can be used." in done.stdout
 
 
 def test_a_package_is_installed_everywhere_and_removed(start: Any, run: Run) -> None:
@@ -156,6 +156,9 @@ def test_a_package_is_installed_everywhere_and_removed(start: Any, run: Run) -> 
     status = run("cluster", "status", "--endpoints", endpoints)
     assert status.stdout.count("ioi_eval 1.0.0") == 4
     assert joined_lines(status.stdout).count("ioi_eval_run 1.0.0") == 4
+    partly = run("cluster", "install", "--endpoints", f"{has_it},{NOWHERE}")
+    assert partly.returncode == 1
+    assert "1 of 2 workers can be used." in partly.stdout
     for expected in ("removed {} 1.0.0", "{}-1.0.0 is not installed"):
         done = run("cluster", "uninstall", "--endpoints", endpoints)
         assert done.returncode == 0, done.stdout
@@ -169,7 +172,7 @@ def test_a_repository_of_an_older_version(start: Any, run: Run) -> None:
     done = run("cluster", "install", "--endpoints", url)
     assert done.returncode == 0, done.stdout
     assert "Requested package ioi_eval_run-* does not exist" in joined_lines(done.stdout)
-    assert "1 of 1 workers can be used." in done.stdout
+    assert "1 of 1 worker can be used." in done.stdout
 
 
 def test_only_the_named_package_is_installed(start: Any, run: Run) -> None:
