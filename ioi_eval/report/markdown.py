@@ -8,7 +8,14 @@ from typing import Any
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.pending import BIASED
 from ioi_eval.report.result_values import VERDICT_NAMES
-from ioi_eval.report.terminal import examples_without_reason, group_cells, of_full_marks, problem_cells, share
+from ioi_eval.report.terminal import (
+    examples_without_reason,
+    group_cells,
+    no_mean,
+    of_full_marks,
+    problem_cells,
+    share,
+)
 from ioi_eval.report.texts import counted, points, printable
 
 _SHOWN = 20
@@ -71,6 +78,8 @@ def state_of(summary: Mapping[str, Any]) -> str:
 def _estimates(summary: Mapping[str, Any]) -> list[str]:
     """The means over problems with their intervals."""
     lines = []
+    if why := no_mean(summary):
+        lines.append(f"- {why}")
     if summary["average_score"]:
         lines.append(f"- Mean score: {share(summary['average_score'])} of full marks")
     if summary["pass_at_k"]:

@@ -22,7 +22,7 @@ VERDICT_NAMES: Final[Mapping[str, str]] = {
     Verdict.CE: "compilation error",
     Verdict.NC: "no code found",
     Verdict.JE: "judge error",
-    Verdict.SKIPPED: "not run",
+    Verdict.SKIPPED: "not counted",
 }
 """The full names of verdicts; `docs/verdicts.md` says when each is given."""
 

@@ -90,7 +90,8 @@ def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
         )
         for problem in problems
     ]
-    legend = [_LEGEND, *([_BOUNDED] if _has_bounds(summary) else [])]
+    legend = [_LEGEND] * (not summary["groups"])  # else it is below the table of groups, which comes first
+    legend += [_BOUNDED] * _has_bounds(summary)
     return (
         "\n".join([table(PROBLEM_HEAD, map(problem_cells, problems), left=frozenset({0, 5})), *legend]),
         table(("problem", "best per subtask"), best, left=frozenset({0, 1})),
@@ -125,9 +126,22 @@ def _group_row(group: Mapping[str, Any], ks: Sequence[str], years: Sequence[int]
     return row
 
 
+def no_mean(summary: Mapping[str, Any]) -> str:
+    """Why a summary, or a group of one, has no mean score and no pass@k; empty if it has, or nothing was judged."""
+    blank = [
+        f"{problem['year']}/{problem['problem']}"
+        for problem in summary["problems"]
+        if problem["submissions"] == problem["undecided"]
+    ]
+    if not blank or summary["average_score"]:
+        return ""
+    return f"no mean score and no pass@k, as all submissions to {listed(map(printable, blank), most=_LISTED)} have JE"
+
+
 def _groups(summary: Mapping[str, Any]) -> Iterable[str]:
     if summary["groups"]:
-        yield table(*group_cells(summary, max_ks=1))
+        reasons = (f"({group['name']}: {why})" for group in summary["groups"] if (why := no_mean(group)))
+        yield "\n".join([table(*group_cells(summary, max_ks=1)), _LEGEND, *reasons])
 
 
 def _contests(summary: Mapping[str, Any]) -> Iterable[str]:

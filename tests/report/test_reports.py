@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
+from ioi_eval.report.groups import Grouping
 from ioi_eval.report.markdown import markdown_report, markdown_table
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.run_summary import KINDS, Refusals, RunFacts
@@ -57,7 +59,14 @@ def problem(name: str, day: str | None = "1") -> Problem:
 NILE, TREE, PRACTICE = problem("nile"), problem("tree", "2"), problem("practice", "practice")
 
 
-def add(summary: Summary, of: Problem, name: str, *scores: float | None, target: str | None = "b") -> None:
+def add(
+    summary: Summary,
+    of: Problem,
+    name: str,
+    *scores: float | None,
+    target: str | None = "b",
+    row: Mapping[str, Any] | None = None,
+) -> None:
     """Add a submission with these scores, written for a subtask. `None` is a judge error."""
     outcomes = {
         str(number): TestOutcome(
@@ -76,7 +85,7 @@ def add(summary: Summary, of: Problem, name: str, *scores: float | None, target:
     add_to(
         summary,
         JudgedSubmission(problem=of, submission=submission, fingerprint="f", result=result),
-        {},
+        row or {},
         target_subtask=target,
     )
 
@@ -153,6 +162,21 @@ def test_practice_problems_do_not_count_in_a_contest() -> None:
 def test_a_contest_with_judge_errors_is_marked_as_a_lower_bound() -> None:
     """With the JE, 110 of 200 points are only known to be reached."""
     assert "| 2024 | 2 | 110?/200 |" in markdown_report(example())
+
+
+def test_without_a_mean_the_reason_is_named() -> None:
+    """In the report, and below the terminal's table of groups, where the legend of its words is too."""
+    summary = Summary(grouping=Grouping(columns=("model",)))
+    for model, of, score in (("m1", NILE, 1.0), ("m1", TREE, None), ("m2", NILE, 0.5)):
+        add(summary, of, f"{model}{of.key.id}", 1, score, row={"model": model})
+    values = summary.as_dict(RUN)
+    why = "no mean score and no pass@k, as all submissions to 2024/tree have JE"
+    assert f"- {why}\n" in markdown_report(values)
+    text = terminal_report(values)
+    table_of_groups, _ = text.split("\n\n", 1)
+    assert table_of_groups.splitlines()[-1] == f"(m1: {why})"
+    assert "(best: best submission" in table_of_groups
+    assert text.count("(best: best submission") == 1
 
 
 def test_counts_add_up_to_all_rows() -> None:

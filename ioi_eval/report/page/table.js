@@ -316,7 +316,7 @@ function detail(shown, problem) {
       [name, verdict, `${points(score)}/${points(full)}`, rightOf(numbers.map((number) => tests[number]?.verdict))]), { left: 2 }) : [],
     tests.length ? el("details", {}, el("summary", {}, counted(tests.length + (shown.more ?? 0), "test")),
       table("Tests", ["test", "verdict", "message", "CPU time, s", "peak memory, MiB"],
-        tests.map((test) => [test.name, test.verdict === "SKIPPED" ? "not run" : test.verdict, test.message || test.stderr || "", test.time ?? "–", test.memory ?? "–"].map(String)), { left: 3 }),
+        tests.map((test) => [test.name, test.verdict === "SKIPPED" ? "not counted" : test.verdict, test.message || test.stderr || "", test.time ?? "–", test.memory ?? "–"].map(String)), { left: 3 }),
       shown.more ? el("p", { class: "quiet" }, `${counted(shown.more, "test")} more; those that failed are shown first.`) : null) : [],
     shown.code ? box("Program", shown.code) : [el("p", {}, "There is no program."), box("What the model wrote", shown.text, "words")],
   ].flat(9);
