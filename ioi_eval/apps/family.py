@@ -28,7 +28,7 @@ from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.inputs import TextPart, beginning
-from ioi_eval.report.totals import CpuSplit
+from ioi_eval.report.totals import CpuSplit, count_run
 
 
 class Executor(Protocol):
@@ -55,7 +55,7 @@ def apps_facts(result: AppsResult) -> ResultFacts:
         result.tests if result.verdict is Verdict.JE and not has_crashed else None,
         is_unfit=result.fault is not None,
         cpu=CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
-        ran=sum(test.verdict is not Verdict.SKIPPED for test in result.tests),
+        ran=count_run(result.tests),
         score=result.score,
         error=error_of(result),
     )

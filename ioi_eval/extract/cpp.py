@@ -36,7 +36,8 @@ def extract_cpp(generation: str, tags: frozenset[str] = CPP_TAGS) -> Extracted:
         generation: the whole text of the model.
         tags: the tags of blocks that count, without a year (`C_TAGS` for a program in C).
     """
-    return extract_tagged(generation, name="cpp", tags=tags, looks_right=looks_like_cpp)
+    name = "c" if tags is C_TAGS else "cpp"
+    return extract_tagged(generation, name=name, tags=tags, looks_right=looks_like_cpp)
 
 
 def looks_like_cpp(code: str) -> bool:

@@ -22,7 +22,7 @@ from ioi_eval.report.inputs import beginning
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import JudgedSubmission, ResultColumns, refused_row
 from ioi_eval.report.summary import Summary
-from ioi_eval.report.totals import CpuSplit, distinct_outcomes, judge_error
+from ioi_eval.report.totals import CpuSplit, count_run, distinct_outcomes, judge_error
 from ioi_eval.scores import submission_result
 
 _KNOWN = 4096  # results whose columns are kept in memory: about 4 kB each
@@ -56,7 +56,7 @@ def contest_facts(result: SubmissionResult) -> ResultFacts:
         None if result.score is not None else undecided,
         is_unfit=result.compile.unfit,
         cpu=CpuSplit.of(result),
-        ran=len(distinct_outcomes(result)),
+        ran=count_run(distinct_outcomes(result)),
         score=result.score,
         error=judge_error(result),
     )

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ioi_eval.model import SubmissionResult, TestOutcome, Verdict
 
+_NOT_RUN = (Verdict.SKIPPED, Verdict.JE)
+
 
 def distinct_outcomes(result: SubmissionResult) -> list[TestOutcome]:
-    """Every test that was run, each once, even if several subtasks list it."""
+    """Every test that is not SKIPPED, each once, even if several subtasks list it."""
     by_test: dict[str, TestOutcome] = {}
     for subtask in result.subtasks:
         for outcome in subtask.tests:
             if outcome.verdict is not Verdict.SKIPPED:
                 by_test[outcome.test] = outcome
     return list(by_test.values())
+
+
+def count_run(outcomes: Iterable[TestOutcome]) -> int:
+    """How many of these tests were run or judged. If nothing could be started, all are JE and have no time."""
+    return sum(outcome.verdict not in _NOT_RUN or outcome.cpu_ms is not None for outcome in outcomes)
 
 
 def judge_error(result: SubmissionResult) -> str | None:

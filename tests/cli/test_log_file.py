@@ -103,6 +103,18 @@ def test_a_checker_that_is_compiled_and_crashes(start: Start, write: Write, tmp_
     )
 
 
+def test_a_program_that_was_never_started_has_run_no_test(start: Start, write: Write, tmp_path: Path) -> None:
+    """The checker does not compile, so all tests are JE."""
+    row = problem_row("01-full", 100, "0-01", grader_files=[["checker/checker.cpp", "int main( {}\n"]])
+    write("problems.jsonl", row)
+    write("tests.jsonl", *TESTS)
+    write("dump.jsonl", submission_row("right"))
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
+    assert start("score", "dump.jsonl", *sources, "--log-file", "log.jsonl").returncode == 1
+    (judged,) = of_kinds(events(tmp_path / "log.jsonl"), "submission_judged")
+    assert (judged["verdict"], judged["tests"]) == ("JE", 0)
+
+
 def test_apps(start: Start, tmp_path: Path) -> None:
     """The score is the share of passed tests."""
     write_rows(tmp_path / "problems.jsonl", ROWS)

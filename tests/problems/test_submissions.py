@@ -143,6 +143,7 @@ def test_c_is_a_separate_language(language: str) -> None:
     generation = "```cpp\nint main() {}\n```\n```c\nint main(void) {}\n```\n"
     found = read(generation=generation, language=language)
     assert (found.language, found.code) == (Language.C, "int main(void) {}\n")
+    assert found.extraction == "fence:c"
     assert read(generation=generation).code == "int main() {}\n"
 
 
