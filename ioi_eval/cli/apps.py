@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.apps_options import Problems, Rules, ScoredProblems, ScoreRules
+from ioi_eval.cli.apps_options import ComparableRules, Problems, Rules, ScoredProblems, ScoreRules
 from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions, sandbox_options_of
@@ -147,7 +147,7 @@ class ExplainCall:
         ),
     ]
     problems: Annotated[Problems, OptionGroup(Problems)]
-    rules: Annotated[Rules, OptionGroup(Rules)] = field(default_factory=Rules)
+    rules: Annotated[ComparableRules, OptionGroup(ComparableRules)] = field(default_factory=ComparableRules)
     compat: Annotated[
         list[str] | None,
         typer.Option("--compat", metavar="P", help="Compare with this grader; may be repeated. By default with all."),

@@ -182,11 +182,7 @@ class Rules:
     ] = "lines"
     timeout: Annotated[
         float | None,
-        typer.Option(
-            "--timeout",
-            metavar="S",
-            help="CPU seconds for a test; by default 10, or the limit of the grader in --compat.",
-        ),
+        typer.Option("--timeout", metavar="S", help="CPU seconds for a test; by default 10."),
     ] = None
     memory_mib: Annotated[int, typer.Option("--memory", metavar="MIB", help="Resident memory for a test, in MiB.")] = (
         1024
@@ -234,7 +230,21 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreRules(Rules):
+class ComparableRules(Rules):
+    """The rules of a command that also knows other graders."""
+
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout",
+            metavar="S",
+            help="CPU seconds for a test; by default 10, or the limit of the grader in --compat.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRules(ComparableRules):
     """The rules of a run, which may be those of another grader."""
 
     compat: Annotated[
