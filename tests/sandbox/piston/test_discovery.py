@@ -96,7 +96,7 @@ class Client:
 
 def test_silent_endpoints_do_not_delay_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Silent endpoints give up their turn after a time; they keep only a connection. So others are explored."""
-    monkeypatch.setattr(discovery, "_AT_ONCE", 2)
+    monkeypatch.setattr(discovery, "_MAX_EXPLORATIONS", 2)
     monkeypatch.setattr(discovery, "_TURN_S", 0.01)
 
     async def scenario() -> None:
