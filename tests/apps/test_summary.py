@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.apps.summary import DifficultyTable
+from ioi_eval.apps.summary import DifficultyTable, missing_module
 from ioi_eval.errors import InputError
 
 Solution = tuple[str, str, int | None, int]
@@ -152,3 +152,18 @@ def test_impossible_k(k: int) -> None:
     """k is at least 1."""
     with pytest.raises(InputError, match="at least 1"):
         summarize([], ks=(k,))
+
+
+@pytest.mark.parametrize(
+    ("text", "module"),
+    [
+        ("ModuleNotFoundError(\"No module named 'numpy.linalg'\")", "numpy"),
+        ("exit code 1: Traceback (most recent call last):\nModuleNotFoundError: No module named 'numpy'", "numpy"),
+        ("exit code 1\nModuleNotFoundError: No module named 'a'\n\nDuring this:\nKeyError: 1", None),
+        ('KeyError("ModuleNotFoundError(\\"No module named \'numpy\'\\")")', None),
+        ("", None),
+    ],
+)
+def test_missing_module(text: str, module: str | None) -> None:
+    """A test ended because of it: it is the last exception, not one that the program caught."""
+    assert missing_module(text) == module

@@ -254,8 +254,10 @@ def test_limits_and_comparators_take_effect(score: Start, write: Write, rows: Ro
     assert [test["verdict"] for test in rows("results.jsonl")[0]["test_results"]] == ["TLE", "SKIPPED", "SKIPPED"]
 
 
-def test_conventions_and_missing_modules(score: Start, write: Write, rows: Rows) -> None:
-    """With `--conventions` a top-level return is accepted. A missing module is named."""
+def test_conventions_and_missing_modules(score: Start, start: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
+    """With `--conventions` a top-level return is accepted. A missing module is named, also by a summary that is made
+    from the rows.
+    """
     dump = write(
         "dump.jsonl",
         {"problem_id": 0, "code": f"{DOUBLE}return\n"},
@@ -264,6 +266,10 @@ def test_conventions_and_missing_modules(score: Start, write: Write, rows: Rows)
     ended = score(dump)
     assert [row["verdict"] for row in rows("results.jsonl")] == ["CE", "RE"]
     assert "1 program failed because there is no module not_there" in ended.stdout
+    (tmp_path / "out" / "summary.json").unlink()
+    assert start("report", "out").returncode == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert "1 program failed because there is no module not_there" in " ".join(summary["notes"])
     assert score(dump, "--conventions").returncode == 0
     assert [row["verdict"] for row in rows("results.jsonl")] == ["AC", "RE"]
 
