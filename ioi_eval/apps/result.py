@@ -67,7 +67,8 @@ _TEST: Mapping[str, Any] = {
     **{"code": None, "judged_by": "", "exit_code": None, "signal": None, "limit": None, "attempted": {}},
     **{"stderr": "", "failed_program": None, "final": False, "near_limit": False, "reran": False},
 }
-"""The fields of a test in order, with their defaults. The first three are always written."""
+"""The fields of a test in order, with their defaults. The first three are always written. Only older journals have
+`code` and `judged_by`, which the record has too, and the exit code 0."""
 
 _SAME = ("memory_bytes", "message", "exit_code", "signal", "limit", "stderr", "failed_program")
 _FLAGS = ("final", "near_limit", "reran")
@@ -84,7 +85,7 @@ def encode_result(result: AppsResult) -> dict[str, Any]:
         "isolation": result.isolation,
         "fault": result.fault,
         **{name: getattr(result, name) for name in _TEXTS if getattr(result, name)},
-        "tests": [_encode_test(test, result) for test in result.tests],
+        "tests": list(map(_encode_test, result.tests)),
         "graded": None
         if graded is None
         else [list(graded.codes), list(graded.rules), [dict(entry) for entry in graded.metadata], graded.crash],
@@ -114,8 +115,9 @@ def milliseconds(seconds: float) -> float:
     return round(seconds * 1000, 6)
 
 
-def _encode_test(test: TestOutcome, result: AppsResult) -> list[Any]:
+def _encode_test(test: TestOutcome) -> list[Any]:
     named = {
+        **_TEST,
         "test": int(test.test),
         "verdict": test.verdict,
         "passed": test.passed,
@@ -123,12 +125,11 @@ def _encode_test(test: TestOutcome, result: AppsResult) -> list[Any]:
         "wall_s": test.wall_s,
         "error": test.details.report.error,
         "output": test.printed_text,
-        "code": result.code_of(test),
-        "judged_by": result.judged_by,
         "attempted": dict(test.attempted),
         **{name: getattr(test, name) for name in (*_SAME, *_FLAGS)},
+        "exit_code": test.exit_code or None,
     }
-    values = [named[name] for name in _TEST]
+    values = list(named.values())
     defaults = list(_TEST.values())
     while len(values) > 3 and values[-1] == defaults[len(values) - 1]:
         values.pop()

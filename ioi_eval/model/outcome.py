@@ -112,13 +112,13 @@ class TestOutcome:
 
     @property
     def time_s(self) -> float | None:
-        """CPU time."""
-        return None if self.cpu_ms is None else self.cpu_ms / 1000
+        """CPU time, in whole microseconds."""
+        return None if self.cpu_ms is None else round(self.cpu_ms / 1000, 6)
 
     @property
     def wall_s(self) -> float | None:
-        """Wall clock."""
-        return None if self.wall_ms is None else self.wall_ms / 1000
+        """Wall clock, in whole microseconds."""
+        return None if self.wall_ms is None else round(self.wall_ms / 1000, 6)
 
     @property
     def printed(self) -> bytes:

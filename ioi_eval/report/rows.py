@@ -236,8 +236,8 @@ def _test(outcome: TestOutcome) -> dict[str, Any]:
         "score": outcome.score,
         "status": outcome.verdict,
         "feedback": outcome.message,
-        "time_s": _seconds(outcome.cpu_ms),
-        "wall_time_s": _seconds(outcome.wall_ms),
+        "time_s": outcome.time_s,
+        "wall_time_s": outcome.wall_s,
         "memory_bytes": outcome.memory_bytes,
         "exit_code": outcome.exit_code,
         "signal": outcome.signal,
@@ -258,10 +258,6 @@ def _calls(attempted: Mapping[str, int]) -> list[dict[str, Any]]:
     """As a list, because tables need the same columns in every row."""
     ordered: Iterable[tuple[str, int]] = sorted(attempted.items())
     return [{"call": name, "count": count} for name, count in ordered]
-
-
-def _seconds(ms: float | None) -> float | None:
-    return None if ms is None else round(ms / 1000, 6)
 
 
 def _or(value: float | None, blank: float | None) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import orjson
 import pytest
 
 from ioi_eval.apps.family import apps_facts
@@ -91,9 +92,29 @@ GRADED = {
 
 @pytest.mark.parametrize("record", [RECORD, GRADED])
 def test_journal_records_of_earlier_releases(record: dict[str, Any]) -> None:
-    """They can be read, and are written in the same form."""
+    """They can be read. They are written in the same form, but without each test's code, judge and exit code 0."""
     result = decode_result({**record, "problem": "7"})
     assert [test.passed for test in result.tests] == [test[2] for test in record["tests"]]
     assert [test.time_s for test in result.tests] == [test[3] for test in record["tests"]]
     written = encode_result(result)
-    assert {name: written[name] for name in record} == record
+    expected = {**record, "tests": [_as_stored_now(test) for test in record["tests"]]}
+    assert {name: written[name] for name in record} == expected
+
+
+def _as_stored_now(test: list[Any]) -> list[Any]:
+    """The test without these three, and so without the empty values before them."""
+    values = [*test[:9], None, "", *(value or None for value in test[11:12]), *test[12:]]
+    while len(values) > 3 and values[-1] in (None, ""):
+        values.pop()
+    return values
+
+
+def test_a_test_is_stored_without_what_the_record_has() -> None:
+    """A journal may have 20 million tests."""
+    test = TestOutcome(
+        test="7", verdict=Verdict.AC, score=1.0, cpu_ms=2.692, wall_ms=3.001, memory_bytes=11796480, exit_code=0
+    )
+    result = AppsResult(problem="7", verdict=Verdict.AC, passed=1, total=1, tests=(test,), judged_by="lines")
+    (stored,) = encode_result(result)["tests"]
+    assert stored == [7, "AC", True, 0.002692, 0.003001, 11796480]
+    assert orjson.dumps(stored) == b'[7,"AC",true,0.002692,0.003001,11796480]'
