@@ -31,7 +31,7 @@ DIFFICULTIES = ("introductory", "interview", "competition")
 ALL = "all"
 UNKNOWN = "unknown"
 
-_LACKS = re.compile(r"ModuleNotFoundError\(\"No module named '(\w+)")
+_LACKS = re.compile(r"^ModuleNotFoundError(?:\(\"|: )No module named '(\w+)[^\n]*\Z", re.MULTILINE)
 _MAX_MODULES = 5
 
 ResultRow = Mapping[str, Any]
@@ -63,9 +63,9 @@ class AppsSummary(RunSummary):
             row: its row in the results, with tests.
             dump_row: its row in the dump.
             reason: why it has no program, or none that compiles; empty if that is not known, or there is one.
-            errors: the exceptions with which it ended on tests, as texts that begin with their `repr`.
+            errors: the exceptions with which it ended on tests: their `repr`, or messages that end with a traceback.
         """
-        lacking = {lacks[1] for error in errors if (lacks := _LACKS.match(error))}
+        lacking = set(filter(None, map(missing_module, errors)))
         for summary in self._with_group(dump_row):
             summary._add(row, reason, lacking)
 
@@ -145,6 +145,12 @@ class _DifficultyTally:
 
     shares: dict[str, list[float]] = field(default_factory=dict)
     unjudged: int = 0
+
+
+def missing_module(error: str) -> str | None:
+    """The module whose absence ended a test; `error` is the exception's `repr`, or ends with its traceback."""
+    lacks = _LACKS.search(error.rstrip())
+    return lacks[1] if lacks else None
 
 
 class DifficultyTable:

@@ -39,16 +39,17 @@ def cpu_stop_ms(limit_s: float) -> float:
 
 
 def usual_wall_ms(limit_s: float) -> int:
-    """The longest wall clock of a test that gets half of a processor, in ms: it computes and idles to both limits.
+    """The longest wall clock of a usual test, in ms: twice the CPU time at which a program is stopped, and 2 s.
 
-    Slow page faults may add to that (PROTOCOL.md), but not beyond what the server allows (`room_ms`). The size of
-    jobs is computed from this and not from `RunSetup.longest_test_ms`, which a test reaches only on a machine that is
-    hopelessly overloaded. A job that does reach a server's limit is split in two.
+    This is enough for a program that computes on half of a processor until it is stopped, and for one that idles until
+    it is stopped. One that does both takes longer, and so may slow page faults (PROTOCOL.md), but not beyond what
+    the server allows (`room_ms`): a job that reaches a server's limit is split in two. The size of jobs is computed
+    from this and not from `RunSetup.longest_test_ms`, which a test reaches only on a hopelessly overloaded machine.
 
     Args:
         limit_s: the program's CPU limit.
     """
-    return round(2 * (10 * RULES["kCpuPercent"] * limit_s + RULES["kCpuSlackMs"] + RULES["kIdleSlackMs"]))
+    return round(2 * (cpu_stop_ms(limit_s) + RULES["kIdleSlackMs"]))
 
 
 def pages_ms(memory_bytes: int) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from ioi_eval import boxfiles
 from ioi_eval.config import JudgeLimits, RunPolicy
 from ioi_eval.jobs import rules
@@ -18,14 +20,20 @@ def test_every_number_of_the_header_is_read() -> None:
 
 
 def test_limits_computed_from_the_rules() -> None:
-    """With a limit of 2 s a program is stopped at 2.6 s of CPU time or 3 s of idle time, and given up at 30 s, or 130 s
-    with a manager of 10 s.
+    """With a limit of 2 s a program is stopped at 2.6 s of CPU time, and given up at 30 s, or 130 s with a manager of
+    10 s.
     """
     assert rules.cpu_stop_ms(2.0) == 2600
-    assert rules.usual_wall_ms(2.0) == 2 * (2600 + 1000)
     assert rules.given_up_ms(2.0) == 30_000
     assert rules.given_up_ms(2.0, 10_000) == 130_000
     assert rules.pages_ms(256 << 20) == 1310
+
+
+@pytest.mark.parametrize("limit_s", [0.0, 0.1, 2.0, 10.0, 3600.0])
+def test_a_usual_test_is_stopped_in_its_usual_time(limit_s: float) -> None:
+    """Whether it computes on half of a processor until it is stopped, or idles until then."""
+    idle_stop_ms = 1000 * limit_s + rules.RULES["kIdleSlackMs"]
+    assert rules.usual_wall_ms(limit_s) >= max(2 * rules.cpu_stop_ms(limit_s), idle_stop_ms)
 
 
 def test_the_protocol_page_has_the_rules() -> None:
