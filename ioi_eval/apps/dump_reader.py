@@ -157,7 +157,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
             kind = f"unknown problem {problem}: it is not in {self.catalog.source}"
             return Refused(row=row, kind=kind, message=str(row.error(kind)))
         if catalog_entry.refusal:
-            kind = f"the problem's own row is broken: {catalog_entry.fault or 'not for this comparator'}"
+            kind = f"the problem's own row cannot be judged: {catalog_entry.fault or 'not for this comparator'}"
             message = str(row.error(f"problem {problem} cannot be judged: {catalog_entry.refusal}"))
             return Invalid(row=row, kind=kind, message=message, catalog_entry=catalog_entry)
         return catalog_entry, samples

@@ -34,7 +34,7 @@ def encode_input(test: AppsTest) -> bytes:
 def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
     """Its results for all tests with input and output."""
     if problem.fault is not None and problem.fault is not RowFault.UNEQUAL:
-        return Graded(crash=ERRORS[problem.fault])
+        return Graded(crash=ERRORS.get(problem.fault, problem.reason))
     if not problem.tests:
         return Graded(crash=EMPTY)
     return graded_all(problem, runs, lambda test, run: match_output(_spelled(test.expected), run))

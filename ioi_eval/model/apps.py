@@ -24,6 +24,7 @@ class RowFault(StrEnum):
     UNEQUAL = "unequal"  # more inputs than outputs, or fewer
     WRONG_TEST = "wrong-test"  # a test that is neither text nor lines nor arguments
     TOO_LARGE = "too-large"  # an integer or a nesting too large to be sent to the box
+    INTERNAL = "internal-error"  # not the row's fault: ioi-eval failed in reading it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

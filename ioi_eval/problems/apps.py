@@ -123,15 +123,14 @@ def apps_problem(row: Row, index: int) -> AppsProblem:
         RowError: its id cannot be read.
     """
     if row.broken:
-        return _unreadable(problem_id(row, index), index, f"the row {row.broken}")
+        return AppsProblem(
+            id=problem_id(row, index), index=index, fault=RowFault.TOO_LARGE, reason=f"the row {row.broken}"
+        )
     try:
         return _problem(row, index)
     except ODD_DATA as error:
-        return _unreadable(problem_id(row, index), index, internal_error_text(error, "reading this row"))
-
-
-def _unreadable(name: str, index: int, reason: str) -> AppsProblem:
-    return AppsProblem(id=name, index=index, fault=RowFault.TOO_LARGE, reason=reason)
+        reason = internal_error_text(error, "reading this row")
+        return AppsProblem(id=problem_id(row, index), index=index, fault=RowFault.INTERNAL, reason=reason)
 
 
 def _problem(row: Row, index: int) -> AppsProblem:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.compat import mcpbr
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model.apps import AppsProblem, CallTest, RowFault, StdinTest
 from ioi_eval.problems import big_json
@@ -175,6 +176,19 @@ def test_faults(column: object, fault: RowFault, words: str) -> None:
     assert found.fault is fault
     assert words in found.reason
     assert found.id == "7"
+
+
+def test_our_own_failure_is_no_fault_of_the_row() -> None:
+    """An error in our code has a fault of its own. The message says so, also by the rules of mcpbr."""
+
+    class Odd(dict[str, object]):
+        def get(self, *_: object) -> object:
+            raise TypeError("odd")
+
+    found = problem(Odd(inputs=[]))
+    assert found.fault is RowFault.INTERNAL
+    assert "failed in ioi-eval itself" in found.reason
+    assert mcpbr.grade(found, ()).crash == found.reason
 
 
 def test_paired_tests_of_unequal_rows_are_kept() -> None:
