@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-MAX_NESTED = 200  # deeper results equal no expected result, because those have at most 100 levels
+MAX_NESTED_RESULT = 200  # deeper results equal no expected result, because those have at most 100 levels
 LONGEST = 64 << 20
 
 quote = json.encoder.encode_basestring_ascii  # bound before the program can replace it in its module
@@ -36,7 +36,7 @@ def encode(value: object) -> bytes:
     """A result as data."""
     pieces: list[str] = []
     try:
-        _Writer(pieces.append).write(value, MAX_NESTED)
+        _Writer(pieces.append).write(value, MAX_NESTED_RESULT)
     except ResultTooLargeError as error:
         pieces = [_foreign(str(error))]
     return "".join(pieces).encode("ascii")

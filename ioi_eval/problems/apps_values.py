@@ -33,11 +33,11 @@ Value: TypeAlias = "Any"
 """A result, read back: None, bool, int, float, str, Fraction, `Foreign`, or lists, tuples and dictionaries of these."""
 
 _PLAIN_BELOW = 1 << 53
-MAX_NESTED = 100
-"""How deeply lists and dictionaries may be nested. The deepest in APPS is 5."""
+MAX_NESTED_ARGUMENTS = 100
+"""How deeply arguments and official results may be nested. The deepest in APPS is 5."""
 
-_MAX_RETURNED = 200
-"""How deeply a result may be nested. Source: `MAX_NESTED` of `graders/harness/values.py`, which writes nothing deeper.
+MAX_NESTED_RESULT = 200
+"""How deeply a result may be nested: the number of `graders/harness/values.py`, which writes nothing deeper.
 Only programs that write the result themselves exceed it, and who reads it here would exceed the limit of recursion."""
 
 _MAX_ALIKE = 256
@@ -85,7 +85,7 @@ def encode(value: Value) -> bytes:
     Raises:
         ValueFormatError: part of it has a type that cannot be encoded, or it is nested too deeply.
     """
-    return big_json.dumps(_tagged(value, MAX_NESTED)).encode("ascii")
+    return big_json.dumps(_tagged(value, MAX_NESTED_ARGUMENTS)).encode("ascii")
 
 
 def decode(data: bytes) -> Value:
@@ -95,7 +95,7 @@ def decode(data: bytes) -> Value:
         ValueFormatError: the bytes are not an encoded value.
     """
     try:
-        return _untagged(json.loads(data.decode("ascii")), _MAX_RETURNED)
+        return _untagged(json.loads(data.decode("ascii")), MAX_NESTED_RESULT)
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError, ZeroDivisionError) as error:
         raise ValueFormatError(f"no value: {type(error).__name__}") from None
 
@@ -110,7 +110,7 @@ def _tagged(value: Value, left: int) -> Any:
     if isinstance(value, Fraction):
         return ["q", _tagged(value.numerator, left), _tagged(value.denominator, left)]
     if left == 0:
-        raise ValueFormatError(f"nested more than {MAX_NESTED} deep")
+        raise ValueFormatError(f"nested more than {MAX_NESTED_ARGUMENTS} deep")
     if isinstance(value, list | tuple):
         return ["l" if isinstance(value, list) else "t", *(_tagged(item, left - 1) for item in value)]
     if isinstance(value, dict):
@@ -124,7 +124,7 @@ def _untagged(data: Any, left: int) -> Value:  # noqa: PLR0911 - one line for ea
     if not isinstance(data, list):
         raise ValueFormatError("an untagged value")
     if left < 0:
-        raise ValueFormatError(f"nested more than {_MAX_RETURNED} deep")
+        raise ValueFormatError(f"nested more than {MAX_NESTED_RESULT} deep")
     tag, *rest = data
     match tag:
         case "l":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -11,9 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ioi_eval import boxfiles
 from ioi_eval.model.apps import CallTest
 from ioi_eval.model.checks import Comparator
 from ioi_eval.problems.apps_values import (
+    MAX_NESTED_ARGUMENTS,
+    MAX_NESTED_RESULT,
     Foreign,
     ValueFormatError,
     arguments_of,
@@ -130,6 +134,13 @@ def test_values_deeper_than_the_harness_writes_are_refused(opening: str) -> None
     decode((opening * 200 + "1" + "]" * 200).encode())
     with pytest.raises(ValueFormatError, match="no value: ValueFormatError"):
         decode((opening * 202 + "1" + "]" * 202).encode())
+
+
+def test_the_harness_has_the_same_limit_of_nesting() -> None:
+    """For results. For arguments and official results the limit is lower, so a deeper result is wrong in any case."""
+    in_harness = re.search(rb"^MAX_NESTED_RESULT = (\d+)", boxfiles.read("harness/values.py"), re.MULTILINE)
+    assert in_harness is not None
+    assert MAX_NESTED_ARGUMENTS < MAX_NESTED_RESULT == int(in_harness[1])
 
 
 def test_powers_of_two_are_keys() -> None:
