@@ -78,7 +78,8 @@ class Retries:
 
     Args:
         left: how many retries are left.
-        tried: the workers that the job was sent to, in order; a worker that was tried twice is listed twice.
+        tried: the workers that it was tried on, in order, also without a connection; one that was tried twice is listed
+            twice.
     """
 
     left: int = RETRIES

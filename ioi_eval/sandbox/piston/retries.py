@@ -39,14 +39,14 @@ def backoff_s(number: int, rng: random.Random) -> float:
 
 
 def exhausted(retries: Retries, last: SandboxError, why: str = "") -> SandboxError:
-    """The error for a job that is not sent again: how often it was sent, where, and the last result."""
+    """The error for a job that is not sent again: how often it was tried, where, and the last result."""
     if not isinstance(last, TransientError):
         return last
     count = Counter(retries.tried)
     where = ", ".join(name if n == 1 else f"{name} ({n} times)" for name, n in count.items())
     times = "once" if count.total() == 1 else f"{count.total()} times"
     error = ExhaustedError(
-        f"the job was sent {times}, on {where}, without an answer that could be used; {why}at last: {last}"
+        f"the job was tried {times}, on {where}, without an answer that could be used; {why}at last: {last}"
     )
     error.__cause__ = last
     return error

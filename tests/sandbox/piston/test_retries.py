@@ -39,7 +39,7 @@ def test_the_error_names_all_workers_that_were_tried() -> None:
     """The error has the number of attempts for each worker. A final refusal is returned unchanged."""
     error = exhausted(Retries(tried=["w1", "w2", "w1"]), TransportError("w1: reset"))
     assert isinstance(error, ExhaustedError)
-    assert str(error).startswith("the job was sent 3 times, on w1 (2 times), w2,")
+    assert str(error).startswith("the job was tried 3 times, on w1 (2 times), w2,")
     assert str(error).endswith("at last: w1: reset")
     refusal = RejectedError("no")
     assert exhausted(Retries(tried=["w1"]), refusal) is refusal
