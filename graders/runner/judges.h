@@ -65,7 +65,7 @@ class Judge {
     directory = job_.judge_directories.take(links_);
     if (!kept_feedback.empty()) {
       if (rename(kept_feedback.c_str(), (directory + "/feedback").c_str()) != 0) system_fault("give a feedback directory");
-    } else if (rules_of(spec.protocol).has_feedback) {
+    } else if (rules_of(spec.protocol).has_feedback_directory) {
       make_directory(directory + "/feedback");
     }
     started_us = now_us();

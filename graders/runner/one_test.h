@@ -303,7 +303,7 @@ class TestRun : Watching {
     Fd input = judge_file(passes_.input(test_)), answer = judge_file(test_.answer), result = judge_file(output);
     const ProtocolRules& rules = rules_of(plan_.checker.protocol);
     std::vector<std::string> args(rules.args.begin(), rules.args.end());
-    Fd standard_input = rules.has_feedback ? judge_file(output) : Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    Fd standard_input = rules.reads_output_from_stdin ? judge_file(output) : Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
     args.insert(args.end(), plan_.checker.args.begin(), plan_.checker.args.end());
     args.insert(args.end(), test_.args.begin(), test_.args.end());
     checker.open_outputs();

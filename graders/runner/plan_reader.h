@@ -142,7 +142,7 @@ inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
   if (!plan.compares()) plan.checker.program = executable(files, line.text("file"));
   if (line.has("passes")) {
     plan.passes = line.number("passes", 1, 1000);
-    if (!rules_of(plan.checker.protocol).has_feedback) line.bad("has `passes`, which are for the protocol kattis");
+    if (!rules_of(protocol).may_have_passes) line.bad(format("has `passes`, which are not for the protocol %s", name_of(protocol)));
   }
   if (protocol == Protocol::WhiteDiff && !plan.checker.args.empty()) line.bad("takes no `args`");
 }

@@ -28,23 +28,25 @@ struct ProtocolRules {
   // Of a program: the exit codes that report a judgement; all others are failures.
   std::initializer_list<int> accepts = {}, rejects = {};
   std::initializer_list<const char*> args = {};  // before its own
-  bool has_feedback = false;           // a directory to write to; and the output comes on stdin
-  bool can_interact = false;           // such a program can be an interactor, with the same arguments
-  bool before_checker = false;         // a checker may judge what such an interactor writes
-  bool batch_only = false;             // judges outputs of batch tasks only
+  bool has_feedback_directory = false;   // it may write files for people there, and the score
+  bool reads_output_from_stdin = false;  // else stdin is empty
+  bool may_have_passes = false;          // it may ask for the program to be run again
+  bool can_interact = false;             // such a program can be an interactor, with the same arguments
+  bool before_checker = false;           // a checker may judge what such an interactor writes
+  bool batch_only = false;               // judges outputs of batch tasks only
 };
 
 // CMS: https://cms.readthedocs.io, "Task types". testlib.h as it is published: 0 ok, 7 points; 1 wrong answer, 2 presentation
 // error, 4 dirt, 8 unexpected end of file (3 is the checker's own failure). Kattis: its problem format, "Output validators".
 constexpr ProtocolRules kCms = {"cms", JudgedBy::Program, {0}, {}, {"input.txt", "correct_output.txt", "output.txt"}};
-constexpr ProtocolRules kTestlib = {
-    "testlib", JudgedBy::Program, {0, 7}, {1, 2, 4, 8}, {"input.txt", "output.txt", "correct_output.txt"}, false, true, true};
+constexpr ProtocolRules kTestlib = {"testlib", JudgedBy::Program, {0, 7}, {1, 2, 4, 8},
+                                    {"input.txt", "output.txt", "correct_output.txt"}, false, false, false, true, true};
 constexpr ProtocolRules kKattis = {
-    "kattis", JudgedBy::Program, {42}, {43}, {"input.txt", "correct_output.txt", "feedback/"}, true, true};
+    "kattis", JudgedBy::Program, {42}, {43}, {"input.txt", "correct_output.txt", "feedback/"}, true, true, true, true};
 constexpr ProtocolRules kWhiteDiff = {"white-diff"};
 constexpr ProtocolRules kDefaultValidator = {"tokens"};  // Kattis's
-constexpr ProtocolRules kCompare = {"compare", JudgedBy::Runner, {}, {}, {}, false, false, false, true};
-constexpr ProtocolRules kNone = {"none", JudgedBy::Client, {}, {}, {}, false, false, false, true};
+constexpr ProtocolRules kCompare = {"compare", JudgedBy::Runner, {}, {}, {}, false, false, false, false, false, true};
+constexpr ProtocolRules kNone = {"none", JudgedBy::Client, {}, {}, {}, false, false, false, false, false, true};
 
 inline const ProtocolRules& rules_of(Protocol protocol) {
   switch (protocol) {
