@@ -38,7 +38,7 @@ EARLIER_MARK = "†"
 IMPORTERS = ("cms", "italian-yaml", "kattis", "library-checker", "tps")
 _COUNTS = re.compile(rf"\| (\S+)(?: {EARLIER_MARK})? ((?:\| \d+ ){{6}})\|")
 _ORIGINS_HEAD = ("importer", "tasks", "from", "by")
-_HEAD = ("task", "solutions", "stated", "agree", "disagree", "not judged", "times within 10 % of the limit")
+_HEAD = ("task", "solutions", "stated", "agree", "disagree", "not judged", "times near the limit")
 _NEAR_HEAD = ("task", "solution", "tests", "verdicts", "closest", "of the limit")
 _OPEN = "**not explained yet**"
 
@@ -116,7 +116,7 @@ class EarlierRows:
         return cls(
             counts=tuple(numbers_by_task.items()),
             disagreements=_lines_below(sections, "What came out otherwise", numbers_by_task),
-            near=_lines_below(sections, "Times within 10 % of a limit", numbers_by_task),
+            near=_lines_below(sections, "Times near a time limit", numbers_by_task),
         )
 
 
@@ -333,7 +333,7 @@ def _table(head: Sequence[str], lines: Sequence[str], earlier: Sequence[str]) ->
 _EARLIER = f"{EARLIER_MARK} Found earlier, by an older version of the code; not judged again."
 
 _NEAR_LIMIT = """\
-## Times within 10 % of a limit
+## Times near a time limit
 
 On a slower or faster machine these may fall on the other side (`ioi-eval doctor --calibrate`, `--time-scale`)."""
 

@@ -69,7 +69,7 @@ NearLimitRepeats = Annotated[
         min=1,
         max=100,
         help="If a test exceeds its time limit, repeat it up to N times while none of our other jobs run; after the "
-        "first time, only while it is at most 10 % over the limit. The fastest repetition counts.",
+        "first time, only while it is near the limit (near_limit). The fastest repetition counts.",
     ),
 ]
 RetryFailed = Annotated[

@@ -67,8 +67,8 @@ class TestOutcome:
         limit: which limit it exceeded, whether or not it was stopped for that (`cpu`, `idle`, `memory`, `output`,
             `files`, `threads`), else `None`.
         attempted: refused system calls that were seen, with their counts.
-        near_limit: whether the CPU time is within 10 % of the limit: on a machine that is a little faster, slower or
-            busier, the verdict may be another.
+        near_limit: whether the CPU time is near the time limit (`NEAR_LIMIT` in `jobs/runner_answer.py`): on a machine
+            that is a little faster, slower or busier, the verdict may be another.
         in_time_score: for a TLE of a program that ended by itself: the score of this run if its time had been within
             the limit; `None` if unknown.
         reran: whether this result was measured in a repetition alone on the machine.

@@ -19,7 +19,7 @@ from ioi_eval.report.html_rows import PageProblem, PageRow
 KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 """The values of k at which a curve has points."""
 
-BINS = 12  # ten for tenths of the limit, one up to 10 % over it, one for more
+BINS = 12  # ten for tenths of the limit, one up to a tenth over it, one for more
 
 
 @dataclass(slots=True)

@@ -51,7 +51,7 @@ class PageRow:
         score: points, or for APPS the share of tests passed; `None` if unknown.
         parts: points of each subtask, in the problem's order; for APPS only the score.
         time_s, memory_bytes: the most that a test took; `None` if nothing ran.
-        near_limit: whether a time was within 10 % of the limit.
+        near_limit: whether a time was near the time limit.
         copy: whether it has the result of an identical program.
         original: the id of the submission with that program; empty if this is not a copy.
         targeted: whether it was written for one subtask.

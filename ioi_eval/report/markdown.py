@@ -201,7 +201,7 @@ def _run(summary: Mapping[str, Any]) -> str:
 def near_limit_line(summary: Mapping[str, Any]) -> str:
     """How many submissions have a CPU time near the time limit; for summaries of both families."""
     count = counted(summary["near_limit"], "submission")
-    return f"- Near the time limit (CPU time within 10 % of it, may differ elsewhere): {count}"
+    return f"- CPU time near the time limit (may differ elsewhere): {count}"
 
 
 def verdict_table(counts: Mapping[str, int]) -> str:

@@ -90,7 +90,7 @@ def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
         target = f"{row['target_subtask']}: {row.get('target_subtask_status')}"
         lines.append(f"  written for subtask {printable(target)}")
     if row.get("near_limit"):
-        lines.append("  near the time limit (CPU time within 10 % of it): another machine may give another verdict")
+        lines.append("  near the time limit: another machine may give another verdict")
     return "\n".join(lines)
 
 

@@ -186,7 +186,7 @@ def near_limit(summary: Mapping[str, Any]) -> str:
     is_single = summary["near_limit"] == 1
     return (
         f"{counted(summary['near_limit'], 'submission')} {'has' if is_single else 'have'} a CPU time near the time "
-        f"limit (within 10 %, near_limit): {'its verdict' if is_single else 'their verdicts'} may differ in the next "
+        f"limit (near_limit): {'its verdict' if is_single else 'their verdicts'} may differ in the next "
         "run or on another machine; --near-limit-repeats N runs a late test alone up to N times, the fastest counts"
     )
 

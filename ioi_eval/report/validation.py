@@ -16,7 +16,7 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
     parts = [_disagreement(entry) for entry in values["disagreements"]]
     parts += _listed("Not judged, because judging failed (JE)", values["undecided"])
     parts += _listed("Not judged", values["refused"])
-    parts += _listed("Times within 10 % of the limit", [near_limit(entry) for entry in values["near_limit"]])
+    parts += _listed("Times near the time limit", [near_limit(entry) for entry in values["near_limit"]])
     if values["silent"]:
         parts.append(f"{counted(values['silent'], 'solution')} without a stated verdict: not judged.")
     if values["unmatched"]:
@@ -43,7 +43,7 @@ def markdown_validation(values: Mapping[str, Any]) -> str:
     for title, items in (
         ("Not judged, because judging failed", values["undecided"]),
         ("Not judged", values["refused"]),
-        ("Times within 10 % of the limit", [near_limit(entry) for entry in values["near_limit"]]),
+        ("Times near the time limit", [near_limit(entry) for entry in values["near_limit"]]),
     ):
         if items:
             parts += [f"## {title}", "\n".join(f"- {cell(item)}" for item in items)]

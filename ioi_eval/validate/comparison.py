@@ -63,7 +63,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearLimit:
-    """A time within 10 % of the limit: on another machine it may be on the other side.
+    """A time near the time limit: on another machine it may be on the other side.
 
     Args:
         margin: (limit − time) / limit; negative above the limit.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import IsolationError, RejectedError, SandboxError, TransportError
-from ioi_eval.jobs.runner_answer import compile_answer, run_answer
+from ioi_eval.jobs.runner_answer import NEAR_LIMIT, compile_answer, run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
 from tests.box_answers import answer_text
 
@@ -69,12 +71,24 @@ def test_je_has_no_score_and_names_the_program() -> None:
     assert outcome.message == "checker: nan"
 
 
-@pytest.mark.parametrize(
-    ("cpu_us", "near"), [(899_000, False), (900_000, True), (1_000_000, True), (1_100_000, True), (1_101_000, False)]
-)
-def test_near_limit_is_ten_percent(cpu_us: int, near: bool) -> None:
-    """Times within 10 % of the limit, above or below, are marked."""
-    assert read(stage(line(cpu_us=cpu_us))).tests[0].near_limit is near
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_near_limit_share(sign: int) -> None:
+    """Times that differ from the limit of 1 s by at most this share, above or below, are marked."""
+    share_us = round(NEAR_LIMIT * 1_000_000)
+    for difference_us, near in ((0, True), (share_us, True), (share_us + 1, False)):
+        assert read(stage(line(cpu_us=1_000_000 + sign * difference_us))).tests[0].near_limit is near
+
+
+def test_only_verdicts_md_has_the_share_that_is_near_limit() -> None:
+    """It is that of the code. Other pages and messages say "near the limit", so that the number can be changed."""
+    root = Path(__file__).parents[2]
+    pages = [
+        root / "README.md",
+        *(page for name in ("docs", "scripts", "ioi_eval") for page in root.glob(f"{name}/**/*")),
+    ]
+    texts = [page.read_text("utf-8") for page in pages if page.suffix in (".md", ".py", ".js")]
+    assert re.findall(r"within (\d+) % of", "".join(texts)) == [f"{100 * NEAR_LIMIT:g}"]
+    assert f"within {100 * NEAR_LIMIT:g} % of the limit" in (root / "docs" / "verdicts.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -346,9 +346,9 @@ function apart(view) {
   const list = rows.slice(0, 50).map((row) => row.map(String));
   return [
     rows.length ? table("Judge errors, and near the time limit", ["group", "problem", "judge errors (JE)", "near the time limit", "scored submissions"], list, { left: 2 })
-      : el("p", {}, "No judge error, and no CPU time within 10 % of the time limit."),
+      : el("p", {}, "No judge error, and no CPU time near the time limit."),
     rows.length > 50 ? el("p", { class: "quiet" }, `The first 50 of ${rows.length}.`) : null,
-    el("p", { class: "quiet" }, "Near the time limit (CPU time within 10 % of it): another machine, or another run, may give another verdict."),
+    el("p", { class: "quiet" }, "A CPU time near the time limit: another machine, or another run, may give another verdict."),
     refused ? el("p", {}, `${counted(refused, "row")} could not be judged at all: they are in the table of submissions as "not judged".`) : null,
     el("p", { class: "row no-print" },
       el("button", { disabled: rows.every((row) => !row[2]), onclick: () => view.showOnly?.("JE", false) }, "Show judge errors"),
