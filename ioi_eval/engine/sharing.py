@@ -258,7 +258,7 @@ class SharedJobs:
             raise
         except SandboxError:
             for request in requests:
-                request.retries.left -= _SHARED_ATTEMPTS - max(0, retries.left)
+                request.retries.left = max(0, request.retries.left - (_SHARED_ATTEMPTS - retries.left))
             return [None] * len(requests)
         if not isinstance(answers[0], SandboxError):
             held = sum(len(answer.tests) for answer in answers if isinstance(answer, RunAnswer))
@@ -293,9 +293,8 @@ class SharedJobs:
         )
         execution = await self._sandbox.execute(replace(job, retries=retries), target)
         total = sum(len(program.tests) for program in programs)
-        names = {number: str(number) for number in range(total)}
         try:
-            answer = run_answer(execution.run, nonce, execution.returned, names=names, time_limit_s=setup.time_limit_s)
+            answer = run_answer(execution.run, nonce, execution.returned, tests=total, time_limit_s=setup.time_limit_s)
             may_have_none = programs[0].is_uncompiled and answer.built is not None
             # the first test of a job is needed, so it must have run
             if not may_have_none and answer.tests.keys().isdisjoint(range(len(programs[0].tests))):

@@ -217,15 +217,10 @@ def _program_files(
     return content, [JobFile(name=_STEPS, content=steps.encode()), *files]
 
 
-def _first_positions(rest: Sequence[Positions]) -> str | None:
-    """For each group of these tests, its first position: a group needs one of them if it needs the one there.
-
-    `None` if one of them is in no group, so that it is needed whatever happens.
-    """
-    if not all(rest):
-        return None
+def _first_positions(rest: Sequence[Positions]) -> str:
+    """For each group of these tests, its first position: a group needs one of them if it needs the one there."""
     first: dict[int, int] = {}
-    for group, position in (place for at in rest for place in at):
+    for group, position in (pair for at in rest for pair in at):
         first[group] = min(position, first.get(group, position))
     return ",".join(f"{group}:{position}" for group, position in first.items())
 

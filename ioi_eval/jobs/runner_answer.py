@@ -146,7 +146,7 @@ def run_answer(
     nonce: str,
     returned: Mapping[str, bytes] | None = None,
     *,
-    names: Mapping[int, str],
+    tests: int,
     time_limit_s: float,
 ) -> RunAnswer:
     """Read the answer to a run plan.
@@ -155,14 +155,14 @@ def run_answer(
         stage: the job's run stage.
         nonce: the plan's.
         returned: the files that were returned with it.
-        names: test numbers of the plan → test names.
+        tests: how many tests the plan has. Their numbers are their names in the answer.
         time_limit_s: to mark near-limit results.
 
     Raises:
         as `compile_answer`.
     """
     lines, isolation = whole_lines(stage, nonce)
-    tests: dict[int, TestOutcome] = {}
+    outcomes: dict[int, TestOutcome] = {}
     built: Built | None = None
     try:
         for line in lines:
@@ -170,12 +170,12 @@ def run_answer(
                 built = _built(built or Built(steps=()), line, returned or {})
                 continue
             number = _integer(line, "test")
-            if number in tests:
-                raise GarbledError("the runner reported a test twice")
-            tests[number] = _outcome(line, names[number], time_limit_s)
+            if number in outcomes or not 0 <= number < tests:
+                raise GarbledError(f"the runner reported test {number} twice, or was not asked for it")
+            outcomes[number] = _outcome(line, str(number), time_limit_s)
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
         raise GarbledError(f"a line of the runner is malformed: {error!r}") from error
-    return RunAnswer(tests=tests, isolation=isolation, built=built)
+    return RunAnswer(tests=outcomes, isolation=isolation, built=built)
 
 
 def _built(built: Built, line: dict[str, Any], returned: Mapping[str, bytes]) -> Built:

@@ -86,9 +86,11 @@ class Retries:
     tried: list[str] = field(default_factory=list)
 
     def take(self) -> bool:
-        """Use one retry; false if none was left (`left` is negative then)."""
+        """Use one retry; false if none is left."""
+        if not self.left:
+            return False
         self.left -= 1
-        return self.left >= 0
+        return True
 
 
 @fast_dataclass

@@ -138,7 +138,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         subtasks, line = compact.without_tests(whole.reference["all_subtasks_results"])
         cases = judged.problem.tests
         tests_id = tests.write(line, str(judged.problem.key), lambda test: beginning(cases[test].input))
-        encoded = to_json({"": subtasks}).removeprefix(b'{"":').removesuffix(b"}\n")
+        encoded = to_json(subtasks).removesuffix(b"\n")
         columns = whole.sharing(orjson.Fragment(encoded), tests_id)
         if offset is not None:
             self._known[offset] = columns

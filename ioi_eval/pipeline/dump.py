@@ -51,7 +51,7 @@ async def score_dump(
         SetupError: nothing can be judged here, or nothing can be written there.
     """
     dump_reader, summary = family.dump_reader, family.summary
-    options = {**settings.options, "": family.options}
+    options = {**settings.options, "family": family.options}
     digest = await in_thread(dump_reader.source.digest)
 
     @cache
@@ -60,12 +60,10 @@ async def score_dump(
 
     if (directory / STATE).exists():  # of an earlier run: all problems are needed to compare it
         await until(lambda: not dump_reader.may_wait)
-    if not dump_reader.may_wait:  # else when it is first needed, so that judging can begin
-        await in_thread(made_from)
     written = PresentResults(directory, (*family.files, TESTS, INPUTS), journal, made_from)
-    if not settings.retry_failed and (earlier := await in_thread(written.earlier)) is not None:
+    if not settings.retry_failed and (unchanged := await in_thread(written.unchanged_summary)) is not None:
         return await in_thread(
-            end_unchanged, written, earlier, settings, progress, report=family.report, run_part=summary.this_run
+            end_unchanged, written, unchanged, settings, progress, report=family.report, run_part=summary.this_run
         )
     written.forget()
     store = ResultStore(journal, TemporaryRecords(directory), family.codec)
@@ -73,7 +71,6 @@ async def score_dump(
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
         family.await_problems()
-        made_from()
         dump_reader.source.forget()
         files.finish(writing)
         values = summary.as_dict(facts)

@@ -57,7 +57,7 @@ class PresentResults:
     ) -> None:
         self.directory, self._files, self.journal, self._made_from = directory, files, journal, made_from
 
-    def earlier(self) -> dict[str, Any] | None:
+    def unchanged_summary(self) -> dict[str, Any] | None:
         """The earlier summary, if this run would write the same results; only with the notes about the results."""
         if not (self.directory / STATE).exists() or (made_from := self._made_from()) is None:
             return None

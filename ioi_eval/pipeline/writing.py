@@ -133,10 +133,11 @@ def not_written(path: Path, error: OSError, advice: str = "") -> SetupError:
     return SetupError(f"{path} cannot be written: {error.strerror}. {advice}")
 
 
-def to_json(row: dict[str, Any]) -> bytes:
-    """A row as a line of JSON, also with other values from tables (dates, decimals, bytes, huge integers; NaN as null).
+def to_json(row: dict[str, Any] | list[Any]) -> bytes:
+    """A row, or a column of one, as a line of JSON.
 
-    Messages may quote a file name that is not UTF-8: invalid bytes become question marks.
+    Other values from tables are converted: dates, decimals, bytes, huge integers, and NaN to null. Messages may quote a
+    file name that is not UTF-8: invalid bytes become question marks.
     """
     try:
         return orjson.dumps(row, default=_plain, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)

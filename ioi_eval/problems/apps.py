@@ -134,7 +134,7 @@ def apps_problem(row: Row, index: int) -> AppsProblem:
 
 
 def _problem(row: Row, index: int) -> AppsProblem:
-    value = row.values["input_output"] if row.has("input_output") else None
+    value = row.values[_TESTS] if row.has(_TESTS) else None
     make = partial(AppsProblem, id=problem_id(row, index), index=index, difficulty=difficulty_of(row))
     return read_tests(value, _text(row, "starter_code"), make)
 

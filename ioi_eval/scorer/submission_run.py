@@ -38,7 +38,7 @@ class SubmissionRun:
         target: Target,
         *,
         exhaustive: bool,
-        near_limit_repeats: int = 1,
+        near_limit_repeats: int,
     ) -> None:
         self.problem, self.submission, self.target = problem, submission, target
         self.sources = submission.source_files(problem.source_name)

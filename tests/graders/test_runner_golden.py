@@ -173,8 +173,7 @@ def test_python_reads_golden_compile_lines() -> None:
 
 def test_python_reads_golden_batch_lines() -> None:
     """Verdicts, scores and messages are read. Tests that were not needed are absent."""
-    names = {number: f"test-{number}" for number in range(7)}
-    outcomes = run_answer(stage(golden_lines("batch")), NONCE, names=names, time_limit_s=1.0).tests
+    outcomes = run_answer(stage(golden_lines("batch")), NONCE, tests=7, time_limit_s=1.0).tests
     assert {number: outcome.verdict for number, outcome in outcomes.items()} == {
         0: Verdict.AC,
         1: Verdict.PA,
@@ -191,8 +190,7 @@ def test_python_reads_golden_batch_lines() -> None:
 
 def test_python_reads_golden_communication_lines() -> None:
     """The manager's message, its fault, and the failure of a process are read."""
-    names = {number: f"test-{number}" for number in range(4)}
-    outcomes = run_answer(stage(golden_lines("communication")), NONCE, names=names, time_limit_s=1.0).tests
+    outcomes = run_answer(stage(golden_lines("communication")), NONCE, tests=4, time_limit_s=1.0).tests
     assert [outcome.verdict for outcome in outcomes.values()] == [Verdict.AC, Verdict.RE, Verdict.JE, Verdict.RE]
     assert outcomes[0].message == "all numbers came back"
     assert outcomes[2].failed_program == "manager"
@@ -200,8 +198,7 @@ def test_python_reads_golden_communication_lines() -> None:
 
 def test_python_reads_golden_returned_lines() -> None:
     """Returned outputs are read as bytes, cut to the limit. A test that is not judged yet has no score."""
-    names = {number: f"test-{number}" for number in range(4)}
-    tests = run_answer(stage(golden_lines("none")), NONCE, names=names, time_limit_s=1.0).tests
+    tests = run_answer(stage(golden_lines("none")), NONCE, tests=4, time_limit_s=1.0).tests
     assert {number: test.details.judged for number, test in tests.items()} == {0: False, 1: False, 2: False, 3: True}
     assert {test.verdict for test in tests.values() if not test.details.judged} == {Verdict.JE}
     assert (tests[0].output, tests[0].details.output_bytes, tests[0].has_whole_output) == (b"1.500000", 12, False)
@@ -211,8 +208,7 @@ def test_python_reads_golden_returned_lines() -> None:
 
 def test_python_reads_golden_compare_lines() -> None:
     """The message with the first difference, and the start of the output, are read."""
-    names = {number: f"test-{number}" for number in range(4)}
-    tests = run_answer(stage(golden_lines("compare")), NONCE, names=names, time_limit_s=1.0).tests
+    tests = run_answer(stage(golden_lines("compare")), NONCE, tests=4, time_limit_s=1.0).tests
     assert [test.verdict for test in tests.values()] == [Verdict.AC, Verdict.WA, Verdict.RE]
     assert tests[1].message == 'line 1: expected "1.5 0", found "1.6 0"'
     assert tests[1].output == b"1.6 "

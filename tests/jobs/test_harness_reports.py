@@ -25,7 +25,7 @@ def report_of(report_text: str) -> HarnessReport:
         "judge": {"cpu_us": 0, "wall_us": 0}, "report": report_text.encode().decode("latin-1"),
     }  # fmt: skip
     stage = Stage(stdout=answer_text([line], NONCE), stderr="", code=0)
-    return run_answer(stage, NONCE, names={0: "0"}, time_limit_s=1.0).tests[0].details.report
+    return run_answer(stage, NONCE, tests=1, time_limit_s=1.0).tests[0].details.report
 
 
 ANYTHING = st.recursive(

@@ -48,8 +48,7 @@ async def judged(cache: Path) -> RunAnswer:
         program = JobProgram(content=programs.submission, tests=tests, at=[()] * len(tests))
         job = run_job([program], problem_setup(PROBLEM, programs, Policy(), exhaustive=True), nonce=NONCE)
         execution = await sandbox.execute(job, target)
-        names = dict(enumerate(PROBLEM.tests))
-        return run_answer(execution.run, NONCE, names=names, time_limit_s=PROBLEM.time_limit_s)
+        return run_answer(execution.run, NONCE, tests=len(tests), time_limit_s=PROBLEM.time_limit_s)
 
 
 def test_a_program_in_python(cache: Path) -> None:

@@ -19,7 +19,6 @@ from ioi_eval.model import Isolation, Stage, Verdict
 from tests.box_answers import answer_text
 
 NONCE = "0123456789abcdef" * 2
-NAMES = {0: "0-01", 1: "0-02"}
 
 
 def stage(*lines: dict[str, Any], end: bool = True, **changes: Any) -> Stage:
@@ -39,7 +38,7 @@ def line(**changes: Any) -> dict[str, Any]:
 
 def read(answer: Stage) -> Any:
     """Read a run answer, with a time limit of 1 s."""
-    return run_answer(answer, NONCE, names=NAMES, time_limit_s=1.0)
+    return run_answer(answer, NONCE, tests=2, time_limit_s=1.0)
 
 
 def test_complete_answer_becomes_outcomes() -> None:

@@ -34,7 +34,7 @@ OUTPUT = (OutputFile(test="b", content=b"1"),)
 def run(problem: Problem = BOTH, **submitted: Any) -> SubmissionRun:
     """The beginning of a submission's judging."""
     submission = Submission(id="mine", problem=problem.key, **{"code": None, **submitted})
-    return SubmissionRun(problem, submission, TARGET, exhaustive=False)
+    return SubmissionRun(problem, submission, TARGET, exhaustive=False, near_limit_repeats=1)
 
 
 @pytest.mark.parametrize(

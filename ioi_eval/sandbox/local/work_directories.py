@@ -49,9 +49,8 @@ def work_directory(uid: int | None = None) -> Iterator[Path]:
         os.close(lock)
 
 
-def sweep() -> int:
-    """Remove the directories that killed processes have left. Returns how many."""
-    removed = 0
+def sweep() -> None:
+    """Remove the directories that killed processes have left."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:  # another user's, or gone already
             if time.time() - path.lstat().st_ctime < _NEW_S:
@@ -60,8 +59,6 @@ def sweep() -> int:
             stack.callback(os.close, lock)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _remove(path)
-            removed += not path.exists()
-    return removed
 
 
 def _remove(path: Path) -> None:

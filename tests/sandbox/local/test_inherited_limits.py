@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -12,7 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval import boxfiles
+from ioi_eval.config import CompileLimits, Policy
+from ioi_eval.engine.sharing import MAX_TESTS
 from ioi_eval.errors import SetupError
+from ioi_eval.jobs.compile import problem_limits
+from ioi_eval.sandbox.local import inherited_limits as module
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowing
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -233,3 +239,18 @@ def test_only_limits_that_fail_programs_are_in_the_fingerprint() -> None:
     limits = [MachineLimit(what="stack", fails=True, **common), MachineLimit(what="memory", **common)]  # type: ignore[arg-type]
     assert narrowing(limits) == "stack so much"
     assert narrowing(()) == ""
+
+
+def test_the_least_limits_are_what_jobs_need() -> None:
+    """The numbers come from the runner, the compile limits and the engine, which this module cannot import."""
+    numbers = boxfiles.read("runner/numbers.h").decode("utf-8")
+    slack_mib = re.search(r"kFileSlackBytes = (\d+) << 20", numbers)
+    fds = re.search(r"kLeastFds = (\d+)", numbers)
+    backstop_s = re.search(r"ms / 1000 \+ (\d+)", boxfiles.read("runner/processes.h").decode("utf-8"))
+    assert slack_mib is not None
+    assert fds is not None
+    assert backstop_s is not None
+    assert Policy().output_bytes + int(slack_mib[1]) * MIB == module._LEAST_FILE_BYTES
+    assert problem_limits(CompileLimits()).cpu_s + int(backstop_s[1]) == module._LEAST_CPU_S
+    assert int(fds[1]) <= module._LEAST_FILES
+    assert module._FILES_A_JOB == 3 * MAX_TESTS + 16
