@@ -8,13 +8,13 @@ import json
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
 
 from ioi_eval.sandbox.piston import probing
 from ioi_eval.sandbox.serve.request import Refusal
-from ioi_eval.sandbox.serve.request_body import MAX_DEPTH, MAX_MEMBERS, MAX_RATIO, UNPACKED_BYTES, parse, unpack
+from ioi_eval.sandbox.serve.request_body import MAX_DEPTH, MAX_RATIO, UNPACKED_BYTES, parse, unpack
 from tests.selecting import where_digits_are_limited
 
 JSON = "application/json"
@@ -32,6 +32,12 @@ JSON = "application/json"
         (b"[" * 10_000, "application/json", 400, "the request's JSON is nested more than 64 deep"),
         (b"{}", "application/json; charset=latin1", 400, 'UnsupportedMediaTypeError: unsupported charset "LATIN1"'),
         (b"{}", "application/json; charset=utf-99", 400, 'UnsupportedMediaTypeError: unsupported charset "UTF-99"'),
+        (
+            b"{}",
+            'application/json; charset="utf-16le"',
+            400,
+            'UnsupportedMediaTypeError: unsupported charset "UTF-16LE"',
+        ),
     ],
 )
 def test_bodies_that_are_not_json(body: bytes, content_type: str, status: int, words: str) -> None:
@@ -44,11 +50,11 @@ def test_bodies_that_are_not_json(body: bytes, content_type: str, status: int, w
 
 
 def test_bodies_that_are_json_for_node() -> None:
-    """As in Node, an empty body, invalid UTF-8, half a surrogate pair and UTF-16 are accepted."""
+    """As in Node, an empty body, invalid UTF-8 and half a surrogate pair are accepted."""
     assert parse(b"", "application/json") == {}
     assert parse(b'{"a": "\xff"}', "application/json") == {"a": "\ufffd"}
     assert parse(b'{"a": "\\ud800"}', "application/json") == {"a": "\ud800"}
-    assert parse('{"a": "é"}'.encode("utf-16-le"), 'application/json; charset="utf-16le"') == {"a": "é"}
+    assert parse(b"{}", 'application/json; charset="UTF-8"') == {}
 
 
 @pytest.mark.parametrize(
@@ -63,54 +69,7 @@ def test_compressed_bodies(encoding: str, pack: Callable[[bytes], bytes]) -> Non
             unpack(pack(body), encoding, len(body) - 1)
 
 
-def member(text: bytes) -> bytes:
-    """A text in gzip, without the time."""
-    return gzip.compress(text, mtime=0)
-
-
-GZIP, ZLIB = member(b"{}"), zlib.compress(b"{}")
-
-
-@pytest.mark.parametrize(
-    ("body", "encoding", "unpacked"),
-    [
-        (member(b'{"a"') + member(b":1}"), "gzip", b'{"a":1}'),
-        (GZIP + member(b""), "gzip", b"{}"),
-        (b"".join(member(b"%d" % (n % 10)) for n in range(5000)), "gzip", b"0123456789" * 500),
-        (GZIP + b"\0" * 10, "gzip", b"{}"),
-        (GZIP + b"\0" + GZIP, "gzip", b"{}"),
-        (ZLIB + ZLIB, "deflate", b"{}"),
-        (ZLIB + b"anything", "deflate", b"{}"),
-    ],
-)
-def test_what_follows_a_compressed_body(body: bytes, encoding: str, unpacked: bytes) -> None:
-    """As in Node: gzip may have several members, up to a null byte; what follows a zlib stream is ignored."""
-    assert unpack(body, encoding, len(unpacked)) == unpacked
-
-
-@pytest.mark.parametrize("sizes", [(600, 401), (1000, 1), (1, 1000), (500, 500, 1)])
-def test_the_members_of_a_body_have_one_limit(sizes: Sequence[int]) -> None:
-    """The limit of unpacked bytes is that of all members together."""
-    body = b"".join(gzip.compress(b"x" * size) for size in sizes)
-    assert unpack(body, "gzip", 1001) == b"x" * 1001
-    with pytest.raises(Refusal, match="PayloadTooLargeError"):
-        unpack(body, "gzip", 1000)
-
-
-def test_many_members_are_refused() -> None:
-    """Each costs more than its bytes, so there may be as many as a compressor of blocks of 64 KiB makes of 1 GiB."""
-    empty = gzip.compress(b"")
-    assert unpack(GZIP + (MAX_MEMBERS - 1) * empty, "gzip", 1000) == b"{}"
-    assert "members" in unpacking_refused(GZIP + MAX_MEMBERS * empty)
-
-
-def unpacking_refused(body: bytes) -> str:
-    """The message with which a body in gzip is refused."""
-    with pytest.raises(Refusal) as caught:
-        unpack(body, "gzip", 1000)
-    assert caught.value.status == 400
-    (message,) = (caught.value.answer or {}).values()
-    return str(message)
+GZIP, ZLIB = gzip.compress(b"{}"), zlib.compress(b"{}")
 
 
 @pytest.mark.parametrize(
@@ -123,13 +82,13 @@ def unpacking_refused(body: bytes) -> str:
         (GZIP[:-3], "gzip"),
         (b"", "gzip"),
         (b"", "deflate"),
-        (GZIP + GZIP[:-3], "gzip"),
-        (GZIP + GZIP[:1], "gzip"),
+        (GZIP + GZIP, "gzip"),
         (GZIP + b"anything", "gzip"),
+        (ZLIB + b"anything", "deflate"),
     ],
 )
 def test_bodies_that_cannot_be_unpacked(body: bytes, encoding: str) -> None:
-    """An unknown encoding, a wrong encoding, or a truncated body is a 400 with a `stack`."""
+    """An unknown or wrong encoding is a 400, and so is a body that is cut, or goes on after its end."""
     with pytest.raises(Refusal) as caught:
         unpack(body, encoding, 1000)
     assert caught.value.status == 400
