@@ -33,9 +33,9 @@ inline comparators::Spec comparison_of(const Plan& plan, const Test& test) {
   return spec;
 }
 
-class TestRun : Watching {
+class TestRun : RunningTest {
  public:
-  TestRun(Job& job, WarmInterpreter& warm, const Test& test, Passes& passes) : Watching(job, warm, test, passes) {}
+  TestRun(Job& job, WarmInterpreter& warm, const Test& test, Passes& passes) : RunningTest(job, warm, test, passes) {}
 
   Outcome run() {
     if (test_.output >= 0) {

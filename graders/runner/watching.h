@@ -22,7 +22,7 @@
 
 namespace runner {
 
-class Watching : protected TestState {
+class RunningTest : protected TestState {
  protected:
   using TestState::TestState;
 
