@@ -247,9 +247,11 @@ class Builder:
             UnfitError: it works, but not for this standard of this language.
             SandboxError: neither is certain: the job could not be run, the compiler was stopped, or it worked before.
         """
-        may_be_machine = crashed or compiling.is_machine_failure(refused) or compiling.may_lack_a_part(refused)
-        if may_be_machine and self._refusals.get((target.name, language, std), "") is None:
-            if (refusal := await self._compile_known_good(std, target, language)) is not None:
+        may_be_machine = crashed or compiling.is_machine_failure(refused)
+        is_in_doubt = may_be_machine or compiling.may_lack_a_part(refused)
+        if is_in_doubt and self._refusals.get((target.name, language, std), "") is None:
+            refusal = await self._compile_known_good(std, target, language, was_compiled=not may_be_machine)
+            if refusal is not None:
                 raise TransientError(f"the compiler on {target.name} does not work any more: {refusal}")
             return
         if await self._refusal(std, target, language) is None:
@@ -289,8 +291,11 @@ class Builder:
                 self._refusals[key] = await self._compile_known_good(std, target, language)
         return self._refusals[key]
 
-    async def _compile_known_good(self, std: str, target: Target, language: Language) -> str | None:
-        recipe = recipes.known_good_recipe(await self.tools.toolchain(language, target), std, language)
+    async def _compile_known_good(
+        self, std: str, target: Target, language: Language, *, was_compiled: bool = False
+    ) -> str | None:
+        toolchain = await self.tools.toolchain(language, target)
+        recipe = recipes.known_good_recipe(toolchain, std, language, was_compiled=was_compiled)
         try:
             answer = await self._execute(recipe, target, of_problem=True)
         except TransientError as error:

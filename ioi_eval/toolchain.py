@@ -52,6 +52,10 @@ class Toolchain:
         """The command that makes an object of one C++ source file."""
         return (self.command, f"-std={std}", "-DEVAL", "-O2", "-pipe", "-c", source, "-o", output)
 
+    def read_headers_argv(self, source: str, output: str, *, std: str) -> tuple[str, ...]:
+        """The command that reads all headers of a C++ source file and compiles nothing."""
+        return (self.command, f"-std={std}", "-DEVAL", "-O2", "-E", source, "-o", output)
+
     def precompile_argv(self, header: str, output: str, *, std: str) -> tuple[str, ...]:
         """The command that precompiles a C++ header. GCC uses the result only with the options of `compile_argv`."""
         return (self.command, f"-std={std}", "-DEVAL", "-O2", "-pipe", "-x", "c++-header", header, "-o", output)

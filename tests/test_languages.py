@@ -6,6 +6,8 @@ import asyncio
 import os
 import re
 import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,12 +15,14 @@ import pytest
 from ioi_eval import ArtifactStore, LocalSandbox, boxfiles
 from ioi_eval.config import Policy
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.jobs.recipes import known_good_recipe
+from ioi_eval.jobs.compile import may_lack_a_part
+from ioi_eval.jobs.recipes import Recipe, known_good_recipe
+from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, all_names, language_called, rules_of
 from ioi_eval.languages.rules import C_INCLUDES
 from ioi_eval.model import Language
 from ioi_eval.programs import Builder
-from ioi_eval.toolchain import check_std
+from ioi_eval.toolchain import Toolchain, check_std
 
 
 @pytest.mark.parametrize("language", Language)
@@ -78,22 +82,59 @@ def test_an_unknown_standard_of_cpp_is_refused(name: str) -> None:
         check_std(name)
 
 
+async def compiled_known_good(
+    cache: Path, recipe_of: Callable[[Toolchain], Recipe], language: Language
+) -> CompileAnswer:
+    """The answer of this machine's compiler to a recipe for it."""
+    async with LocalSandbox() as sandbox:
+        (target,) = sandbox.targets()
+        builder = Builder(sandbox, ArtifactStore(cache), Policy())
+        try:
+            toolchain = await builder.tools.toolchain(language, target)
+        except SetupError as error:
+            pytest.skip(str(error))
+        return await builder.compile(recipe_of(toolchain), target)
+
+
+@pytest.mark.parametrize("was_compiled", [False, True])
 @pytest.mark.parametrize("language", [one for one in Language if isinstance(rules_of(one), CompiledLanguage)])
-def test_the_known_good_program_of_a_compiled_language_compiles_here(cache: Path, language: Language) -> None:
+def test_the_known_good_program_of_a_compiled_language_compiles_here(
+    cache: Path, language: Language, was_compiled: bool
+) -> None:
     """If it did not compile, every compile error would be taken for a fault of the machine."""
+    answer = asyncio.run(
+        compiled_known_good(
+            cache, lambda toolchain: known_good_recipe(toolchain, None, language, was_compiled=was_compiled), language
+        )
+    )
+    assert set(answer.artifacts) == {"good"}, answer.steps
 
-    async def main() -> None:
-        async with LocalSandbox() as sandbox:
-            (target,) = sandbox.targets()
-            builder = Builder(sandbox, ArtifactStore(cache), Policy())
-            try:
-                toolchain = await builder.tools.toolchain(language, target)
-            except SetupError as error:
-                pytest.skip(str(error))
-            answer = await builder.compile(known_good_recipe(toolchain, None, language), target)
-            assert set(answer.artifacts) == {"good"}, answer.steps
 
-    asyncio.run(main())
+@pytest.mark.parametrize("pattern", ["include/c++/*/regex", "bin/as"])
+def test_a_missing_part_is_found_without_compiling_all_headers(cache: Path, pattern: str) -> None:
+    """A header that only `<bits/stdc++.h>` includes, and a program of the compiler. Boxes do not show it."""
+    hidden = next(Path("/usr").glob(pattern), None)
+    if hidden is None:
+        pytest.skip(f"no /usr/{pattern}")
+
+    def recipe(toolchain: Toolchain) -> Recipe:
+        good = known_good_recipe(toolchain, was_compiled=True)
+        sees = [str(path) for each in good.sees for path in visible_without(Path(each), hidden)]
+        assert set(sees) != set(good.sees)
+        return replace(good, sees=tuple(sees))
+
+    answer = asyncio.run(compiled_known_good(cache, recipe, Language.CPP))
+    assert answer.artifacts == {}
+    assert may_lack_a_part(answer.steps[-1].output), answer.steps
+
+
+def visible_without(path: Path, hidden: Path) -> Iterator[Path]:
+    """The path. If the hidden one is in it, all other paths in it."""
+    if path in hidden.parents:
+        for inner in path.iterdir():
+            yield from visible_without(inner, hidden)
+    elif path != hidden:
+        yield path
 
 
 def test_the_script_of_the_classic_profile_has_the_same_known_good_program() -> None:

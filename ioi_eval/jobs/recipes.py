@@ -168,16 +168,26 @@ def program_recipe(
     )
 
 
-def known_good_recipe(toolchain: Toolchain, std: str | None = None, language: Language = Language.CPP) -> Recipe:
+def known_good_recipe(
+    toolchain: Toolchain, std: str | None = None, language: Language = Language.CPP, *, was_compiled: bool = False
+) -> Recipe:
     """A program that every working compiler compiles: if it fails, the compiler is broken, not a submission.
 
     Args:
         toolchain: compiles the language on the target.
         std: the standard; `None` for one that every compiler of the language knows.
         language: the program's language.
+        was_compiled: whether it was compiled before, and the question is only if a part of the compiler is missing now.
+            Large headers are then only read: 0.3 s of CPU time in C++, not 1.7 s.
     """
     rules = compiled(language)
+    dialect = std or rules.known_good_standard
     name, source = rules.known_good_program
-    commands = rules.commands(toolchain, [name], [], "good", std=std or rules.known_good_standard)
+    reading: tuple[Step, ...] = ()
+    if was_compiled and rules.large_headers:
+        argv = toolchain.read_headers_argv("headers.cpp", "headers.ii", std=dialect)
+        reading = (Step(argv=argv, files=(("headers.cpp", rules.large_headers),)),)
+        source = source.removeprefix(rules.large_headers)
+    commands = rules.commands(toolchain, [name], [], "good", std=dialect)
     steps = (Step(argv=argv, files=() if index else ((name, source),)) for index, argv in enumerate(commands))
-    return Recipe(what="known good program", steps=tuple(steps), artifacts=("good",), sees=toolchain.sees)
+    return Recipe(what="known good program", steps=(*reading, *steps), artifacts=("good",), sees=toolchain.sees)

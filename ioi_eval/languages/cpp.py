@@ -24,14 +24,16 @@ class Cpp(ObjectLanguage):
     header_endings = (".h", ".hpp", ".hh", ".hxx")
     has_precompiled_header = True
     known_good_standard = "gnu++17"  # what every compiler that builds the runner knows
-    known_good_program = (
-        "good.cpp",
-        f"""#ifdef __has_include
+    large_headers = b"""#ifdef __has_include
 #if __has_include(<bits/stdc++.h>)
 #include <bits/stdc++.h>
 #endif
 #endif
-#include <vector>
+"""
+    known_good_program = (
+        "good.cpp",
+        large_headers
+        + f"""#include <vector>
 {C_INCLUDES}int main() {{ return static_cast<int>(std::vector<int>().size()); }}
 """.encode(),
     )

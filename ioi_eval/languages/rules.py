@@ -58,6 +58,10 @@ class CompiledLanguage(LanguageRules):
     """A file name and its text: a program that every working compiler compiles. It includes all headers that programs
     usually include, because a box may hide a file that one of them needs."""
 
+    large_headers: ClassVar[bytes] = b""
+    """The beginning of that program, if compiling it takes most of the time. If it was compiled before, it is enough to
+    read these headers again."""
+
     known_good_standard: ClassVar[str]
     """The standard of that program, which every compiler of the language knows."""
 
