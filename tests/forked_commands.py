@@ -27,7 +27,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import harness_digest, rules_digest, runner_digest
+from ioi_eval.sandbox.local.compiler import detect
 
 COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
 
@@ -165,6 +167,8 @@ def serve() -> str:
     _import_all()
     for digest in (rules_digest, runner_digest, harness_digest):
         digest()  # no command has to compute these digests of the package's files again
+    with contextlib.suppress(SetupError):
+        detect("g++")  # nor to list the compiler's files again, unless these have changed
     adopt_orphans()
     gc.freeze()  # or each fork would look through all of it when it ends, which takes as long as importing it
     with socket.socket(fileno=int(sys.argv[1])) as channel:
