@@ -230,6 +230,16 @@ BOXES: dict[str, dict[str, Any]] = {
 }
 
 
+KINDS = ("bwrap-root" if os.geteuid() == 0 else "bwrap-user", "fds-reduced-user", "dir-full")
+"""Boxes in which each user, each way of passing files, each isolation level and each way of making it occurs."""
+
+in_each_kind_of_box = pytest.mark.parametrize(
+    "box", [name if name in KINDS else pytest.param(name, marks=pytest.mark.full) for name in BOXES], indirect=True
+)
+"""For tests that take long and do not depend on how user, files and isolation are combined: only with `--full` they run
+in all boxes."""
+
+
 def make_box(name: str, runner: Path, scratch: Path) -> Box:
     """A box by its name. Skips the test if this machine cannot provide it."""
     options = BOXES[name]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import JUDGE, Box, line, run_game
+from tests.graders.runner_box import JUDGE, Box, in_each_kind_of_box, line, run_game
 
 CMS_CHECKER = line("checker", protocol="cms", file="checker", **JUDGE)
 
@@ -41,6 +41,7 @@ def test_arguments_of_the_manager(plain_box: Box, program: Callable[..., Path]) 
     assert (entry["verdict"], entry["message"]) == ("AC", "fifo fifo fifo fifo one two words  a,b")
 
 
+@in_each_kind_of_box
 @pytest.mark.parametrize("processes", [1, 2])
 def test_failures_of_the_program(box: Box, program: Callable[..., Path], processes: int) -> None:
     """The program's failure decides, although the manager then prints 0 and a message."""
@@ -154,6 +155,7 @@ FAULTS = {
 }
 
 
+@in_each_kind_of_box
 @pytest.mark.parametrize("processes", [1, 2])
 def test_faults_of_the_manager(box: Box, program: Callable[..., Path], processes: int) -> None:
     """A manager that fails first is JE with the manager at fault, whatever happens to the program."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.sandbox.local.compiler import detect
-from tests.graders.runner_box import COMPILE_LIMITS, RUNNER_SOURCE, Answer, Box, line, plan
+from tests.graders.runner_box import COMPILE_LIMITS, RUNNER_SOURCE, Answer, Box, in_each_kind_of_box, line, plan
 
 HELLO = b'#include <iostream>\n#include "greet.h"\nint main() { std::cout << GREETING << std::endl; }\n'
 SECRET = b"xyzzy-plugh"
@@ -222,6 +222,7 @@ int main() {}
 LARGE = b"int a[100000000] = {1};\nint main() {}\n"
 
 
+@in_each_kind_of_box
 def test_template_bomb_is_stopped(box: Box) -> None:
     """An endless compilation is stopped at the CPU limit, children included. The answer names the limit."""
     flags = ("-fconstexpr-ops-limit=100000000000", "-fconstexpr-loop-limit=2000000000", "-fconstexpr-cache-depth=1")
@@ -325,6 +326,7 @@ COMPILER = detect("g++")
 DIALECTS = ("a.cpp", "gnu++17"), ("a.c", "gnu17")
 
 
+@in_each_kind_of_box
 @pytest.mark.parametrize(("name", "std"), DIALECTS)
 def test_the_listed_files_of_a_compiler_are_enough(box: Box, name: str, std: str) -> None:
     """C++ and C programs that use most of the library are compiled and linked, statically and dynamically."""

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from tests.busy_processes import busy_processes
-from tests.graders.runner_box import JUDGE, Box, run_batch, run_game
+from tests.graders.runner_box import JUDGE, Box, in_each_kind_of_box, run_batch, run_game
 from tests.one_processor import PEAK_ERROR_BYTES, one_processor
 
 LIMIT_MS = 200
 
 
+@in_each_kind_of_box
 @pytest.mark.parametrize("mode", ["loop 1", "loop-threads 1", "loop-signals 1"])
 def test_burning_cpu(box: Box, program: Callable[..., Path], mode: str) -> None:
     """CPU time of all threads counts. At 1.25 × limit + 0.1 s the program is stopped, even if it ignores signals."""
@@ -66,6 +67,7 @@ def test_short_sleep_is_allowed(plain_box: Box, program: Callable[..., Path]) ->
     assert entry["idle_us"] >= 150_000
 
 
+@in_each_kind_of_box
 def test_programs_get_time_for_pages(box: Box, program: Callable[..., Path]) -> None:
     """A program whose pages took much system time is stopped later, but still gets TLE."""
     limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 256 << 20}
@@ -75,6 +77,7 @@ def test_programs_get_time_for_pages(box: Box, program: Callable[..., Path]) -> 
     assert ended["cpu_us"] >= 400_000
 
 
+@in_each_kind_of_box
 def test_time_for_pages_is_limited_by_the_memory_limit(box: Box, program: Callable[..., Path]) -> None:
     """The extra time is 20 µs for each page that fits into the memory limit, also if pages are allocated repeatedly."""
     entry = run_batch(box, program("contestant"), "loop-pages 1", cpu_ms=LIMIT_MS, memory_bytes=64 << 20).only
@@ -120,6 +123,7 @@ def test_only_system_time_counts_as_time_for_pages(plain_box: Box, program: Call
     assert entry["cpu_us"] < 1250 * LIMIT_MS + 100_000 + 1000 * int(entry["stderr"]) + 500_000
 
 
+@in_each_kind_of_box
 @pytest.mark.parametrize("mebibytes", [300, 1 << 25])
 def test_prefaulted_memory_does_not_count(box: Box, program: Callable[..., Path], mebibytes: int) -> None:
     """Prefaulted memory does not count as the program's. It is limited to the memory limit, whatever the plan says."""
