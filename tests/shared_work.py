@@ -1,23 +1,35 @@
-"""What several processes that share the tests make only once: a directory for it, and a lock for making it."""
+"""What several processes that share the tests make only once: a directory for it, and a lock for making it.
+
+The runner and programs of tests, which take 10 CPU-s and more to compile, are also kept for later test runs of the same
+checkout, under a hash of sources, flags and compiler.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import fcntl
+import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.cache_directory import delete_unused, new_file
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError
+from ioi_eval.model import Blob
 from ioi_eval.programs import Builder
+from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
+
+KEPT = Path(__file__).resolve().parent.parent / ".pytest_cache" / "compiled"
+"""What later test runs use, too. A file that was not used for two weeks is deleted."""
 
 
 def shared_directory(factory: pytest.TempPathFactory) -> Path:
@@ -70,14 +82,67 @@ def made_once(path: Path, make: Callable[[Path], None]) -> Path:
 
 
 def put_runner(cache: Path) -> None:
-    """Compile the runner of the embedded sandbox into a cache. If it does not work here, the tests report that."""
+    """Put the runner of the embedded sandbox into a cache, compiled now or by an earlier test run. If it does not work
+    here, the tests report that.
+    """
     with contextlib.suppress(SandboxError, SetupError):
-        asyncio.run(_build_runner(cache))
+        try:
+            kept = asyncio.run(_build_runner(KEPT)).path
+        except SetupError:  # of another user, perhaps
+            asyncio.run(_build_runner(cache))
+            return
+        there = cache / kept.relative_to(KEPT)
+        for directory in (there.parent.parent, there.parent):
+            directory.mkdir(mode=0o755, exist_ok=True)
+        shutil.copy2(kept, there)
+        delete_unused(KEPT.glob("artifacts/*/*"))
 
 
-async def _build_runner(cache: Path) -> None:
+async def _build_runner(cache: Path) -> Blob:
     async with LocalSandbox(slots=1) as sandbox:
-        await Builder(sandbox, ArtifactStore(cache), Policy()).runner(sandbox.targets()[0])
+        return await Builder(sandbox, ArtifactStore(cache), Policy()).runner(sandbox.targets()[0])
+
+
+def compiled(target: Path, arguments: Sequence[str], sources: Iterable[Path]) -> Path:
+    """The program that `g++` makes with these arguments, made by the first process that needs it, or by an earlier test
+    run.
+
+    Args:
+        target: its path.
+        arguments: all except `-o` and the target.
+        sources: files and directories that contain everything of the checkout that the compiler may read.
+    """
+    with turn(target):
+        if not target.exists():
+            new = target.with_name(f"{target.name}.new")
+            kept = KEPT / _digest(arguments, sources)
+            try:
+                shutil.copyfile(kept, new)
+                os.utime(kept)
+            except OSError:
+                subprocess.run(["g++", *arguments, "-o", str(new)], check=True)
+                with contextlib.suppress(OSError):
+                    _keep(new, kept)
+            new.chmod(0o755)
+            new.rename(target)
+    return target
+
+
+def _keep(program: Path, kept: Path) -> None:
+    kept.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    delete_unused(kept.parent.glob("program-*"))
+    with new_file(kept, durable=False) as file:
+        file.write(program.read_bytes())
+
+
+def _digest(arguments: Sequence[str], sources: Iterable[Path]) -> str:
+    """The name of a program: a hash of the compiler, its arguments, and the names and contents of files."""
+    digest = hashlib.sha256("\0".join((detect("g++").fingerprint, *arguments)).encode())
+    for source in sources:
+        for path in (source, *sorted(source.rglob("*"))):
+            if path.is_file():
+                digest.update(f"\0{path}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    return f"program-{digest.hexdigest()}"
 
 
 def copy_cache(cache: Path, to: Path, *, owner: int | None = None) -> Path:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from tests.shared_work import copy_cache, shared_open_directory
+from tests import shared_work
+from tests.shared_work import compiled, copy_cache, shared_open_directory
 
 
 def test_a_killed_process_leaves_no_empty_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,3 +41,19 @@ def test_an_empty_cache_is_copied(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     cache.mkdir()
     assert copy_cache(cache, tmp_path / "copy", owner=os.getuid()).is_dir()
+
+
+def test_a_program_is_compiled_again_after_a_change_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later test run copies it if sources, arguments and compiler are the same."""
+    monkeypatch.setattr(shared_work, "KEPT", tmp_path / "kept")
+    source, header = tmp_path / "in" / "a.cpp", tmp_path / "in" / "a.h"
+    source.parent.mkdir()
+    source.write_text('#include "a.h"\n')
+
+    def exit_code(run: str, value: int, *arguments: str) -> int:
+        header.write_text(f"int main() {{ return {value}; }}\n")
+        made = compiled(tmp_path / run, [*arguments, str(source)], [source.parent])
+        return subprocess.run([made], check=False).returncode
+
+    assert (exit_code("1", 3), exit_code("2", 3), exit_code("3", 4), exit_code("4", 4, "-O1")) == (3, 3, 4, 4)
+    assert len(list((tmp_path / "kept").iterdir())) == 3

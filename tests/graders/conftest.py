@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.graders.runner_box import BOXES, PROGRAMS, RUNNER_SOURCE, Box, make_box
-from tests.shared_work import shared_directory, shared_open_directory, turn
+from tests.shared_work import compiled, shared_directory, shared_open_directory
 
 
 @pytest.fixture(scope="session")
@@ -26,18 +26,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def runner(built: Path) -> Path:
     """The runner, compiled once, statically and without warnings."""
     flags = ("-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-static")
-    return _compiled(built / "runner", *flags, str(RUNNER_SOURCE))
-
-
-def _compiled(target: Path, *arguments: str) -> Path:
-    """The result of g++ with these arguments, compiled by the first of the test processes that needs it."""
-    with turn(target):
-        if not target.exists():
-            new = target.with_name(f"{target.name}.new")
-            subprocess.run(["g++", *arguments, "-o", str(new)], check=True)
-            new.chmod(0o755)
-            new.rename(target)
-    return target
+    return compiled(built / "runner", (*flags, str(RUNNER_SOURCE)), [RUNNER_SOURCE.parent])
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +43,8 @@ def program(built: Path) -> Callable[..., Path]:
     def compile_(name: str, *flags: str, static: bool = True) -> Path:
         flags = (*flags, "-static") if static else flags
         target = built / "-".join((name, hashlib.sha256("\0".join(flags).encode()).hexdigest()[:12]))
-        return _compiled(target, "-O1", "-pipe", *flags, str(PROGRAMS / f"{name}.cpp"), "-pthread")
+        arguments = ("-O1", "-pipe", *flags, str(PROGRAMS / f"{name}.cpp"), "-pthread")
+        return compiled(target, arguments, [PROGRAMS, RUNNER_SOURCE.parent])
 
     return compile_
 
