@@ -79,7 +79,7 @@
 // - comparing outputs: decimal, reader, white_diff, default_validator, comparators
 // - the plan: plan_lines, scores, plan, inflate, job_files, plan_reader
 // - confinement: system_calls, decisions, seccomp, landlock, pid_namespaces, capabilities
-// - processes: processes, hidden_calls, proc_files, job, process_directories
+// - processes: processes, hidden_calls, proc_files, directories, judge_directories, job, process_directories
 // - contestants: contestants, permissions, launch, refusals, warm_interpreter
 // - a test: judges, outcome, hang_ups, passes, test_state, watching, one_test
 // - a job: run_mode, compile_mode, build_mode
