@@ -13,6 +13,7 @@ import secrets
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import thread as _imported_early_too  # noqa: F401 - not readable after root is given up
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,13 +23,17 @@ import pytest
 
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.config import MIB
+from ioi_eval.config import MIB, CompileLimits
+from ioi_eval.jobs.recipes import Recipe
+from ioi_eval.jobs.runner_answer import CompileAnswer
+from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.model import Execution, Isolation, Job, Problem, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston import problem_packages as _imported_early  # noqa: F401 - not readable after root is given up
 from ioi_eval.scorer import Scorer
+from ioi_eval.toolchain import Toolchain
 from tests.attacks.arena import COMPILING, HONEST, LONG_TIME_LIMIT_S, policy, problem, sealed_problem, source
 from tests.attacks.catalogue import Attack, Program, programs
 from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
@@ -97,6 +102,7 @@ class Campaign:
         level: the strongest isolation that is used, and the weakest that is accepted.
         person: the user who starts the sandbox.
         cache: the cache directory, which that user can write.
+        programs: the cache directory with the attacking programs that an earlier campaign compiled.
         served: whether a worker judges, over HTTP.
         builds: whether run jobs compile their program first (build jobs), as on clusters.
         compiler: whether to include the attacks on the compiler.
@@ -107,6 +113,7 @@ class Campaign:
     level: Isolation
     person: Person
     cache: Path
+    programs: Path
     served: bool = False
     builds: bool = False
     compiler: bool = True
@@ -114,6 +121,11 @@ class Campaign:
     one_by_one: bool = False
     _found: Findings | None = field(default=None, init=False)
     _started: bool = field(default=False, init=False)
+
+    @property
+    def compiles_all(self) -> bool:
+        """Whether it compiles all attacking programs itself: if run jobs compile, and if it judges one by one."""
+        return self.served or self.builds or self.one_by_one
 
     @property
     def required_isolation(self) -> Isolation:
@@ -135,6 +147,28 @@ class Campaign:
 
     def _make(self) -> Findings:
         return asyncio.run(_judge_all(self))
+
+
+class _Programs(KeptPrograms):
+    """Attacking programs, compiled by the first campaign that needs them. What the compiler makes does not depend on
+    the isolation.
+
+    Args:
+        campaign: the campaign that uses them. Its level is stated as that of the compilation.
+    """
+
+    def __init__(self, campaign: Campaign) -> None:
+        super().__init__(campaign.programs)
+        self._level = campaign.level
+
+    async def key(self, recipe: Recipe, toolchain: Toolchain, target: Target, limits: CompileLimits) -> str | None:
+        """A key that is the same for each isolation level."""
+        return await super().key(recipe, toolchain, replace(target, isolation=Isolation.FULL), limits)
+
+    async def answer(self, key: str) -> CompileAnswer | None:
+        """The answer to the compilation in another campaign, as if it had been compiled in this one."""
+        answer = await super().answer(key)
+        return None if answer is None else replace(answer, isolation=self._level)
 
 
 class _Distant:
@@ -216,9 +250,14 @@ Work = Callable[[], Awaitable[Mapping[str, Finding]]]
 def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
     """What is judged in the campaign. Slow attacks on the compiler come last."""
     store = ArtifactStore(campaign.cache)
-    for program in programs():
+    kept = None if campaign.compiles_all else _Programs(campaign)
+    for program in sorted(programs(), key=lambda program: program.long_limit):  # a file's two programs are equal
         scorer = Scorer(
-            sandbox, artifacts=store, policy=policy(campaign.required_isolation), bundle_tests=program.bundle
+            sandbox,
+            artifacts=store,
+            policy=policy(campaign.required_isolation),
+            bundle_tests=program.bundle,
+            kept_programs=kept,
         )
         yield program.name, partial(attack_by_program, program, scorer, campaign.cache)
     settings = replace(PYTHON, isolation=campaign.required_isolation)

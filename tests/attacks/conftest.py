@@ -48,6 +48,7 @@ def caches(cache_with_runner: Path) -> Iterator[Callable[[Person], Path]]:
             if person.name not in made:
                 path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="attack-cache-")))
                 path.chmod(0o755)
+                (path / "programs").mkdir(mode=0o755)  # other users can only read what its owner stores there
                 copy_cache(cache_with_runner, path, owner=USER_UID if person.gives_up_root else None)
                 made[person.name] = path
             return made[person.name]
@@ -110,6 +111,7 @@ def campaign(request: pytest.FixtureRequest, caches: Callable[[Person], Path]) -
         level,
         person,
         caches(person),
+        caches(persons()[0]),
         served=served,
         builds=request.param == STRONGEST_AND_WEAKEST[1],
         compiler=full or request.param in COMPILING,

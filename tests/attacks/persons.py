@@ -10,6 +10,7 @@ if the checkout were in root's home.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import os
@@ -55,6 +56,7 @@ class Person:
         fingerprint.runner_digest()
         fingerprint.harness_digest()
         fingerprint.rules_digest()
+        codecs.lookup("ascii")  # Python imports it when it is first used
         with contextlib.ExitStack() as stack:
             directory = None
             if os.geteuid() != 0:

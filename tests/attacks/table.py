@@ -101,9 +101,9 @@ def _campaigns() -> Iterator[list[Campaign]]:
             cache.chmod(0o755)
             if person.gives_up_root:
                 os.chown(cache, USER_UID, USER_UID)
-            made += [Campaign(level, person, cache, slow=person == persons()[0]) for level in LEVELS]
+            made += [Campaign(level, person, cache, cache, slow=person == persons()[0]) for level in LEVELS]
             if not person.gives_up_root:
-                made.append(Campaign(Isolation.FULL, person, cache, served=True, slow=False))
+                made.append(Campaign(Isolation.FULL, person, cache, cache, served=True, slow=False))
         yield made
 
 
