@@ -106,6 +106,7 @@ class Campaign:
         served: whether a worker judges, over HTTP.
         builds: whether run jobs compile their program first (build jobs), as on clusters.
         compiler: whether to include the attacks on the compiler.
+        python: whether to include the attacks by Python programs.
         slow: whether to include those that reach the compiler's limits.
         one_by_one: whether to judge one program at a time.
     """
@@ -117,6 +118,7 @@ class Campaign:
     served: bool = False
     builds: bool = False
     compiler: bool = True
+    python: bool = True
     slow: bool = True
     one_by_one: bool = False
     _found: Findings | None = field(default=None, init=False)
@@ -263,7 +265,7 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
     settings = replace(PYTHON, isolation=campaign.required_isolation)
     executor = AppsExecutor(sandbox, artifacts=store, settings=settings)
     long_limit = AppsExecutor(sandbox, artifacts=store, settings=replace(settings, time_limit_s=LONG_TIME_LIMIT_S))
-    for python_attack in PYTHON_ATTACKS:
+    for python_attack in PYTHON_ATTACKS if campaign.python else ():
         judge = long_limit if python_attack.long_limit else executor
         yield python_attack.name, partial(_attack_by_python, python_attack, judge)
     compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.required_isolation, compiling=COMPILING))

@@ -17,6 +17,7 @@ from tests.attacks.compile_attacks import CompileAttack
 from tests.attacks.failures import summary
 from tests.attacks.levels import why_not
 from tests.attacks.persons import USER_UID, Person, persons
+from tests.attacks.python_attack import PythonAttack
 from tests.selecting import deselect
 from tests.shared_work import copy_cache
 
@@ -32,7 +33,9 @@ STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
 """The campaigns of `test_survival.py` without `--full`. The weaker one uses build jobs, as clusters do."""
 
 COMPILING = (*STRONGEST_AND_WEAKEST, ALL[-1])
-"""The campaigns with attacks on the compiler, without `--full`: for these, the campaigns differ little."""
+"""The campaigns with attacks on the compiler and by Python programs, without `--full`. For these, the campaigns differ
+little; each level, each user and each kind of sandbox occurs. Python programs attack the harness in their own process,
+and the box around it is that of compiled programs, whose attacks run in all campaigns."""
 
 
 @pytest.fixture(scope="session")
@@ -86,12 +89,13 @@ def _is_selected(item: pytest.Item, *, full: bool) -> bool:
     if item.path.stem == "test_survival":
         served = way[2]
         return not served and (full or way in STRONGEST_AND_WEAKEST)
-    return full or not isinstance(attack, CompileAttack) or is_in_campaign(way, attack)
+    return full or not isinstance(attack, CompileAttack | PythonAttack) or is_in_campaign(way, attack)
 
 
-def is_in_campaign(way: Way, attack: CompileAttack) -> bool:
-    """Whether an attack on the compiler belongs to a campaign without `--full`."""
-    return way == ALL[0] or (way in COMPILING and not attack.slow)
+def is_in_campaign(way: Way, attack: CompileAttack | PythonAttack) -> bool:
+    """Whether an attack on the compiler or by Python belongs to a campaign without `--full`."""
+    is_slow = isinstance(attack, CompileAttack) and attack.slow
+    return way == ALL[0] or (way in COMPILING and not is_slow)
 
 
 def name_of(level: Isolation, person: Person, served: bool) -> str:
@@ -115,6 +119,7 @@ def campaign(request: pytest.FixtureRequest, caches: Callable[[Person], Path]) -
         served=served,
         builds=request.param == STRONGEST_AND_WEAKEST[1],
         compiler=full or request.param in COMPILING,
+        python=full or request.param in COMPILING,
         slow=full or request.param == ALL[0],
         one_by_one=full,
     )
