@@ -163,7 +163,7 @@ void await_turn() {
 }
 
 [[noreturn]] void usage() {
-  static const char text[] = "usage: runner (--dir DIRECTORY | --fds NAME=NUMBER,... | --probe | --version)"
+  static const char text[] = "usage: runner (--dir DIRECTORY [--stored PACKAGE] | --fds NAME=NUMBER,... | --probe | --version)"
                              " [--most full|reduced|none] [--wait] [--without landlock,notify]\n";
   if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(2);
   _exit(2);
@@ -171,7 +171,7 @@ void await_turn() {
 
 // The arguments. PROTOCOL.md explains them.
 struct Options {
-  std::string mode, value, without;
+  std::string mode, value, without, stored;
   bool waits = false;
   Isolation most = Isolation::Full;
 };
@@ -187,12 +187,14 @@ Options read_options(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; i++) {
     std::string word = argv[i];
-    bool takes_value = word == "--dir" || word == "--fds" || word == "--most" || word == "--without";
+    bool takes_value = word == "--dir" || word == "--fds" || word == "--most" || word == "--without" || word == "--stored";
     if (takes_value && i + 1 == argc) usage();
     if (word == "--most") {
       options.most = isolation_named(argv[++i]);
     } else if (word == "--without") {
       options.without = argv[++i];
+    } else if (word == "--stored") {
+      options.stored = argv[++i];
     } else if (word == "--wait") {
       options.waits = true;
     } else if (options.mode.empty() && (takes_value || word == "--probe" || word == "--version")) {
@@ -202,7 +204,7 @@ Options read_options(int argc, char** argv) {
       usage();
     }
   }
-  if (options.mode.empty()) usage();
+  if (options.mode.empty() || (!options.stored.empty() && options.mode != "--dir")) usage();
   return options;
 }
 
@@ -228,11 +230,20 @@ void print_end(const Lines& lines, Isolation isolation) {
   print(line.take() + "\n");
 }
 
+// Adds the files that the job takes from a problem's package. If not all are there, the client must send those, and nothing is run.
+void add_stored(JobFiles& files, const std::string& package) {
+  std::string refusals = files.add_stored(package);
+  if (refusals.empty()) return;
+  print(refusals);
+  _exit(kNotStoredCode);
+}
+
 void run_job(const Options& options, Lines& lines) {
   close_on_exec();
   grow_table();
   JobFiles files;
   options.mode == "--dir" ? files.in_directory(options.value) : files.inherit(options.value);
+  if (!options.stored.empty()) add_stored(files, options.stored);
   const Plan plan = read_plan(files, lines.nonce);
   const Plan steps = read_steps(plan, files, lines.nonce);
   Machine machine = find_machine(options.most, options.without);

@@ -28,7 +28,7 @@ class JobFiles {
       if (fcntl(static_cast<int>(fd), 1034 /* F_GET_SEALS */) >= 0) fchmod(static_cast<int>(fd), 0555);
       entries_.emplace_back(decode(entry.substr(0, equals)), static_cast<int>(fd));
     }
-    read_sums(descriptor_of(kSums));
+    sums_ = read_sums(descriptor_of(kSums));
     read_packed(descriptor_of(kPacked));
   }
 
@@ -36,8 +36,35 @@ class JobFiles {
     if (chdir(directory.c_str()) != 0) system_fault("--dir %s", directory.c_str());
     by_path_ = true;
     Fd sums(open(kSums, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)), packed(open(kPacked, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    read_sums(sums.get());
+    sums_ = read_sums(sums.get());
     read_packed(packed.get());
+    if (sums) unlink(kSums);
+    if (packed) unlink(kPacked);
+  }
+
+  // Adds the files that the job takes from a problem's package. `stored` has a line for each of them: `stored FILE HASH NAME`. The
+  // package has the file as blobs/NAME, and its checksum in `sums`. Returns a line about each one that is missing or damaged.
+  std::string add_stored(const std::string& package) {
+    Fd list(open(kStored, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!list) plan_fault("the job has no file %s", kStored);
+    Fd sums(open((package + "/" + kSums).c_str(), O_RDONLY | O_CLOEXEC));
+    std::map<std::string, std::string> known = read_sums(sums.get());
+    std::string refusals;
+    for (const std::string& line : split(head(list.get(), kMostUnpackedBytes), '\n')) {
+      std::vector<std::string> words = split(line, ' ');
+      if (words.size() < 4 || words[1] == "runner") continue;  // `graders/stored/run` has checked the runner
+      Fd file(open((package + "/blobs/" + words[3]).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+      if (!file) {
+        refusals += "not stored: " + words[2] + " is missing\n";
+      } else if (sum_of(words[1], file.get()) != known[words[3]]) {
+        refusals += "not stored: " + words[2] + " is another file\n";
+      } else {
+        entries_.emplace_back(words[1], file.get());
+        opened_.push_back(std::move(file));
+      }
+    }
+    unlink(kStored);
+    return refusals;
   }
 
   void forget() {
@@ -78,7 +105,7 @@ class JobFiles {
   }
 
  private:
-  static constexpr const char *kSums = "sums", *kPacked = "packed", *kDeflated = ".deflated";
+  static constexpr const char *kSums = "sums", *kPacked = "packed", *kDeflated = ".deflated", *kStored = "stored";
 
   // A file that was sent as it is; -1 if there is none.
   int find(const std::string& name) {
@@ -107,9 +134,9 @@ class JobFiles {
     }
     Fd file = sealable_file(name.c_str());
     if (!write_all(file.get(), content.data(), content.size())) system_fault("unpack %s", name.c_str());
-    memory_files_.push_back(sealed(std::move(file), 0555));
+    opened_.push_back(sealed(std::move(file), 0555));
     unpacked_.insert(name);
-    entries_.emplace_back(name, memory_files_.back().get());
+    entries_.emplace_back(name, opened_.back().get());
     return entries_.back().second;
   }
 
@@ -139,22 +166,19 @@ class JobFiles {
       packed_[decode(text.substr(blank + 1, end - blank - 1))] = text.substr(end + 1, size);
       at = end + 1 + size;
     }
-    if (by_path_) unlink(kPacked);
   }
 
-  // Lines of a file's checksum and its name, as a word. The file may be absent: then nothing is checked.
-  void read_sums(int fd) {
-    if (fd < 0) return;
+  // Lines of a file's checksum and its name, as a word. The file may be absent: then nothing is known.
+  static std::map<std::string, std::string> read_sums(int fd) {
+    std::map<std::string, std::string> sums;
+    if (fd < 0) return sums;
     for (const std::string& line : split(head(fd, 16 << 20), '\n')) {
-      if (line.size() > 9) sums_[decode(line.substr(9))] = line.substr(0, 8);
+      if (line.size() > 9) sums[decode(line.substr(9))] = line.substr(0, 8);
     }
-    if (by_path_) unlink(kSums);
+    return sums;
   }
 
-  // The descriptor, once the file is known to be what the client has sent.
-  int checked(const std::string& name, int fd) {
-    auto found = sums_.find(name);
-    if (found == sums_.end()) return fd;
+  static std::string sum_of(const std::string& name, int fd) {
     Checksum sum;
     char block[65536];
     ssize_t n;
@@ -162,7 +186,14 @@ class JobFiles {
       if (n < 0) system_fault("read %s", name.c_str());
       sum.add(block, static_cast<size_t>(n));
     }
-    if (sum.text() != found->second) fault(FaultKind::System, "the job's file " + name + " was changed on the way");
+    return sum.text();
+  }
+
+  // The descriptor, once the file is known to be what the client has sent.
+  int checked(const std::string& name, int fd) {
+    auto found = sums_.find(name);
+    if (found == sums_.end()) return fd;
+    if (sum_of(name, fd) != found->second) fault(FaultKind::System, "the job's file " + name + " was changed on the way");
     sums_.erase(found);
     return fd;
   }
@@ -170,7 +201,7 @@ class JobFiles {
   std::map<std::string, std::string> sums_, packed_;
   std::vector<std::pair<std::string, int>> entries_;
   std::set<std::string> unpacked_;
-  std::vector<Fd> memory_files_;
+  std::vector<Fd> opened_;  // memory files, and those of a package
   bool by_path_ = false;
   int added_ = -1;
 };

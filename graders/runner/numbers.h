@@ -52,6 +52,7 @@ constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over it
 // Files that were packed by the client, which on `ioi-eval serve` may be anybody. The same as there for whole requests.
 constexpr size_t kMostPackedBytes = 512 << 20, kMostUnpackedBytes = 64 << 20, kMostRatio = 32;
 
+constexpr int kNotStoredCode = 66;  // the exit code if a problem's package lacks files of the job; `graders/stored/run` has it too
 constexpr const char* kHiddenCall = "hidden_call";  // replaces the name of a deadly call that the listener did not receive
 constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr const char* kKilledFromOutside = "killed from outside: is there memory left?";

@@ -158,7 +158,10 @@ def test_version_and_probe(runner: Path, boxes: Callable[[str], Box]) -> None:
     assert isinstance(probe["hidden"], list)
 
 
-@pytest.mark.parametrize("arguments", [[], ["--dir"], ["--what"], ["--probe", "--version"], ["--probe", "--most", "x"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--dir"], ["--what"], ["--probe", "--version"], ["--probe", "--most", "x"], ["--fds", "", "--stored", "/"]],
+)
 def test_wrong_call_is_refused(runner: Path, arguments: list[str]) -> None:
     """Unknown arguments end with exit code 2 and a usage line."""
     done = subprocess.run([str(runner), *arguments], capture_output=True, text=True, check=False)

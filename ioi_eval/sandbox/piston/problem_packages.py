@@ -5,10 +5,11 @@ package has exactly that data. The package also contains the problem's compiled 
 graders) and what runs them. They are not part of the name, because they differ with compilers and versions; a job sends
 those that a worker does not have (`stored_files.py`).
 
-A package is a tarball in Piston's format: `pkg-info.json`, `environment`, `run` (`graders/stored/`), and `blobs/`, with
-hashes with a key as names (`ProblemPackage`). Its version is a hash of its contents, so a package never changes: a file
-that is compiled again makes another version. A repository is a directory that any web server can serve: `index`, one
-line a package, and the tarballs. Equal contents make equal tarballs.
+A package is a tarball in Piston's format: `pkg-info.json`, `environment`, `run` (`graders/stored/`), `blobs/`, with
+hashes with a key as names (`ProblemPackage`), and `sums`, with the CRC-32 of each blob, which shows damage. Its version
+is a hash of its contents, so a package never changes: a file that is compiled again makes another version. A repository
+is a directory that any web server can serve: `index`, one line a package, and the tarballs. Equal contents make equal
+tarballs.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import hashlib
 import io
 import json
 import tarfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +49,7 @@ LIMITS = {
 }
 """The limits that jobs may request on a server with default settings. Source: our package in `piston/packages/`."""
 
-_FORMAT = b"2"  # of the package's contents and of the list of files that its script reads; part of its name
+_FORMAT = b"3"  # of the package's contents and of the list of files that its script reads; part of its name
 INDEX = "index"
 _LOCK = ".index.lock"  # `piston/build-repository` takes it too
 _COMPRESSION = 1  # the network limits installing; even this level compresses test data to a third
@@ -204,9 +206,28 @@ def _write_tarball(file: IO[bytes], package: ProblemPackage, version: str, conte
         directory = tarfile.TarInfo("blobs")
         directory.type, directory.mode = tarfile.DIRTYPE, 0o755
         archive.addfile(directory)
+        sums: list[str] = []
         for name, content in sorted(named.items()):
             with _opened(content) as (size, stream):
-                archive.addfile(_entry(f"blobs/{name}", size, 0o555), stream)
+                summed = _Summed(stream)
+                archive.addfile(_entry(f"blobs/{name}", size, 0o555), summed)  # type: ignore[arg-type]
+            sums.append(f"{summed.crc:08x} {name}\n")
+        text = "".join(sums).encode()
+        archive.addfile(_entry("sums", len(text), 0o444), io.BytesIO(text))
+
+
+class _Summed:
+    """A stream, and the CRC-32 of what has been read of it."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.crc = 0
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        piece = self._stream.read(size)
+        self.crc = zlib.crc32(piece, self.crc)
+        return piece
 
 
 def _entry(name: str, size: int, mode: int) -> tarfile.TarInfo:

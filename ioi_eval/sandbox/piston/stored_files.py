@@ -3,9 +3,9 @@
 A problem's files are on a worker as a Piston package, one for each problem (`problem_packages.py` makes it). A job that
 uses them has this package as its runtime: since isolate a job sees its own package only. So jobs of other problems
 cannot see these files; programs and compilers in jobs of this problem cannot either, because the runner confines them
-before they start. The package's `run` (`graders/stored/run`) opens the files that the job's
-file `stored` names, checks their hashes, and starts the runner with these and with the files that came with the job.
-Its answer names files that are missing or have another hash (`refused`), and the client sends these from then on: a
+before they start. The package's `run` (`graders/stored/run`) compares the runner with its hash and starts it; the
+runner opens the files that the job's file `stored` names, and compares them with the package's checksums.
+The answer names files that are missing or damaged (`refused`), and the client sends these from then on: a
 package that is outdated, foreign or damaged makes requests larger, but never changes a verdict.
 
 The runner, which every job needs, is in our own packages too (`without_runner`): a job is sent without the runner, if
@@ -18,6 +18,7 @@ import hashlib
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ioi_eval.errors import RejectedError, SandboxError
@@ -37,7 +38,7 @@ LIST = "stored"
 """The name of a job's file that lists those of its files that are in the package."""
 
 REFUSED_CODE = 66
-"""The exit code of `graders/stored/run` if files are missing, or have another hash."""
+"""The exit code of `graders/stored/run` and of the runner if files of the package are missing or damaged."""
 
 ALL = "*"
 """Stands for all files, if none can be checked."""
@@ -70,6 +71,13 @@ _REFUSAL = re.compile(rf"not stored: ([0-9a-f]{{{DIGITS}}}|\*) (.*)")
 def digest(content: Content) -> str:
     """The first 128 bits of a content's SHA-256, hexadecimal. Requests have one for each file, so it is short."""
     return (content.sha256 if isinstance(content, Blob) else hashlib.sha256(content).hexdigest())[:DIGITS]
+
+
+@lru_cache(maxsize=8)
+def _runner_sum(runner: Content) -> str:
+    """What `b2sum -l 128` prints for a runner."""
+    content = runner.path.read_bytes() if isinstance(runner, Blob) else runner
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def is_worth_storing(content: Content) -> bool:
@@ -133,7 +141,11 @@ def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
             return None
         file_hash = digest(file.content) if is_worth_storing(file.content) else ""
         if file_hash and file_hash not in absent and (file_hash in package.held or _ALSO_STORED.fullmatch(file.name)):
-            lines.append(f"stored {file.name} {file_hash} {package.name_of(file_hash)}\n")
+            line = f"stored {file.name} {file_hash} {package.name_of(file_hash)}"
+            if file.name == "runner":
+                lines.insert(0, f"{line} {_runner_sum(file.content)}\n")
+            else:
+                lines.append(f"{line}\n")
             named.add(file_hash)
         else:
             sent.append(file)

@@ -41,7 +41,7 @@ from ioi_eval.sandbox.serve.request import Refusal
 
 _LANGUAGE = re.compile(PROBLEM_PACKAGE_PREFIX + r"[0-9a-f]{24}")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
-_STORED = re.compile(rf"stored ([A-Za-z0-9_][A-Za-z0-9_.]*) ([0-9a-f]{{{DIGITS}}}) ([0-9a-f]{{24}})")
+_STORED = re.compile(rf"stored ([A-Za-z0-9_][A-Za-z0-9_.]*) ([0-9a-f]{{{DIGITS}}}) ([0-9a-f]{{24}})(?: [0-9a-f]+)?")
 _BLOB = re.compile(r"(?:\./)?blobs/([0-9a-f]{24})")
 _INDEX_BYTES = 64 << 20
 _LIST_BYTES = 256 << 10  # each of at most MAX_FILES lines has a hash, and two names

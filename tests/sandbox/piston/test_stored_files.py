@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -24,7 +23,7 @@ from ioi_eval.sandbox.piston.stored_files import (
 from ioi_eval.sandbox.piston.wire import Runtime
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored
 from ioi_eval.sandbox.serve.request import Refusal
-from tests.sandbox.packaged import LARGE, LIMIT, RUNNER, a_job, blobs, installed, made, sha256, some_problem, unpacked
+from tests.sandbox.packaged import LARGE, LIMIT, a_job, blobs, installed, sha256, some_problem
 
 Given = Callable[[Job], Mapping[str, str] | Execution]
 """Returns the hashes of the files that the runner gets, by name; or the refusal of the job."""
@@ -39,29 +38,6 @@ def by_server(packages: InstalledPackages, runtime: Runtime) -> Given:
         except NotStored as missing:
             return missing.execution()
         return {name: sha256(content) for name, content in files.items()}
-
-    return given_by
-
-
-def by_script(package: Path, box: Path) -> Given:
-    """The files as the package's script gives them on Piston."""
-
-    def given_by(job: Job) -> Mapping[str, str] | Execution:
-        directory = box / secrets.token_hex(4)
-        directory.mkdir()
-        for file in job.files:
-            assert isinstance(file.content, bytes)
-            (directory / file.name).write_bytes(file.content)
-        done = subprocess.run(
-            ["bash", package / "run", job.files[0].name],
-            cwd=directory, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        assert done.stderr == ""
-        if done.returncode:
-            return Execution(run=Stage(stdout=done.stdout, stderr="", code=done.returncode))
-        given = dict(line.rstrip(" -").split("=") for line in done.stdout.splitlines() if "=" in line)
-        assert len(given) == len(done.stdout.splitlines()), "the job's files are no longer there"
-        return given | {"runner": sha256(RUNNER)}
 
     return given_by
 
@@ -115,26 +91,6 @@ def test_the_runner_gets_the_right_files(
     job = a_job(problem, JobFile(name="checker", content=extra, executable=True))
     found, _ = files_and_sizes(job, by_server(packages, packages.runtimes()[0]))
     assert found == {file.name: sha256(file.content) for file in job.files}
-
-
-@pytest.mark.parametrize("how", CHANGES)
-@pytest.mark.parametrize("which", ["all", "one"])
-def test_the_package_s_script_gives_the_same_files(tmp_path: Path, how: str, which: str) -> None:
-    """The package's script gives the same files, after at most two requests."""
-    problem = some_problem(b"a b" * LARGE, bytes(range(256)) * 2, b"small")
-    tarball = made(tmp_path / "repository", problem)
-    package = unpacked(tmp_path / "repository" / tarball.file, tmp_path / "package")
-    (tmp_path / "box").mkdir()
-    paths = sorted((package / "blobs").iterdir())
-    for path in paths if which == "all" else paths[:1]:
-        change(path, how)
-    job = a_job(problem)
-    found, sizes = files_and_sizes(job, by_script(package, tmp_path / "box"))
-    assert found == {file.name: sha256(file.content) for file in job.files}
-    assert len(sizes) <= 2, sizes
-    if how == "kept":
-        (size,) = sizes
-        assert size < 1500, "the list, the program, the plan, and small files"
 
 
 def test_small_files_are_sent(tmp_path: Path) -> None:
