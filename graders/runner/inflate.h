@@ -18,13 +18,7 @@ class PackedBits {
   explicit PackedBits(std::string_view bytes) : bytes_(bytes) {}
 
   unsigned peek(int count) {
-    while (held_ < count) {
-      if (at_ >= bytes_.size() + sizeof bits_) damaged_deflate("they end too early");
-      uint64_t next = at_ < bytes_.size() ? static_cast<unsigned char>(bytes_[at_]) : 0;
-      bits_ |= next << held_;
-      at_++;
-      held_ += 8;
-    }
+    if (held_ < count) fill(count);
     return static_cast<unsigned>(bits_ & ((uint64_t{1} << count) - 1));
   }
 
@@ -42,6 +36,24 @@ class PackedBits {
   void skip_to_byte() { skip(held_ % 8); }
 
  private:
+  void fill(int count) {
+    if (at_ + sizeof bits_ <= bytes_.size()) {
+      uint64_t next;
+      memcpy(&next, bytes_.data() + at_, sizeof next);
+      bits_ |= next << held_;  // also a part of a byte that is not held; the same bits are added when it is read again
+      int bytes = (63 - held_) / 8;
+      at_ += static_cast<size_t>(bytes);
+      held_ += 8 * bytes;
+    }
+    while (held_ < count) {
+      if (at_ >= bytes_.size() + sizeof bits_) damaged_deflate("they end too early");
+      uint64_t next = at_ < bytes_.size() ? static_cast<unsigned char>(bytes_[at_]) : 0;
+      bits_ |= next << held_;
+      at_++;
+      held_ += 8;
+    }
+  }
+
   std::string_view bytes_;
   size_t at_ = 0;
   uint64_t bits_ = 0;
@@ -160,7 +172,13 @@ inline std::string inflate(std::string_view packed, size_t size) {
       size_t distance = kDistances[code] + bits.take(code < 2 ? 0 : static_cast<int>(code / 2 - 1));
       if (distance > done) damaged_deflate("a distance is too large");
       if (length > size - done) damaged_deflate("they are longer than announced");
-      for (size_t end = done + length; done < end; done++) unpacked[done] = unpacked[done - distance];
+      char* to = &unpacked[done];
+      if (distance >= length) {
+        memcpy(to, to - distance, length);
+      } else {
+        for (size_t i = 0; i < length; i++) to[i] = to[i - distance];
+      }
+      done += length;
     }
   }
   if (done != size) damaged_deflate("they are shorter than announced");
