@@ -182,10 +182,10 @@ def test_only_the_named_package_is_installed(start: Any, run: Run) -> None:
     assert "ioi_eval_run" not in run("cluster", "status", "--endpoints", url).stdout
 
 
-NARROW = ["--body", "102400", "--limit", "run_timeout=3000", "--limit", "run_cpu_time=3000"]
+NARROW = ["--body", "102400", "--limit", "run_timeout=14000", "--limit", "run_cpu_time=3000"]
 BODY_FINDING = ("request size: 100 KiB: programs and tests do not fit", "limit: '512mb' in the two body_parser lines")
 TIME_FINDINGS = [
-    ("run_timeout: 3000 ms", "PISTON_RUN_TIMEOUT=600000"),
+    ("run_timeout: 14000 ms", "PISTON_RUN_TIMEOUT=600000"),
     ("run_cpu_time: 3000 ms", "PISTON_RUN_CPU_TIME=600000"),
 ]
 OUTPUT = "PISTON_OUTPUT_MAX_SIZE=134217728"

@@ -64,7 +64,7 @@ def test_a_correct_worker(start: Any, artifacts: ArtifactStore) -> None:
         (["--output", "1500000"], ("output", Severity.BAD, "PISTON_OUTPUT_MAX_SIZE")),
         (["--body", "102400"], ("request size", Severity.BAD, "BODY_LIMIT")),
         (["--body", "20000000"], ("request size", Severity.WARNING, "BODY_LIMIT")),
-        (["--limit", "run_timeout=3000"], ("run_timeout", Severity.BAD, "PISTON_RUN_TIMEOUT=600000")),
+        (["--limit", "run_timeout=14000"], ("run_timeout", Severity.BAD, "PISTON_RUN_TIMEOUT=600000")),
         (["--limit", "run_timeout=30000"], ("run_timeout", Severity.WARNING, "PISTON_RUN_TIMEOUT=600000")),
         (["--limit", "run_cpu_time=3000"], ("run_cpu_time", Severity.BAD, "PISTON_RUN_CPU_TIME=600000")),
         (["--limit", "compile_timeout=10000"], ("compile_timeout", Severity.WARNING, "PISTON_COMPILE_TIMEOUT=300000")),
@@ -116,7 +116,7 @@ def test_linking_is_a_finding_unless_the_worker_has_cms_ioi(starter: Starter) ->
 def test_all_faults_are_reported_at_once(start: Any, artifacts: ArtifactStore) -> None:
     """The output limit of a default server already makes it unusable. The doctor also reports its other limits."""
     url = worker(
-        start, "--packages", "bash", "--output", "1024", "--body", "102400", "--limit", "run_timeout=3000"
+        start, "--packages", "bash", "--output", "1024", "--body", "102400", "--limit", "run_timeout=14000"
     ).urls[0]
     findings = examine(url, artifacts)
     assert {what for what, finding in findings.items() if finding.state is Severity.BAD} == {
