@@ -178,7 +178,7 @@ def test_a_job_without_an_answer_is_sent_six_times(start: Any) -> None:
     async def ask(cluster: PistonCluster) -> None:
         await arm(proxy)
         target = cluster.targets()[0]
-        with pytest.raises(ExhaustedError, match=r"sent 6 times, on .*; at last: .*HTTP 500") as raised:
+        with pytest.raises(ExhaustedError, match=r"tried 6 times, on .*; at last: .*HTTP 500") as raised:
             await with_retries(lambda retries: cluster.execute(replace(echo("1"), retries=retries), target))
         assert all(url.removesuffix("/api/v2") in str(raised.value) for url in proxy.urls)
 
