@@ -210,7 +210,7 @@ def _write_tarball(file: IO[bytes], package: ProblemPackage, version: str, conte
         for name, content in sorted(named.items()):
             with _opened(content) as (size, stream):
                 summed = _Summed(stream)
-                archive.addfile(_entry(f"blobs/{name}", size, 0o555), summed)  # type: ignore[arg-type]
+                archive.addfile(_entry(f"blobs/{name}", size, 0o555), summed)  # type: ignore[arg-type]  # it only reads
             sums.append(f"{summed.crc:08x} {name}\n")
         text = "".join(sums).encode()
         archive.addfile(_entry("sums", len(text), 0o444), io.BytesIO(text))
