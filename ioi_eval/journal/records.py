@@ -73,23 +73,8 @@ class RecordFile:
             self.end = offset
             with contextlib.suppress(OSError):  # otherwise the next start cuts off the torn record
                 os.ftruncate(self.fd, offset)
-            raise self._failed("write", error, self._sync_earlier()) from error
+            raise self._failed("write", error, "The records before this one are kept") from error
         return offset
-
-    def _sync_earlier(self) -> str:
-        """Sync the records before one that could not be written. Returns the part of the message about them."""
-        try:
-            os.fsync(self.fd)
-        except OSError:
-            return self._unknown()
-        self.safe = self.end
-        return "All records before this one are on the disk"
-
-    def _unknown(self) -> str:
-        return (
-            f"The first {self.safe} bytes are known to be on the disk; whether the {self.end - self.safe} after them "
-            "are, the next start finds out"
-        )
 
     def sync(self) -> None:
         """Write everything that was appended to the disk (fsync).
@@ -104,7 +89,8 @@ class RecordFile:
         try:
             os.fsync(self.fd)
         except OSError as error:
-            failure = self._failed("fsync", error, self._unknown())
+            unknown = f"Only the first {self.safe} bytes are known to be on the disk; the next start checks the others"
+            failure = self._failed("fsync", error, unknown)
             self._refused = str(failure)
             raise failure from error
         self.safe = max(self.safe, end)

@@ -35,7 +35,7 @@ class Journal:
     Attributes:
         index: the positions of the records.
         notes: notes for users.
-        found: `state` when this was opened.
+        state_at_opening: `state` when this was opened, before the first record of this run.
 
     Raises:
         InputError: another run writes here, the file is not a journal, or it is damaged in the middle.
