@@ -114,9 +114,9 @@ def score_all(
     def show(to_score: DumpToScore, outcome: DumpOutcome) -> int:
         call, texts = to_score.call, [terminal_report(outcome.summary)]
         if call.suspicious:
-            from ioi_eval.report.suspicious import suspicious_of, suspicious_report
+            from ioi_eval.report.suspicious import suspicious_report
 
-            texts.append(suspicious_report(suspicious_of(result_rows(call.out), id_column=call.id_column)))
+            texts.append(suspicious_report(result_rows(call.out), id_column=call.id_column))
         end_run(call.out, outcome.summary, events, *texts)
         return max(outcome.exit_code, after(call, outcome))
 
