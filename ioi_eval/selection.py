@@ -68,7 +68,7 @@ def select(rows: Sequence[Row], limit: int | None = LIMIT) -> tuple[int, ...]:
         raise InputError(f"a limit of {limit} submissions is not possible; give 0 or more, or none for all")
     candidates = [index for index, row in enumerate(rows) if _compiles(row)]
     most = len(candidates) if limit is None else min(limit, len(candidates))
-    listed: Sequence[Row] = next((results for row in rows if (results := _results(row))), ())
+    listed = _first_results(rows)
     subtasks = [str(result["subtask"]) for result in listed]
     places = {name: number for number, name in enumerate(subtasks)}
     samples = _samples_of(listed)
@@ -137,8 +137,7 @@ def select_as_reference(rows: Sequence[Row]) -> tuple[int, ...]:
 
     Source: huggingface/ioi, `run_tests/selection_simulator.py`.
     """
-    listed: Sequence[Row] = next((results for row in rows if (results := _results(row))), ())
-    subtasks = [str(result["subtask"]) for result in listed]
+    subtasks = [str(result["subtask"]) for result in _first_results(rows)]
     if not subtasks:
         return ()
     promise = {index: _promise_for_reference(row) for index, row in enumerate(rows) if _counts_for_reference(row)}
@@ -222,17 +221,21 @@ def _results(row: Row) -> Sequence[Row]:
     return () if results is None else results
 
 
+def _first_results(rows: Sequence[Row]) -> Sequence[Row]:
+    """The results of the first row that has any, which show the problem's subtasks."""
+    return next(filter(None, map(_results, rows)), ())
+
+
 def _target(row: Row) -> str:
     return str(row.get("target_subtask") or "")
 
 
 def _compiles(row: Row) -> bool:
     """Whether the program compiles. Without that column, the code and the verdicts of the subtasks decide."""
-    if row.get("code_compiles") is not None:
-        return bool(row["code_compiles"])
-    has_code = bool(row["code"]) if "code" in row else True
+    if (compiles := row.get("code_compiles")) is not None:
+        return bool(compiles)
     verdicts = [result.get("status") for result in _results(row)]
-    return has_code and bool(verdicts) and _NO_PROGRAM.isdisjoint(verdicts)
+    return bool(row.get("code", True)) and bool(verdicts) and _NO_PROGRAM.isdisjoint(verdicts)
 
 
 def _solves(result: Row) -> bool:

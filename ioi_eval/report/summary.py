@@ -12,6 +12,7 @@ from ioi_eval.report.groups import Grouping
 from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
 from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, problem_estimates
 from ioi_eval.report.totals import CpuSplit, scores_of
+from ioi_eval.selection import reasoning_length
 
 
 class Summary(RunSummary):
@@ -58,8 +59,13 @@ class Summary(RunSummary):
         tally = self._problems.get(problem.key) or ProblemTally(problem=problem)
         aim = tally.subtasks.get(row["target_subtask"])
         # A row with unexpected values fails here, before any sum is changed.
-        scores = scores_of(result)
-        light = LightRow(dump_row, problem, compiles=row["code_compiles"], scores=scores, target_subtask=aim)
+        light = LightRow(
+            problem=problem,
+            compiles=row["code_compiles"],
+            scores=scores_of(result),
+            target_subtask=aim,
+            length=reasoning_length(dump_row),
+        )
         for summary in self._with_group(dump_row):
             if problem.key not in summary._problems:
                 summary._problems[problem.key] = ProblemTally(problem=problem)

@@ -10,52 +10,40 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ioi_eval.estimates import Estimate, mean_estimates
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, SubmissionResult, Verdict
 from ioi_eval.scores import BestSubtasks, pass_at_each_k, total_points, unrounded_points
-from ioi_eval.selection import reasoning_length, select
+from ioi_eval.selection import select
 
 _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
 
 
+@fast_dataclass
 class LightRow(Mapping[str, Any]):
     """A result row with only the columns that `selection` reads (scores, target, length), in about 250 bytes.
 
     A problem may have a hundred thousand rows with long generations.
 
     Args:
-        row: the dump's row.
         problem: the submission's problem.
         compiles: whether the program compiles; `None` if we failed to find out.
         scores: its scores, as `scores_of` gives them.
         target_subtask: the subtask that it was written for.
+        length: of the model's reasoning.
     """
 
-    __slots__ = ("_compiles", "_length", "_problem", "_target", "scores")
-
-    def __init__(
-        self,
-        row: Mapping[str, Any],
-        problem: Problem,
-        *,
-        compiles: bool | None,
-        scores: bytes,
-        target_subtask: str | None,
-    ) -> None:
-        self._problem = problem
-        self._compiles, self.scores = compiles, scores
-        self._length = reasoning_length(row)
-        self._target = target_subtask
+    problem: Problem
+    compiles: bool | None
+    scores: bytes
+    target_subtask: str | None
+    length: float
 
     def __getitem__(self, column: str) -> Any:
         if column == "all_subtasks_results":
             return self.results()
         if column == "metadata":
-            return {"completion_tokens": self._length}
-        if column == "code_compiles":
-            return self._compiles
-        if column == "target_subtask":
-            return self._target
-        raise KeyError(column)
+            return {"completion_tokens": self.length}
+        return self.compiles if column == "code_compiles" else self.target_subtask
 
     def get(self, column: str, default: Any = None) -> Any:
         """Like `Mapping.get` in half the time: choosing 50 of a hundred thousand rows calls it half a million times."""
@@ -79,7 +67,7 @@ class LightRow(Mapping[str, Any]):
                 "weighted_score": None if math.isnan(score) else points,
                 "status": Verdict.AC if score == 1.0 else Verdict.PA,
             }
-            for subtask, score, points in zip(self._problem.subtasks, scores[::2], scores[1::2], strict=True)
+            for subtask, score, points in zip(self.problem.subtasks, scores[::2], scores[1::2], strict=True)
         ]
 
 

@@ -20,7 +20,7 @@ from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.tally import LightRow, limited_score
 from ioi_eval.report.totals import scores_of
 from ioi_eval.scores import BestSubtasks
-from ioi_eval.selection import select
+from ioi_eval.selection import reasoning_length, select
 from tests.scored import make_problem, outcomes, result_of
 
 PROBLEM = make_problem(*((number * 33.33, f"{number}") for number in range(4)))
@@ -56,7 +56,8 @@ def light_row(row: dict[str, Any], problem: Problem, result: SubmissionResult, t
     """A light row of a result."""
     compiled = result.compile.verdict
     compiles = None if compiled is Verdict.JE else compiled is None
-    return LightRow(row, problem, compiles=compiles, scores=scores_of(result), target_subtask=target)
+    length = reasoning_length(row)
+    return LightRow(problem=problem, compiles=compiles, scores=scores_of(result), target_subtask=target, length=length)
 
 
 def pair(
@@ -99,5 +100,5 @@ def test_thirds_add_up_to_the_whole() -> None:
 def test_a_light_row_is_small() -> None:
     """For any length of the generation and any number of tests."""
     _, row = pair([1.0] * 4, None, "03", None, "x" * 10**6)
-    held = sum(sys.getsizeof(getattr(row, name)) for name in ("scores", "_length"))
+    held = sum(sys.getsizeof(getattr(row, name)) for name in ("scores", "length"))
     assert sys.getsizeof(row) + held < 300
