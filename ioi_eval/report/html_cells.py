@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,25 +35,25 @@ class Cell:
     time: list[int] = field(default_factory=lambda: [0] * BINS)
     memory: list[int] = field(default_factory=lambda: [0] * BINS)
 
-    def add(self, row: PageRow, problem: PageProblem, rows: int) -> None:
-        """Add a submission that was judged, or that we failed to judge, `rows` times: so many have an equal result."""
-        self.verdicts[row.verdict] += rows
-        self.near += rows * row.near_limit
-        self.copies += rows * row.copy
-        self.targeted += rows * row.targeted
+    def add(self, row: PageRow, problem: PageProblem) -> None:
+        """Add a submission that was judged, or that we failed to judge."""
+        self.verdicts[row.verdict] += 1
+        self.near += row.near_limit
+        self.copies += row.copy
+        self.targeted += row.targeted
         for used, limit, bins in (
             (row.time_s, problem.time_limit_s, self.time),
             (row.memory_bytes, problem.memory_limit_bytes, self.memory),
         ):
             if used is not None and limit:
-                bins[min(int(10 * used / limit), BINS - 1)] += rows
+                bins[min(int(10 * used / limit), BINS - 1)] += 1
         if row.score is None:
             return
-        self.scores[row.score] += rows
+        self.scores[row.score] += 1
         if len(self.parts) < len(row.parts):
             self.parts += [Counter() for _ in range(len(row.parts) - len(self.parts))]
         for counter, points in zip(self.parts, row.parts, strict=False):
-            counter[points or 0.0] += rows
+            counter[points or 0.0] += 1
 
     def as_dict(self, full: float) -> dict[str, Any]:
         """The numbers for JSON, as shares of full marks of the problem (`full`)."""
@@ -119,18 +119,10 @@ def cells_of(
     rows: Iterable[PageRow], groups: Mapping[tuple[int, str], int], problems: Mapping[str, PageProblem]
 ) -> dict[tuple[int, str], Cell]:
     """The numbers for each group and problem, without refused rows."""
-    first: dict[Hashable, PageRow] = {}
-    equal: Counter[Hashable] = Counter()
+    cells: dict[tuple[int, str], Cell] = defaultdict(Cell)
     for row in rows:
         if row.verdict:
-            flags = row.near_limit, row.copy, row.targeted
-            values = row.score, row.parts, row.time_s, row.memory_bytes
-            key: Hashable = (row.directory, row.model, row.problem, row.verdict, flags, values)
-            first.setdefault(key, row)
-            equal[key] += 1
-    cells: dict[tuple[int, str], Cell] = defaultdict(Cell)
-    for key, row in first.items():
-        cells[groups[row.directory, row.model], row.problem].add(row, problems[row.problem], equal[key])
+            cells[groups[row.directory, row.model], row.problem].add(row, problems[row.problem])
     return cells
 
 

@@ -82,7 +82,6 @@ class Details:
         self.positions: dict[int, tuple[int, int]] = {}
         self._waiting: list[dict[str, Any]] = []
         self._size = 0
-        self._rows: list[list[int]] = []
         self._known: dict[tuple[int, str], tuple[int, int]] = {}
 
     def fill(self, rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> None:
@@ -92,7 +91,8 @@ class Details:
                 self._add(index, rows[index])
                 if self._size >= _BLOCK_BYTES and not self._pack():
                     return
-        self._pack()
+        if self._waiting:
+            self._pack()
 
     @property
     def inputs(self) -> Packed:
@@ -102,20 +102,14 @@ class Details:
     def _add(self, row_index: int, row: PageRow) -> None:
         """Add a row. Copies of a program share their details."""
         key = row.directory, row.details_key
-        if row.details_key and key in self._known:
-            block, index = self._known[key]
-            if block == len(self.blocks):
-                self._rows[index].append(row_index)
-            else:
-                self.positions[row_index] = block, index
-            return
-        detail = detail_of(self._results[row.directory], row)
-        if (text := detail.get("input")) is not None:
-            detail["input"] = self._input_index(text)
-        self._known[key] = len(self.blocks), len(self._waiting)
-        self._waiting.append(detail)
-        self._rows.append([row_index])
-        self._size += len(orjson.dumps(detail))
+        if not row.details_key or key not in self._known:
+            detail = detail_of(self._results[row.directory], row)
+            if (text := detail.get("input")) is not None:
+                detail["input"] = self._input_index(text)
+            self._known[key] = len(self.blocks), len(self._waiting)
+            self._waiting.append(detail)
+            self._size += len(orjson.dumps(detail))
+        self.positions[row_index] = self._known[key]
 
     def _input_index(self, text: str) -> int:
         """The index of an input among all inputs; -1 if there is no more room."""
@@ -129,20 +123,15 @@ class Details:
         return self._inputs[text]
 
     def _pack(self) -> bool:
-        """Make a block of the waiting rows, or of half of them if it does not fit, and so on. True if all fit."""
-        count = len(self._waiting)
-        while count:
-            block = packed(self._waiting[:count])
-            if len(block[1]) <= self._room:
-                self._room -= len(block[1])
-                for index, row_indices in enumerate(self._rows[:count]):
-                    self.positions |= dict.fromkeys(row_indices, (len(self.blocks), index))
-                self.blocks.append(block)
-                break
-            count //= 2
-        whole = count == len(self._waiting)
-        self._waiting, self._rows, self._size = [], [], 0
-        return whole
+        """Make a block of the waiting rows. False if there is no room for it: then they are not on the page."""
+        block = packed(self._waiting)
+        if len(block[1]) > self._room:
+            self.positions = {row: at for row, at in self.positions.items() if at[0] < len(self.blocks)}
+            return False
+        self._room -= len(block[1])
+        self.blocks.append(block)
+        self._waiting, self._size = [], 0
+        return True
 
 
 def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -257,21 +256,8 @@ def _peaks_of(tests: Sequence[Row]) -> tuple[float | None, int | None]:
 
 
 def shown_name(value: object) -> str:
-    """A name as the page shows it. Most names need no change, and some occur in every row, so this must be quick."""
-    if (
-        isinstance(value, str)
-        and len(value) <= _NAME_CHARS
-        and value.isascii()
-        and value.isprintable()
-        and "  " not in value
-    ):
-        return value.strip()
-    return _odd_name(str(value))
-
-
-@lru_cache(maxsize=4096)
-def _odd_name(value: str) -> str:
-    return printable(value.encode("utf-8", "replace").decode(), length=_NAME_CHARS)
+    """A name as the page shows it."""
+    return printable(str(value).encode("utf-8", "replace").decode(), length=_NAME_CHARS)
 
 
 def _date(row: Row) -> str:

@@ -101,9 +101,9 @@ def listed(names: Iterable[str], *, most: int = 10) -> str:
 def printable(text: str, *, length: int = 500) -> str:
     """One line without control characters: ids and messages are untrusted, and terminals obey control sequences."""
     line = " ".join(text.split())
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line[:length]) + "…" * (
-        len(line) > length
-    )
+    if len(line) > length:
+        line = f"{line[:length]}…"
+    return line if line.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 
 def escaped(text: str, *, width: int = _WIDTH) -> str:
