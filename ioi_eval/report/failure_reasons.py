@@ -42,21 +42,20 @@ def contest_reason(row: Mapping[str, Any], verdict: Verdict, *, language: Langua
     if verdict not in {Verdict.NC, Verdict.CE}:
         return ""
     stated = row.get("language")
-    is_stated = isinstance(stated, str) and stated.strip()
     return failure_reason(
         verdict,
         code=row.get("code") if extraction == "column:code" else None,
         text=generation_of(Row(source="", number=0, values=row)) if verdict is Verdict.NC else None,
         language=language,
-        source="its `language`" if is_stated else "the row has no `language`",
+        source="its `language`" if isinstance(stated, str) and stated.strip() else "the row has no `language`",
     )
 
 
 def failure_reason(verdict: Verdict, *, code: object, text: str | None, language: Language, source: str) -> str:
-    """The reason for NC or CE that a user can remove; empty for other verdicts, or if it is not known.
+    """The reason for NC or CE that a user can remove; empty if it is not known.
 
     Args:
-        verdict: of the submission.
+        verdict: NC or CE.
         code: the program that a user gave; `None` if it was found in a text.
         text: the model's text; `None` or blank if there is none.
         language: the language in which it was judged.
@@ -64,9 +63,7 @@ def failure_reason(verdict: Verdict, *, code: object, text: str | None, language
     """
     if verdict is Verdict.NC:
         return why_without_code(text, language, source=source) if text and text.strip() else _EMPTY
-    if verdict is Verdict.CE and isinstance(code, str):
-        return why_not_compiled(code, language, source=source)
-    return ""
+    return why_not_compiled(code, language, source=source) if isinstance(code, str) else ""
 
 
 @lru_cache(maxsize=4)  # asked for the row and for the summary

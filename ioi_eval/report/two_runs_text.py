@@ -27,31 +27,23 @@ def comparison_text(comparison: Comparison, *, most: int, names: tuple[str, str]
     """The comparison as text: at most `most` changes, then the means. `names` are those of the two sides."""
     paired = bool(comparison.pairs)
     old, new = names = (printable(names[0]), printable(names[1]))
-    flips = [change for change in comparison.changes if change.flipped]
     parts = []
     if comparison.changes:
         head = ("problem", "submission", *names, "score", "what differs")
         lines = [_line(change) for change in comparison.changes[:most]]
         more = len(comparison.changes) - len(lines)
         parts.append(table(head, lines, left=frozenset({0, 1, 2, 3, 5})) + (f"\n… and {more} more" if more else ""))
-    counts = [f"{counted(comparison.pairs, 'pair')} on " if paired else ""]
-    facts = [f"{counts[0]}{counted(comparison.problems, 'problem')}"]
+    facts = [(f"{counted(comparison.pairs, 'pair')} on " if paired else "") + counted(comparison.problems, "problem")]
     if paired:
-        others = len(comparison.changes) - len(flips)
-        facts.append(f"changed verdicts: {len(flips)}; only the score changed: {others}")
-    for number, text in (
-        (
-            comparison.only_before,
-            f"only in {old}, so in no pair" if paired else f"problems only in {old}, so in no mean",
-        ),
-        (
-            comparison.only_after,
-            f"only in {new}, so in no pair" if paired else f"problems only in {new}, so in no mean",
-        ),
+        flips = sum(change.flipped for change in comparison.changes)
+        facts.append(f"changed verdicts: {flips}; only the score changed: {len(comparison.changes) - flips}")
+    only = "only in {}, so in no pair" if paired else "problems only in {}, so in no mean"
+    left_out = (
+        (comparison.only_before, only.format(old)),
+        (comparison.only_after, only.format(new)),
         (comparison.unscored, "without a score in one of the two, so in no mean"),
-    ):
-        if number:
-            facts.append(f"{number} {text}")
+    )
+    facts += [f"{number} {text}" for number, text in left_out if number]
     if paired:
         p = "" if comparison.p is None else f"; p = {comparison.p:.3g} {_MCNEMAR}"
         facts.append(f"solved: {comparison.lost} lost, {comparison.won} won{p}")

@@ -32,10 +32,6 @@ MODULES: Mapping[str, str] = {
 """The module of each format, by the format's name."""
 
 
-def _single_file(material: Material) -> Sequence[str]:  # noqa: ARG001 - any results can be written so
-    return ("",)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportFormat:
     """A format of another program.
@@ -51,7 +47,7 @@ class ExportFormat:
     default_path: str
     write: Callable[[Material, Open], None]
     settings: Mapping[str, str] = field(default_factory=dict)
-    files: Callable[[Material], Sequence[str]] = _single_file
+    files: Callable[[Material], Sequence[str]] = lambda _: ("",)
 
 
 def format_named(name: str) -> ExportFormat:

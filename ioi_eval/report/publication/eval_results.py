@@ -13,7 +13,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.publication import MARK, ExportFormat, Open
-from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, metric_named
+from ioi_eval.report.publication.material import SCORE, Material, ModelGroup
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.texts import file_name
 from ioi_eval.version import __version__
@@ -30,8 +30,14 @@ def _files(material: Material) -> Sequence[str]:
         )
     if material.setting("source_name") and not material.setting("source_url"):
         raise InputError("--set source_name needs --set source_url too: the page that it names")
-    metric = metric_named(_metric(material), list(material.groups.values()))
-    return [_file_of(group) for group in material.groups.values() if metric in group.metrics]
+    metric, groups = _metric(material), material.groups.values()
+    existing = dict.fromkeys(name for group in groups for name in group.metrics)
+    if metric not in existing:
+        raise InputError(
+            f"no group has the metric {metric}; there are {', '.join(existing) or 'none, because nothing has a score'}."
+            " A metric needs enough scored submissions to every problem"
+        )
+    return [_file_of(group) for group in groups if metric in group.metrics]
 
 
 def _write(material: Material, open_file: Open) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -174,21 +174,6 @@ def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: 
         if key not in known:
             possible = "; ".join(f"{known_name}: {about}" for known_name, about in known.items()) or "none"
             raise InputError(f"--set {key}: {name} has no such setting; it has {possible}")
-
-
-def metric_named(name: str, groups: Sequence[ModelGroup]) -> str:
-    """Check that some group has the metric of that name, and return the name.
-
-    Raises:
-        InputError: no group has it.
-    """
-    metrics = dict.fromkeys(metric for group in groups for metric in group.metrics)
-    if name not in metrics:
-        raise InputError(
-            f"no group has the metric {name}; there are {', '.join(metrics) or 'none, because nothing has a score'}. A "
-            "metric needs enough scored submissions to every problem"
-        )
-    return name
 
 
 _LINES, _WIDTH = 10, 200
