@@ -98,12 +98,7 @@ class Journal:
         return len(self.index.submissions.keys() | self.index.copies | self.index.final_je.keys())
 
     def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
-        """Write a record; once this returns, a killed process does not lose it.
-
-        Args:
-            kind: RESULT, FINAL_JE or COPY.
-            keys: the record's keys.
-            body: JSON on one line.
+        """Write a record, whose `body` is JSON on one line; once this returns, a killed process does not lose it.
 
         Returns:
             Its offset.
@@ -168,8 +163,9 @@ class Journal:
     def close(self) -> None:
         """Sync, and release the lock."""
         with self._closing:
-            self.sync()
-            with self._mutex:
+            try:
+                self.sync()
+            finally:  # the descriptor is closed in any case
                 self._closed = True
 
 

@@ -255,6 +255,20 @@ def test_after_a_failed_fsync_nothing_more_is_reported_as_synced(tmp_path: Path)
         os.close(sink)
 
 
+def test_nothing_is_written_to_a_journal_whose_closing_failed(tmp_path: Path) -> None:
+    """Its descriptor is closed, and its number may be that of another file by then."""
+    source, sink = os.pipe()
+    journal = Journal(tmp_path, options={})
+    journal.append(RecordKind.RESULT, keys(1), b"{}")
+    os.dup2(sink, journal._records.fd)  # cannot be synced
+    with pytest.raises(SetupError, match="fsync failed"):
+        journal.close()
+    with pytest.raises(ValueError, match="is closed"):
+        journal.append(RecordKind.RESULT, keys(2), b"{}")
+    os.close(source)
+    os.close(sink)
+
+
 def test_a_journal_deleted_during_a_run_is_an_error(tmp_path: Path) -> None:
     """The file is deleted or replaced. No record is reported as synced."""
     with Journal(tmp_path / "out", options={}) as journal:
