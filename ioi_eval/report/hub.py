@@ -68,10 +68,6 @@ class HubResults:
     def open(cls, name: str, *, public: bool) -> Self:
         """Open the data set, or create it. Called before judging, because we may lack the permission.
 
-        Args:
-            name: `owner/name`.
-            public: whether everybody may see it.
-
         Raises:
             InputError: it cannot be made, or it is public and `public` is false.
         """
@@ -100,7 +96,6 @@ class HubResults:
         true.
 
         Args:
-            config: the configuration.
             results: the directory that its run wrote.
             pages: the reports, by their paths on the Hub.
             id_column: the column that names a submission within its problem.
@@ -247,13 +242,9 @@ class _Naming:
 
 
 def card_with(card: str, config: str) -> str:
-    """A data set's card with an entry for a configuration; the rest of the card is kept.
+    """A data set's card (`README.md`; empty if there is none) with an entry for a configuration; the rest is kept.
 
     The description of that configuration's columns and rows is removed, because it is outdated.
-
-    Args:
-        card: the file `README.md`; empty if there is none.
-        config: the configuration's name.
 
     Raises:
         InputError: the YAML at the beginning of the card cannot be read.
@@ -262,7 +253,7 @@ def card_with(card: str, config: str) -> str:
 
     head, body = "", card
     if card.startswith("---\n") and "\n---" in card[3:]:
-        head, _, body = card[4:].partition("\n---")
+        head, _, body = card[3:].partition("\n---")
     try:
         values = yaml.safe_load(head) or {}
         entries = values.get("configs") or []

@@ -58,6 +58,7 @@ def test_a_card_keeps_other_configurations() -> None:
     for kept in ("license: mit", "path: a/train-*", "data_files: b/*"):
         assert kept in new
     assert new.count("config_name: a") == 1
+    assert card_with("---\n---\n# Mine\n", "a").endswith("---\n# Mine\n")
     assert "config_name: a\n  data_files:\n  - split: train\n    path: a/train-*\n" in card_with("", "a")
     with pytest.raises(InputError, match=r"the head of the data set's README\.md cannot be read"):
         card_with("---\n: [\n---\n", "a")
