@@ -73,10 +73,6 @@ def mcnemar(lost: int, won: int) -> float:
 
     Only pairs that differ count. Pairs of one problem are not independent, so this p is too small if a few problems
     have many pairs; then rely on the interval of the paired difference.
-
-    Args:
-        lost: pairs that were solved before and are not now.
-        won: pairs that are solved now and were not before.
     """
     total, fewer = lost + won, min(lost, won)
     if 2 * fewer >= total:

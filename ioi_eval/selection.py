@@ -115,13 +115,7 @@ def select_by_oracle(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]
 
 
 def random_scores(rows: Sequence[Row], limit: int = LIMIT, *, seeds: int = SEEDS) -> tuple[float, ...]:
-    """For each seed the points of random submissions among those with a program that compiles.
-
-    Args:
-        rows: result rows of one problem.
-        limit: how many submissions are drawn.
-        seeds: the number of draws, with the seeds 0, 1, …
-    """
+    """For each of the seeds 0, 1, … the points of random submissions among those with a program that compiles."""
     points = [_points_of(rows[index]) for index in select_first(rows, len(rows))]
     draws = (random.Random(seed).sample(points, min(limit, len(points))) for seed in range(seeds))
     return tuple(map(_best_total, draws))
@@ -178,14 +172,10 @@ def _points_of(row: Row) -> dict[str, float]:
 
 
 def selected_score(rows: Sequence[Row], selected: Iterable[int] | None = None) -> float:
-    """The points of a problem: the sum over its subtasks of the best points of a selected row.
+    """The points of a problem: the sum over its subtasks of the best points of a selected row (`None`: of any row).
 
     It adds `weighted_score`, which the reference rounds less coarsely than `score`. (`scores.BestSubtasks` works on
     results instead of rows, and rounds only once.) Submissions that could not be judged add nothing.
-
-    Args:
-        rows: result rows of one problem.
-        selected: indices of the rows that count (`select`); `None` for all.
     """
     chosen = range(len(rows)) if selected is None else selected
     return _best_total(_points_of(rows[index]) for index in chosen)
@@ -260,9 +250,6 @@ def reasoning_length(row: Row) -> float:
 
     Dumps have `metadata.usage.completion_tokens`, or `metadata.completion_tokens`, or `output_tokens` in either place.
     Infinity, an integer beyond all floats, and NaN, which tables use for missing values, count as missing.
-
-    Args:
-        row: a row of a dump or of results.
     """
     metadata = row.get("metadata")
     if metadata is not None and isinstance(metadata, Mapping):

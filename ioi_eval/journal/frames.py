@@ -57,8 +57,6 @@ class Frame:
         body: offset of its JSON.
         end: one past its newline.
         safe: how many bytes of the file were known to be on disk when it was written.
-        kind: the record's kind.
-        keys: the record's keys.
     """
 
     offset: int
@@ -86,14 +84,7 @@ def keys_of(problem: ProblemKey | str, submission: str, fingerprint: str, *, fou
 
 
 def encode(kind: RecordKind, keys: Keys, body: bytes, *, safe: int) -> bytes:
-    """The bytes of one record.
-
-    Args:
-        kind: the record's kind.
-        keys: the record's keys.
-        body: JSON on one line.
-        safe: how many bytes of the file are known to be on disk.
-    """
+    """The bytes of one record: `body` is JSON on one line; `safe` bytes of the file are known to be on disk."""
     head = f"{len(body)} {safe} {kind.value} {keys.submission.hex()} {keys.program.hex()} ".encode()
     return b"%08x %b%b\n" % (zlib.crc32(body, zlib.crc32(head)), head, body)
 
@@ -103,7 +94,7 @@ def frame_at(buffer: bytes | memoryview, at: int = 0, *, base: int = 0) -> Frame
 
     Args:
         buffer: bytes of a journal.
-        at: the position at which the record should begin.
+        at: a position in the buffer.
         base: the buffer's own offset in the file.
     """
     head = _HEAD.match(buffer, at)

@@ -25,13 +25,7 @@ ADVICE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A record, read back.
-
-    Args:
-        kind: its kind.
-        keys: its keys.
-        body: its JSON.
-    """
+    """A record, read back."""
 
     kind: RecordKind
     keys: Keys

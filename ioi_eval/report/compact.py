@@ -58,12 +58,7 @@ def compact(test: Mapping[str, Any], defaults: Mapping[str, Any]) -> Row:
 
 
 def line_with_id(line: Mapping[str, Any], dump: Any) -> tuple[str, bytes]:
-    """The `tests_id` of a line, and the line as JSON with it; both empty if there is no test.
-
-    Args:
-        line: from `without_tests` or `apps_line`.
-        dump: turns a value into JSON with a newline.
-    """
+    """The `tests_id` of a line, and the line as JSON with it (by `dump`); both empty if there is no test."""
     if not line[TEST_RESULTS]:
         return "", b""
     body: bytes = dump(dict(line))
@@ -80,11 +75,7 @@ def first_failing(line: Mapping[str, Any]) -> str | None:
 
 
 class WithTests:
-    """Puts tests back into rows. Rows with the same tests share the objects of tests and subtasks.
-
-    Args:
-        lines: the lines of `tests.jsonl` by their `tests_id`, as read by `tests_of_line`.
-    """
+    """Puts tests back into rows, from lines that `tests_of_line` read. Rows with the same tests share the objects."""
 
     def __init__(self, lines: Mapping[str, Mapping[str, Any]]) -> None:
         self._lines = lines

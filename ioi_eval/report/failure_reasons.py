@@ -31,14 +31,7 @@ _FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
 def contest_reason(row: Mapping[str, Any], verdict: Verdict, *, language: Language, extraction: str) -> str:
-    """The reason for NC or CE, as `failure_reason` gives it, of a program in a row of a dump or of results.
-
-    Args:
-        row: the row.
-        verdict: of the submission.
-        language: the language in which it was judged.
-        extraction: the rule that found the program.
-    """
+    """The reason for NC or CE, as `failure_reason` gives it, of a program that a rule (`extraction`) found in a row."""
     if verdict not in {Verdict.NC, Verdict.CE}:
         return ""
     stated = row.get("language")

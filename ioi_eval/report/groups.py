@@ -81,10 +81,7 @@ def grouping_of(sources: Iterable[Source], by: Sequence[str] | None) -> Grouping
 def grouping_by_model(rows: Iterable[Mapping[str, Any]]) -> Grouping:
     """By the column that names the model: `model`, or another column of texts whose name begins with `model`.
 
-    Without such a column there are no groups.
-
-    Args:
-        rows: of a dump or of results; only the first are read.
+    Without such a column there are no groups. Only the first rows are read.
     """
     first = list(islice(rows, FIRST))
     names = dict.fromkeys(name for row in first for name in row)

@@ -46,13 +46,7 @@ def beginning(content: Content, most: int = KEPT_INPUT_BYTES) -> TextPart:
 
 
 def input_line(problem: str, test: str, part: TextPart) -> dict[str, Any]:
-    """A line of `inputs.jsonl`. Bytes that are not UTF-8 are written as escapes.
-
-    Args:
-        problem: as in rows: `2024/nile`, for APPS the id.
-        test: the test's name.
-        part: the beginning of its input.
-    """
+    """A line of `inputs.jsonl`; `problem` is `2024/nile`, for APPS the id. Bytes that are not UTF-8 become escapes."""
     decoder = getincrementaldecoder("utf-8")("backslashreplace")
     return {"problem": problem, "test": test, "bytes": part.size, "input": decoder.decode(part.content, part.whole)}
 

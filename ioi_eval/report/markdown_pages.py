@@ -21,14 +21,7 @@ from ioi_eval.report.result_values import name_columns, problem_of, submission_o
 from ioi_eval.report.terminal import bounded, of_full_marks
 from ioi_eval.report.texts import file_name, points
 
-_COLUMNS = (
-    "target_subtask",
-    "verdict",
-    "total_score",
-    "code_compiles",
-    "all_subtasks_results",
-    "error",
-)
+_COLUMNS = ("target_subtask", "verdict", "total_score", "code_compiles", "all_subtasks_results", "error")
 INDEX = "README.md"
 """The name of the page that the Hub shows for a folder."""
 
@@ -39,7 +32,6 @@ def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]
     Args:
         directory: the directory for the pages; made if absent.
         results: the directory that the run wrote.
-        id_column: the column that names a submission.
 
     Returns:
         The pages, README.md first.

@@ -39,13 +39,9 @@ class TestTexts:
 def submission_text(
     row: Mapping[str, Any], name: tuple[str, str], limits: Limits, *, test: str | None, texts: TestTexts
 ) -> str:
-    """The text about a submission, with one of its tests.
+    """The text about a submission (`name`: its problem and id), from its result with tests.
 
-    Args:
-        row: its result, with tests.
-        name: problem and submission.
-        limits: the limits of its problem.
-        test, texts: the test that is shown in detail, and its texts; `None` for none.
+    Its test `test` is shown in detail, with its `texts`; none if that is `None`.
     """
     parts = [_head(row, name), _code(row)]
     if (message := row.get("compile_message")) and message != row.get("error"):

@@ -21,16 +21,7 @@ _BATCH = 256
 
 
 def write_parquet(file: Path | BinaryIO, rows: Rows, *, metadata: Mapping[str, str] | None = None) -> int:
-    """Write rows, which are read twice.
-
-    Args:
-        file: the file to write.
-        rows: returns all rows, each time it is called.
-        metadata: metadata of the file.
-
-    Returns:
-        The number of rows.
-    """
+    """Write all rows, for which `rows` is called twice; returns their number."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

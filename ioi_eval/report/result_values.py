@@ -147,9 +147,6 @@ def with_our_columns(row: Any) -> Any:
 
     The verdict is AC if all subtasks are AC, else the first other status.
 
-    Args:
-        row: a row of `results.jsonl`.
-
     Raises:
         KeyError, TypeError: it is not a row of results.
     """

@@ -62,8 +62,6 @@ class JudgedSubmission:
     """A submission and its result.
 
     Args:
-        problem: its problem.
-        submission: the submission.
         fingerprint: a hash of everything that determined the outcome.
         result: the outcome; for a copy, the result of its leader (the equal program that was judged), with its id.
         duplicate_of: id of the submission that was judged instead.
@@ -90,7 +88,6 @@ def result_row(
 
     Args:
         row: the dump's row.
-        judged: the submission and its result.
         target_subtask: the subtask that the program was written for, if the dump states it.
         unscored: the value for unknown scores.
     """
@@ -151,13 +148,7 @@ class ResultColumns:
     def row(
         self, row: Mapping[str, Any], judged: JudgedSubmission, *, target_subtask: str | None, reason: str
     ) -> dict[str, Any]:
-        """The row of a submission with this result.
-
-        Args:
-            row, target_subtask: from the dump.
-            judged: the submission.
-            reason: `judged.reason(row)`.
-        """
+        """The row of a submission with this result; `row` and `target_subtask` are from the dump."""
         score, status = self.targets.get(target_subtask or "", (None, None))
         ours = self.ours
         if reason and judged.result.verdict is Verdict.NC:
@@ -180,9 +171,7 @@ class ResultColumns:
 def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
     """The row of a submission that cannot be judged, so that every row of the dump has a result row.
 
-    Args:
-        row: the dump's row.
-        reason: why it cannot be judged, and what to do.
+    The reason says what to do, too.
     """
     empty: dict[str, Any] = dict.fromkeys((*REFERENCE_COLUMNS, *OUR_COLUMNS))
     return {
@@ -199,10 +188,6 @@ def dump_columns(row: Mapping[str, Any], results: frozenset[str]) -> dict[str, A
     """The dump's columns; one with the name of a result column is renamed to `dump_<name>`.
 
     In a dump that is itself a results file, such columns are from an earlier judging, and are replaced.
-
-    Args:
-        row: the dump's row.
-        results: the names of result columns whose values do not come from the dump.
     """
     if "fingerprint" in row and "duplicate_of" in row:
         return {name: value for name, value in row.items() if name not in results}

@@ -125,13 +125,7 @@ class RunSummary(ABC):
             summary.pending_problems.add(problem)
 
     def _take(self, row: Mapping[str, Any], submission: str, problem: str, reason: str) -> None:
-        """Add what all families have.
-
-        Args:
-            row: the submission's row in the results.
-            submission, problem: their ids.
-            reason: why there is no program, or none that compiles; empty if it is not known, or there is one.
-        """
+        """Add what all families have. `reason`: why there is no program, or none that compiles; empty if not known."""
         self.judged += 1
         self._judged_problems.add(problem)
         self._verdicts[Verdict(row["verdict"])] += 1

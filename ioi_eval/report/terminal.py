@@ -211,10 +211,7 @@ def refusal_lists(
 ) -> Iterable[str]:
     """Lists of the rows that cannot be judged, one for each reason in a summary's `refused`, with its first examples.
 
-    Args:
-        refused: that entry.
-        what: what happened to the rows.
-        files: the files that have all of them.
+    `what` says what happened to the rows; `files` have all of them.
     """
     for entry in refused:
         head = f"{entry['rows']} {what}: {printable(entry['reason'])}"

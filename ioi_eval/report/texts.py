@@ -24,7 +24,7 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
 
     Args:
         head: the columns' names.
-        rows: the cells of each row, one for each column.
+        rows: the cells of each row.
         left: the columns that are aligned to the left; the others are numbers.
         width: the most characters of a line; longer texts in left-aligned columns are wrapped. 0: no limit.
     """
@@ -122,8 +122,7 @@ def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINE
     Args:
         content: the text, or its beginning.
         size: the size of the whole text in bytes, if `content` may be only its beginning.
-        lines: the most lines.
-        width: the most characters of a line.
+        lines, width: the most lines, and characters of a line.
     """
     text = content.decode("utf-8", "backslashreplace") if isinstance(content, bytes) else content
     all_lines = text.split("\n")

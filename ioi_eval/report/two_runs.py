@@ -54,7 +54,7 @@ class Result:
     """The result of a submission in one set.
 
     Args:
-        verdict: the verdict; empty if it was not judged.
+        verdict: empty if it was not judged.
         share: the share of the points, or of the tests; `None` if unknown.
         program, shape: hashes of the program, and of the subtasks or the number of tests.
         rules: how it was judged, as far as its row states it.
@@ -106,7 +106,6 @@ class Comparison:
     """The comparison of two sets.
 
     Args:
-        family: the family of both.
         pairs: the number of submissions in both; 0 if only problems are compared.
         only_before, only_after: how many submissions (or problems) only one of them has.
         unscored: how many pairs have no score in one of them.
@@ -150,12 +149,7 @@ def compare_runs(
     only: tuple[RowFilter, RowFilter] = (RowFilter(), RowFilter()),
     by_problem: bool = False,
 ) -> Comparison:
-    """Compare two sets.
-
-    Args:
-        before, after: two sets of the same family.
-        only: selects rows of each.
-        by_problem: compare the means of problems; submissions are not paired.
+    """Compare two sets; with `by_problem` the means of problems, and no pairs of submissions.
 
     Raises:
         InputError: they are of different families, or have nothing in common.
