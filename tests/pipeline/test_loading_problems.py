@@ -304,12 +304,14 @@ def test_a_signal_before_judging_does_not_wait_for_the_tests(
 
     monkeypatch.setattr(ContestDumpReader, "may_wait", property(may_wait))
     contest.hold = hold
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     try:
         with pytest.raises(KeyboardInterrupt):
             contest.run(ScriptedScorer())
         assert went_on == []
     finally:
         may_read.set()
+        signal.signal(signal.SIGINT, handler)
     assert contest.written() == before
 
 
