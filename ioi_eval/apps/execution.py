@@ -7,7 +7,7 @@ A failure of the sandbox is JE here as everywhere: it has no score, and is never
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -22,7 +22,7 @@ from ioi_eval.apps.settings import (
     run_rules,
 )
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.compat.terms import Calls, CompatGrader, Graded, TestRun
+from ioi_eval.compat.terms import Calls, CompatGrader
 from ioi_eval.config import Policy
 from ioi_eval.engine.judging import Judging
 from ioi_eval.engine.scheduling import Program, ProgramScheduler
@@ -40,7 +40,6 @@ from ioi_eval.model import (
     ScoreType,
     Subtask,
     TestOutcome,
-    Verdict,
 )
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
@@ -119,14 +118,14 @@ class AppsExecutor:
         """
         settings = self._settings
         if settings.compat is None and (refused := verdicts.refusal_of(problem, settings)):
-            return _unjudged(problem, settings, refused)
+            return verdicts.unjudged(problem, settings, refused)
         try:
             return await self._bindings.judge_on_target(None, lambda to: self._score_on(to, problem, code))
         except NoTargetError as error:
             if error.unfit:
                 self._suitable()  # raises the more precise error if no target may run programs
                 raise SetupError(str(error)) from error
-            return _unjudged(problem, settings, str(error))
+            return verdicts.unjudged(problem, settings, str(error))
 
     @property
     def checker(self) -> bytes | None:
@@ -193,14 +192,14 @@ class AppsExecutor:
         except ODD_DATA as error:
             if compat is None:
                 raise
-            return _crashed(problem, settings, error)
+            return verdicts.crashed(problem, settings, error)
         try:
             interpreter = await self._interpreter(target)
             program = await self._program(problem, code, target, interpreter, job_tests)
         except (UnavailableError, UnfitError):
             raise  # no target is left, or this one is not suitable; another may judge the program
         except SandboxError as error:
-            return _unjudged(problem, settings, str(error))
+            return verdicts.unjudged(problem, settings, str(error))
         # one subtask: each test counts, or the first zero ends it
         subtask = Subtask(name="", points=1.0, tests=tuple(program.tests))
         score_type = ScoreType.GROUP_MIN if program.setup.needed_only else ScoreType.SUM
@@ -211,19 +210,16 @@ class AppsExecutor:
             judging.record(verdicts.assessed(outcome, is_right, time_limit_s=settings.cpu_s))
 
         def wanted() -> bool:
-            if compat is None:
-                return True
-            outcomes, runs = _runs_of_grader(problem, judging.outcomes(), settings, compat)
-            return _fault(outcomes) is None and compat.wants_another(problem, runs)
+            return compat is None or verdicts.wants_another(problem, judging.outcomes(), settings, compat)
 
         try:
             isolation = await self._scheduler.run(program, judging, target, record, wanted=wanted)
-            judge = verdicts.result_of if compat is None else partial(_grade, compat=compat)
+            judge = verdicts.result_of if compat is None else partial(verdicts.result_of_grader, compat=compat)
             result = judge(problem, judging.outcomes(), settings)
         except ODD_DATA as error:
             if compat is None:
                 raise
-            return _crashed(problem, settings, error)
+            return verdicts.crashed(problem, settings, error)
         return replace(
             result,
             isolation=isolation,
@@ -295,26 +291,6 @@ def require_fit(interpreter: Interpreter, compat: CompatGrader, *, on: str) -> N
         raise SetupError(f"{needs} numpy, and {where} has none; install it there, or {other}")
 
 
-def _unjudged(problem: AppsProblem, settings: AppsSettings, message: str) -> AppsResult:
-    """The result if a row cannot be judged, or if we failed."""
-    return AppsResult(
-        problem=problem.id,
-        verdict=Verdict.JE,
-        passed=0,
-        total=len(problem.tests),
-        judged_by=settings.judged_by,
-        fault=problem.fault,
-        message=message,
-    )
-
-
-def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException) -> AppsResult:
-    """The result if the other grader fails on this row or output, and so does our imitation of it."""
-    message = " ".join(str(error).split())[:200]
-    crash = f"{settings.judged_by} fails on this row: {type(error).__name__}: {message}"
-    return replace(_unjudged(problem, settings, crash), graded=Graded(crash=crash))
-
-
 def _job_tests(problem: AppsProblem, compat: CompatGrader | None) -> Sequence[JobTest]:
     """The inputs of a program. If the other grader only loads programs, there is one run with an empty input."""
     if compat is None:
@@ -328,32 +304,3 @@ def _job_test(test: AppsTest) -> JobTest:
     if isinstance(test, CallTest):
         return JobTest(input=encode(arguments_of(test)))
     return JobTest(input=test.stdin, answer=test.answer)
-
-
-def _grade(
-    problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, *, compat: CompatGrader
-) -> AppsResult:
-    """The result from the outcomes of the tests, by the rules of the other grader."""
-    counted, runs = _runs_of_grader(problem, outcomes, settings, compat)
-    fault = _fault(counted)
-    if fault is not None:
-        return _unjudged(problem, settings, fault)
-    return verdicts.graded_result(problem, counted, compat.grade(problem, runs), settings)
-
-
-def _runs_of_grader(
-    problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, compat: CompatGrader
-) -> tuple[list[TestOutcome], list[TestRun]]:
-    """The runs that the other grader would have made too: in order, up to the test at which it stops."""
-    counted: list[TestOutcome] = []
-    runs: list[TestRun] = []
-    while (outcome := outcomes.get(str(len(runs)))) and (not runs or compat.wants_another(problem, runs)):
-        counted.append(verdicts.with_wall_clock_limit(outcome, settings.cpu_s))
-        runs.append(verdicts.run_of(counted[-1], compat))
-    return counted, runs
-
-
-def _fault(outcomes: Sequence[TestOutcome]) -> str | None:
-    """Why a program cannot be graded: the first failure of ours, or of a judge program; `None` if there is none."""
-    faults = (outcome.message for outcome in outcomes if outcome.details.judged and outcome.verdict is Verdict.JE)
-    return next(faults, None)

@@ -1,6 +1,6 @@
 """Makes the result of a test from the outcome of a run, and the result of a program from its tests. Pure.
 
-There are two ways: our own rules (`judged`), and another grader's (`run_of`, then its `grade`, then `graded_result`).
+There are two ways: our own rules (`judged`), and another grader's (`run_of`, then its `grade`).
 """
 
 from __future__ import annotations
@@ -40,6 +40,26 @@ def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
         return ""
     crash = "" if problem.fault is RowFault.UNEQUAL else compat.grade(problem, ()).crash
     return crash or ("" if judges(problem) else problem.reason)
+
+
+def unjudged(problem: AppsProblem, settings: AppsSettings, message: str) -> AppsResult:
+    """The result if a row cannot be judged, or if we failed."""
+    return AppsResult(
+        problem=problem.id,
+        verdict=Verdict.JE,
+        passed=0,
+        total=len(problem.tests),
+        judged_by=settings.judged_by,
+        fault=problem.fault,
+        message=message,
+    )
+
+
+def crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException) -> AppsResult:
+    """The result if the other grader fails on this row or output, and so does our imitation of it."""
+    message = " ".join(str(error).split())[:200]
+    crash = f"{settings.judged_by} fails on this row: {type(error).__name__}: {message}"
+    return replace(unjudged(problem, settings, crash), graded=Graded(crash=crash))
 
 
 # --------------------------------------------------------------------------- while tests run
@@ -228,7 +248,7 @@ _PHASES = {
 }
 
 
-def with_wall_clock_limit(outcome: TestOutcome, time_limit_s: float) -> TestOutcome:
+def _with_wall_clock_limit(outcome: TestOutcome, time_limit_s: float) -> TestOutcome:
     """The outcome under another grader's limit, which is one of wall clock: TLE if a program worked and waited longer.
 
     Our runner allows a program as much CPU time, and a second more of waiting.
@@ -273,7 +293,46 @@ def _ending(outcome: TestOutcome, compat: CompatGrader) -> Ending:
     return Ending.LOAD_FAILED if report.phase == "compile" and not report.exit else Ending.RAISED
 
 
-def graded_result(
+def wants_another(
+    problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, compat: CompatGrader
+) -> bool:
+    """Whether the other grader would run another test."""
+    counted, runs = _runs_of_grader(problem, outcomes, settings, compat)
+    return _fault(counted) is None and compat.wants_another(problem, runs, test_s=settings.cpu_s)
+
+
+def result_of_grader(
+    problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, *, compat: CompatGrader
+) -> AppsResult:
+    """The result of a program from the outcomes of the tests, by the rules of the other grader."""
+    counted, runs = _runs_of_grader(problem, outcomes, settings, compat)
+    fault = _fault(counted)
+    if fault is not None:
+        return unjudged(problem, settings, fault)
+    return _graded_result(problem, counted, compat.grade(problem, runs, test_s=settings.cpu_s), settings)
+
+
+def _runs_of_grader(
+    problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, compat: CompatGrader
+) -> tuple[list[TestOutcome], list[TestRun]]:
+    """The runs that the other grader would have made too: in order, up to the test at which it stops."""
+    counted: list[TestOutcome] = []
+    runs: list[TestRun] = []
+    while (outcome := outcomes.get(str(len(runs)))) and (
+        not runs or compat.wants_another(problem, runs, test_s=settings.cpu_s)
+    ):
+        counted.append(_with_wall_clock_limit(outcome, settings.cpu_s))
+        runs.append(run_of(counted[-1], compat))
+    return counted, runs
+
+
+def _fault(outcomes: Sequence[TestOutcome]) -> str | None:
+    """Why a program cannot be graded: the first failure of ours, or of a judge program; `None` if there is none."""
+    faults = (outcome.message for outcome in outcomes if outcome.details.judged and outcome.verdict is Verdict.JE)
+    return next(faults, None)
+
+
+def _graded_result(
     problem: AppsProblem, outcomes: Sequence[TestOutcome], graded: Graded, settings: AppsSettings
 ) -> AppsResult:
     """The result of the other grader in our terms. `outcomes` are the runs that it saw."""

@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ioi_eval.compat.numbers import allclose
-from ioi_eval.compat.terms import Calls, Code, CompatGrader, Ending, Graded, Match, TestRun, too_long, truncated
+from ioi_eval.compat.terms import (
+    Calls,
+    Code,
+    CompatGrader,
+    Ending,
+    Graded,
+    Match,
+    TestRun,
+    allclose,
+    too_long,
+    truncated,
+)
 from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest, joined
 
 PER_TEST_S = 10.0
@@ -26,14 +36,8 @@ def encode_input(test: AppsTest) -> bytes:
     return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
 
 
-def grade(problem: AppsProblem, runs: Sequence[TestRun], *, timeout_s: float = PER_TEST_S) -> Graded:
-    """Its results up to the first failure, and their metadata, which is one dictionary.
-
-    Args:
-        problem: the row.
-        runs: the runs so far.
-        timeout_s: its `execution_timeout` for a test; the limit of all tests together is one second more.
-    """
+def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
+    """Its results up to the first failure, and their metadata, which is one dictionary."""
     if any(run.ending is Ending.LOAD_FAILED for run in runs):
         return Graded(codes=(-2,), rules=("the program does not load",), metadata=(_error(runs[0]),))
     codes: list[Code] = []
@@ -45,7 +49,7 @@ def grade(problem: AppsProblem, runs: Sequence[TestRun], *, timeout_s: float = P
         if number >= len(runs):
             break
         run = runs[number]
-        if run.ending in (Ending.TIMED_OUT, Ending.DIED) or too_long(runs[: number + 1], timeout_s + 1):
+        if run.ending in (Ending.TIMED_OUT, Ending.DIED) or too_long(runs[: number + 1], all_s):
             return _killed(problem, run.ending.value)
         if run.ending is Ending.RAISED:
             return Graded(codes=(*codes, -1), rules=(*rules, run.error), metadata=(_error(run),))
@@ -101,10 +105,10 @@ GRADER = CompatGrader(
     harness="eval_protocol",
     calls=Calls.LOAD,
     per_test_s=PER_TEST_S,
-    whole_s=lambda _: PER_TEST_S + 1,
+    whole_s=lambda _, test_s: test_s + 1,
     stops=True,
     encode_input=encode_input,
-    grade=grade,
+    rules=_grade,
     source="eval-protocol 0.3, rewards/apps_testing_util.py and rewards/apps_execution_utils.py",
     least_python=(3, 9),  # it rewrites programs by `ast.unparse`
 )

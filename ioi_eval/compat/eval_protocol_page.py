@@ -40,7 +40,7 @@ def encode_input(test: AppsTest) -> bytes:
     return joined(test.given).encode("utf-8", "replace")
 
 
-def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
+def _grade(problem: AppsProblem, runs: Sequence[TestRun], _all_s: float) -> Graded:
     """The results of all tests with input and output, and the metadata of the first failure."""
     if not judges(problem):
         return Graded(crash=problem.reason)
@@ -128,6 +128,6 @@ GRADER = CompatGrader(
     whole_s=None,
     stops=False,
     encode_input=encode_input,
-    grade=grade,
+    rules=_grade,
     source="Eval Protocol's page on APPS; words and metadata as in eval-protocol 0.3",
 )

@@ -10,8 +10,18 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ioi_eval.compat.numbers import allclose
-from ioi_eval.compat.terms import Calls, CompatGrader, Ending, Graded, Match, TestRun, graded_all, judges, too_long
+from ioi_eval.compat.terms import (
+    Calls,
+    CompatGrader,
+    Ending,
+    Graded,
+    Match,
+    TestRun,
+    allclose,
+    graded_all,
+    judges,
+    too_long,
+)
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest, joined
 from ioi_eval.problems.apps_values import Foreign, ValueFormatError, decode, encode, integer_keys
 
@@ -35,7 +45,7 @@ def arguments(test: CallTest) -> tuple[Any, ...]:
     return (undone,) if undone is not first else test.given
 
 
-def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
+def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
     """Its results for all tests; it never stops early."""
     if not judges(problem):
         return Graded(crash=problem.reason)
@@ -43,8 +53,8 @@ def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
         return Graded(codes=(-2,), rules=("the program does not load",))
     if any(run.ending is Ending.DIED for run in runs):
         return _nothing("the process died")
-    if too_long(runs, WHOLE_S):
-        return _nothing(f"all tests together took more than {WHOLE_S:g} s")
+    if too_long(runs, all_s):
+        return _nothing(f"all tests together took more than {all_s:g} s")
     if problem.inputs > problem.outputs:
         return _nothing("an input without an output ends the grader")
     return graded_all(problem, runs, _match)
@@ -161,10 +171,10 @@ GRADER = CompatGrader(
     harness="hendrycks",
     calls=Calls.CALL,
     per_test_s=4.0,
-    whole_s=lambda _: WHOLE_S,
+    whole_s=lambda *_: WHOLE_S,
     stops=False,
     encode_input=encode_input,
-    grade=grade,
+    rules=_grade,
     numpy=True,
     source="hendrycks/apps, eval/testing_util.py and eval/test_one_solution.py",
 )

@@ -18,11 +18,6 @@ PER_TEST_S = 6.0
 _SHOWN = 300
 
 
-def whole_s(tests: int) -> float:
-    """Its limit for all tests together, in seconds."""
-    return (PER_TEST_S + 1) * tests + 5
-
-
 def encode_input(test: AppsTest) -> bytes:
     """Lines joined, without a final line feed."""
     return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
@@ -32,25 +27,25 @@ class _OwnError(Exception):
     """An error of the grader's own code, by which all earlier results are lost."""
 
 
-def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
+def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
     """Its results up to the first failure."""
     if not judges(problem):
         return Graded(crash=problem.reason)
     try:
-        return _grade(problem, runs)
+        return _results(problem, runs, all_s)
     except _OwnError as error:
         metadata = {"error_code": FAILED, "error_message": f"Error during testing: {error}"}
         return Graded(codes=(FAILED,), rules=(str(error),), metadata=(metadata,))
 
 
-def _grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
+def _results(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
     if problem.fn_name is not None:
         raise _OwnError("'list' object has no attribute 'split'")
     if any(run.ending is Ending.LOAD_FAILED for run in runs):
         raise _OwnError(runs[0].error)
     rules: list[str] = []
     for number, (test, run) in enumerate(zip(problem.tests, runs, strict=False)):
-        if run.ending is Ending.DIED or too_long(runs[: number + 1], whole_s(problem.inputs)):
+        if run.ending is Ending.DIED or too_long(runs[: number + 1], all_s):
             metadata = {"error": "IndexError()", "error_code": -5, "error_message": "TestRunnerError"}
             return Graded(codes=(-2,), rules=(f"the whole set: {run.ending.value}",), metadata=(metadata,))
         rule, failure = _result_of_test(test, run)
@@ -123,10 +118,10 @@ GRADER = CompatGrader(
     harness="livecodebench",
     calls=Calls.NEVER,
     per_test_s=PER_TEST_S,
-    whole_s=whole_s,
+    whole_s=lambda tests, test_s: (test_s + 1) * tests + 5,
     stops=True,
     encode_input=encode_input,
-    grade=grade,
+    rules=_grade,
     source="LiveCodeBench, lcb_runner/evaluation/testing_util.py and compute_code_generation_metrics.py",
     least_python=(3, 9),  # it rewrites programs by `ast.unparse`
 )

@@ -31,7 +31,7 @@ def encode_input(test: AppsTest) -> bytes:
     return _spelled(test.given).encode("utf-8", "replace")
 
 
-def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
+def _grade(problem: AppsProblem, runs: Sequence[TestRun], _all_s: float) -> Graded:
     """Its results for all tests with input and output."""
     if problem.fault is not None and problem.fault is not RowFault.UNEQUAL:
         return Graded(crash=ERRORS.get(problem.fault, problem.reason))
@@ -66,6 +66,6 @@ GRADER = CompatGrader(
     whole_s=None,
     stops=False,
     encode_input=encode_input,
-    grade=grade,
+    rules=_grade,
     source="mcpbr, src/mcpbr/benchmarks/apps.py",
 )

@@ -1,7 +1,8 @@
-"""Types of all graders here: how a run ended, a grader's codes, and a description of a grader."""
+"""What all graders here share: how a run ended, a grader's codes, the description of a grader, and comparisons."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -130,10 +131,10 @@ class CompatGrader:
         script: whether each test is run as a script, in a process whose exit code shows how it ended.
         calls: what it does with functions.
         per_test_s: the wall-clock limit of one test.
-        whole_s: returns the wall-clock limit for a number of tests together; `None` for no limit.
+        whole_s: the wall-clock limit of all tests together, from their number and the limit of one; `None` for none.
         stops: whether it stops at the first failure.
         encode_input: a function from a test to the program's standard input, or to the encoded arguments of a call.
-        grade: a function from the runs to the results. Runs after the one at which it stops may be missing.
+        rules: a function from the runs, and the limit of all tests together in seconds, to the results.
         source: the version of the grader that was read.
         numpy: whether its programs have numpy.
         least_python: the oldest Python with the features that it needs.
@@ -143,17 +144,27 @@ class CompatGrader:
     harness: str | None
     calls: Calls
     per_test_s: float
-    whole_s: Callable[[int], float] | None
+    whole_s: Callable[[int, float], float] | None
     stops: bool
     encode_input: Callable[[AppsTest], bytes]
-    grade: Callable[[AppsProblem, Sequence[TestRun]], Graded]
+    rules: Callable[[AppsProblem, Sequence[TestRun], float], Graded]
     source: str
     script: bool = False
     numpy: bool = False
     least_python: tuple[int, int] = (3, 8)
 
-    def wants_another(self, problem: AppsProblem, runs: Sequence[TestRun]) -> bool:
-        """Whether another run could still change its results.
+    def grade(self, problem: AppsProblem, runs: Sequence[TestRun], *, test_s: float | None = None) -> Graded:
+        """Its results for a program.
+
+        Args:
+            problem: the row.
+            runs: in the tests' order; those after the one at which it stops may be missing.
+            test_s: its limit of one test, if a user has changed that.
+        """
+        return self.rules(problem, runs, self._all_s(problem, test_s))
+
+    def wants_another(self, problem: AppsProblem, runs: Sequence[TestRun], *, test_s: float | None = None) -> bool:
+        """Whether another run could still change its results; arguments as of `grade`.
 
         If a program is only loaded (the grader cannot call functions, or there are no tests) one run is needed.
         """
@@ -164,9 +175,15 @@ class CompatGrader:
             return not runs
         if len(runs) >= len(problem.tests) or (runs and self._ends(runs[-1])):
             return False
-        if self.whole_s is not None and too_long(runs, self.whole_s(problem.inputs)):
+        if too_long(runs, self._all_s(problem, test_s)):
             return False
-        return not (self.stops and runs) or self.grade(problem, runs).all_passed
+        return not (self.stops and runs) or self.grade(problem, runs, test_s=test_s).all_passed
+
+    def _all_s(self, problem: AppsProblem, test_s: float | None) -> float:
+        """Its limit of all tests together."""
+        if self.whole_s is None:
+            return math.inf
+        return self.whole_s(problem.inputs, self.per_test_s if test_s is None else test_s)
 
     def _ends(self, run: TestRun) -> bool:
         """Whether no test runs after it: the program does not load, or has ended the grader's process."""
@@ -189,3 +206,20 @@ def truncated(text: str, length: int) -> str:
     if len(text) <= length:
         return text
     return text[: length // 2] + TRUNCATED + text[-length // 2 :]
+
+
+RELATIVE = 1e-5
+ABSOLUTE = 1e-8
+
+
+def allclose(numbers: Sequence[float], expected: Sequence[float]) -> bool:
+    """Whether all pairs are close: |a − b| ≤ 1e-8 + 1e-5 |b|. An infinity is close only to itself, NaN to nothing.
+
+    Not symmetric. Both have the same length.
+
+    Source: `numpy.allclose` with its defaults, on arrays of doubles.
+    """
+    return all(
+        a == b or (math.isfinite(b) and abs(a - b) <= ABSOLUTE + RELATIVE * abs(b))
+        for a, b in zip(numbers, expected, strict=True)
+    )

@@ -21,7 +21,7 @@ from ioi_eval.apps.eval_protocol_results import (
 from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.apps.verdicts import result_of
-from ioi_eval.compat.eval_protocol import grade
+from ioi_eval.compat.eval_protocol import GRADER
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, RowFault
@@ -247,10 +247,10 @@ def test_a_je_has_no_valid_score() -> None:
 def test_results_of_the_profile() -> None:
     """The reasons and counts are the package's, which stops at the first failure."""
     row = problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"])
-    graded = grade(row, [TestRun(ending=Ending.FINISHED, output=b"0\n")])
+    graded = GRADER.grade(row, [TestRun(ending=Ending.FINISHED, output=b"0\n")])
     result = evaluation(graded.codes, graded.metadata)
     assert result.reason == "Passed 0/1 test cases.. First fail details: Inputs: 1\n, Expected: 1\n, Got: 0"
-    killed = grade(row, [TestRun(ending=Ending.TIMED_OUT)])
+    killed = GRADER.grade(row, [TestRun(ending=Ending.TIMED_OUT)])
     result = evaluation(killed.codes, killed.metadata)
     assert result.reason == "Passed 0/3 test cases."
     assert len(json.loads(result.metrics["execution_metadata"].reason)) == 3

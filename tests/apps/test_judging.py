@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 from ioi_eval.apps.family import apps_facts
 from ioi_eval.apps.result import AppsResult, decode_result, encode_result
 from ioi_eval.apps.settings import AppsSettings
-from ioi_eval.apps.verdicts import assessed, is_right, judged
-from ioi_eval.model import RunDetails, TestOutcome, Verdict
+from ioi_eval.apps.verdicts import assessed, is_right, judged, result_of_grader
+from ioi_eval.compat import grader_named
+from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, CallTest, RowFault, StdinTest
 
 PASSED = TestOutcome(test="0", verdict=Verdict.AC, score=1.0)
@@ -54,6 +56,23 @@ def test_a_deeply_nested_result_is_wa(opening: str, deep: int) -> None:
     result = judged(test, outcome, settings)
     assert result.verdict is Verdict.WA
     assert result.message.startswith("expected ")
+
+
+@pytest.mark.parametrize(("name", "passes"), [("eval-protocol", True), ("hendrycks", False)])
+def test_the_limit_of_all_tests_follows_from_that_of_one(name: str, passes: bool) -> None:
+    """As in Eval Protocol's code, where `execution_timeout` changes both. hendrycks' limit of all tests is fixed."""
+    tests = tuple(StdinTest(number=number, given="", expected="1") for number in range(2))
+    problem = AppsProblem(id="0", index=0, tests=tests, inputs=2, outputs=2)
+    compat = grader_named(name)
+    details = RunDetails(judged=False, output_bytes=2, report=HarnessReport(phase="done"))
+    run = TestOutcome(
+        test="0", verdict=Verdict.JE, score=None, cpu_ms=6000, output=b"1\n", exit_code=0, details=details
+    )
+    settings = AppsSettings(compat=compat, time_limit_s=20)
+    outcomes = {str(number): replace(run, test=str(number)) for number in range(2)}
+    assert result_of_grader(problem, outcomes, settings, compat=compat).verdict is (
+        Verdict.AC if passes else Verdict.WA
+    )
 
 
 RECORD = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.compat.eval_protocol import GRADER, clean_traceback, grade, match_output
+from ioi_eval.compat.eval_protocol import GRADER, clean_traceback, match_output
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
@@ -89,7 +89,7 @@ TWO = problem(["a" * 400, "2"], ["b" * 300, "2"])
 )
 def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int], metadata: list[dict[str, str]]) -> None:
     """Codes and metadata have the grader's form."""
-    graded = grade(row, runs)
+    graded = GRADER.grade(row, runs)
     assert list(graded.codes) == codes
     assert list(graded.metadata) == metadata
 
@@ -105,7 +105,7 @@ def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int], m
 )
 def test_rows_on_which_its_code_fails(row: AppsProblem) -> None:
     """Functions, lists of lines and numbers: every test fails, whatever the program does."""
-    graded = grade(row, [printed("1")])
+    graded = GRADER.grade(row, [printed("1")])
     assert list(graded.codes) == [-1, -1]
     assert graded.metadata[0]["error"] == "Exception in _temp_run/run_test"
 
@@ -113,8 +113,8 @@ def test_rows_on_which_its_code_fails(row: AppsProblem) -> None:
 def test_missing_outputs() -> None:
     """The grader continues until an output is missing, and then all tests fail. A failure before that is kept."""
     row = problem(["1", "2"], ["1"])
-    assert list(grade(row, [printed("1")]).codes) == [-1, -1]
-    assert list(grade(row, [printed("2")]).codes) == [False]
+    assert list(GRADER.grade(row, [printed("1")]).codes) == [-1, -1]
+    assert list(GRADER.grade(row, [printed("2")]).codes) == [False]
 
 
 def test_it_stops_at_the_first_failure() -> None:
@@ -137,8 +137,8 @@ def test_time_limit_of_all_tests() -> None:
     """All tests together have the limit of one test and a second. The option changes both limits."""
     row = problem(["1", "2"], ["1", "2"])
     runs = [printed("1", wall_s=6), printed("2", wall_s=6)]
-    assert list(grade(row, runs).codes) == [-1, -1]
-    assert list(grade(row, runs, timeout_s=20).codes) == [True, True]
+    assert list(GRADER.grade(row, runs).codes) == [-1, -1]
+    assert list(GRADER.grade(row, runs, test_s=20).codes) == [True, True]
 
 
 def test_traceback_outside_of_the_program() -> None:

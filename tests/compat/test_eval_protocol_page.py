@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ioi_eval.compat.eval_protocol import KILLED
-from ioi_eval.compat.eval_protocol_page import GRADER, encode_input, grade, match_output
+from ioi_eval.compat.eval_protocol_page import GRADER, encode_input, match_output
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.problems.apps_values import encode
@@ -61,7 +61,7 @@ WRONG = {"output": "x", "expected": "1", "inputs": "1", "error_message": "Wrong 
 )  # fmt: skip
 def test_codes(runs: list[TestRun], codes: list[bool | int], metadata: list[dict[str, str]]) -> None:
     """All tests count, and the first failure is in the metadata."""
-    graded = grade(TWO, runs)
+    graded = GRADER.grade(TWO, runs)
     assert list(graded.codes) == codes
     assert list(graded.metadata) == metadata
     assert len(graded.rules) == len(codes)
@@ -78,7 +78,7 @@ def test_functions_are_called() -> None:
     row = problem([[1], [2]], [[3], [4]], "f")
     assert encode_input(row.tests[0]) == encode((1,))
     three = TestRun(ending=Ending.FINISHED, output=encode(3))
-    graded = grade(row, [three, three])
+    graded = GRADER.grade(row, [three, three])
     assert list(graded.codes) == [True, False]
     assert graded.metadata[0]["expected"] == "[4]"
 
@@ -92,9 +92,9 @@ def test_inputs_are_not_changed() -> None:
 @pytest.mark.parametrize(("row", "words"), [(problem([], []), "Execution utility"), (problem([1], ["1"]), "input 0")])
 def test_rows_that_cannot_be_judged(row: AppsProblem, words: str) -> None:
     """They have no result."""
-    assert words in grade(row, []).crash
+    assert words in GRADER.grade(row, []).crash
 
 
 def test_unequal_rows_are_judged_by_their_pairs() -> None:
     """Like the page's `zip`."""
-    assert list(grade(problem(["1", "2"], ["1"]), [printed("1")]).codes) == [True]
+    assert list(GRADER.grade(problem(["1", "2"], ["1"]), [printed("1")]).codes) == [True]

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from ioi_eval import boxfiles, compat
 from ioi_eval.compat import NAMES, grader_named
-from ioi_eval.compat.numbers import allclose
-from ioi_eval.compat.terms import Code, Graded, truncated
+from ioi_eval.compat.terms import Code, Graded, allclose, truncated
 from ioi_eval.errors import InputError
 
 

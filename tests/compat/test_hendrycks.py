@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.compat.hendrycks import GRADER, _rounded, encode_input, grade, match_output, match_result
+from ioi_eval.compat.hendrycks import GRADER, _rounded, encode_input, match_output, match_result
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
@@ -151,7 +151,7 @@ def test_input_has_no_final_line_feed() -> None:
 )
 def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int]) -> None:
     """All tests are judged. If the process dies or is killed, all results are lost, and 21 tests have failed."""
-    graded = grade(row, runs)
+    graded = GRADER.grade(row, runs)
     assert list(graded.codes) == codes
     assert len(graded.rules) == len(codes)
 
@@ -163,21 +163,21 @@ def test_time_limit_of_all_tests() -> None:
     while GRADER.wants_another(row, runs):
         runs.append(printed("1", wall_s=0.7))
     assert len(runs) == 16
-    assert set(grade(row, runs).codes) == {-1}
+    assert set(GRADER.grade(row, runs).codes) == {-1}
 
 
 @pytest.mark.parametrize("column", ["", "{", "[1]", '{"inputs": [1], "outputs": ["1"]}'])
 def test_rows_that_it_cannot_read(column: str) -> None:
     """Where the grader's own code fails, there is no result, and no run is requested."""
     row = apps_problem(Row(source="test", number=1, values={"input_output": column}), 0)
-    assert grade(row, []).crash == row.reason
-    assert not grade(row, []).all_passed
+    assert GRADER.grade(row, []).crash == row.reason
+    assert not GRADER.grade(row, []).all_passed
     assert not GRADER.wants_another(row, [])
 
 
 def test_summary_of_codes() -> None:
     """Published results use the worst code. A row without a test counts as passed."""
     row = problem(["1", "2"], ["1", "2"])
-    assert grade(row, [TestRun(ending=Ending.RAISED), printed("1")]).worst == -1
-    assert grade(row, [printed("1"), printed("2")]).worst is True
-    assert grade(problem([], []), []).all_passed
+    assert GRADER.grade(row, [TestRun(ending=Ending.RAISED), printed("1")]).worst == -1
+    assert GRADER.grade(row, [printed("1"), printed("2")]).worst is True
+    assert GRADER.grade(problem([], []), []).all_passed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.compat.livecodebench import GRADER, grade, match_output, whole_s
+from ioi_eval.compat.livecodebench import GRADER, match_output
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
@@ -44,7 +44,7 @@ def test_outputs(expected: str, text: str, right: bool) -> None:
 def test_signaling_nan_makes_its_comparison_fail() -> None:
     """Decimal raises an error for a signaling NaN, and the whole program fails."""
     assert match_output("1\n", "sNaN\n") is None
-    graded = grade(problem(["1", "2"], ["1", "2"]), [printed("1"), printed("sNaN")])
+    graded = GRADER.grade(problem(["1", "2"], ["1", "2"]), [printed("1"), printed("sNaN")])
     assert list(graded.codes) == [-4]
 
 
@@ -68,12 +68,12 @@ def test_signaling_nan_makes_its_comparison_fail() -> None:
 )
 def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int]) -> None:
     """The grader's codes up to the first failure. If its own code fails, earlier codes are lost."""
-    assert list(grade(row, runs).codes) == codes
+    assert list(GRADER.grade(row, runs).codes) == codes
 
 
 def test_metadata() -> None:
     """The metadata of a failure."""
-    (wrong,) = grade(problem(["in"], ["1 2\n3"]), [printed("1 2\n4\n")]).metadata
+    (wrong,) = GRADER.grade(problem(["in"], ["1 2\n3"]), [printed("1 2\n4\n")]).metadata
     assert wrong["error_message"] == "Wrong answer at output_line_idx=1: 4 != 3"
     assert (wrong["error_code"], wrong["inputs"], wrong["expected"], wrong["output"]) == (
         -2,
@@ -81,9 +81,9 @@ def test_metadata() -> None:
         "1 2\n3",
         "1 2\n4\n",
     )
-    (short,) = grade(problem(["in"], ["1\n2"]), [printed("1")]).metadata
+    (short,) = GRADER.grade(problem(["in"], ["1\n2"]), [printed("1")]).metadata
     assert short["error_message"] == "Wrong answer: mismatched output length"
-    (call,) = grade(problem([[1]], [1], "f"), []).metadata
+    (call,) = GRADER.grade(problem([[1]], [1], "f"), []).metadata
     assert call["error_message"] == "Error during testing: 'list' object has no attribute 'split'"
 
 
@@ -92,12 +92,13 @@ def test_requested_runs() -> None:
     assert not GRADER.wants_another(problem([[1]], [1], "f"), [])
     assert not GRADER.wants_another(problem(["1", "2"], ["1", "2"]), [printed("3")])
     assert GRADER.wants_another(problem([], []), [])
-    assert whole_s(2) == 19
-    assert grade(problem([], []), [printed("")]).all_passed
-    assert list(grade(problem([], []), [TestRun(ending=Ending.LOAD_FAILED)]).codes) == [-4]
+    assert GRADER.whole_s is not None
+    assert GRADER.whole_s(2, 6.0) == 19
+    assert GRADER.grade(problem([], []), [printed("")]).all_passed
+    assert list(GRADER.grade(problem([], []), [TestRun(ending=Ending.LOAD_FAILED)]).codes) == [-4]
 
 
 def test_rows_that_it_cannot_read() -> None:
     """Where the grader's own code fails, there is no result."""
     row = apps_problem(Row(source="test", number=1, values={"input_output": "{"}), 0)
-    assert grade(row, []).crash
+    assert GRADER.grade(row, []).crash

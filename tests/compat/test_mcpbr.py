@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.compat.mcpbr import GRADER, encode_input, grade
+from ioi_eval.compat.mcpbr import GRADER, encode_input
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
@@ -37,7 +37,7 @@ def printed(output: bytes, exit_code: int | None = 0) -> TestRun:
 )
 def test_outputs(expected: str, output: bytes, right: bool) -> None:
     """Only blanks at both ends of the whole output are ignored."""
-    graded = grade(row_of({"inputs": ["x"], "outputs": [expected]}), [printed(output)])
+    graded = GRADER.grade(row_of({"inputs": ["x"], "outputs": [expected]}), [printed(output)])
     assert graded.codes == (right,)
 
 
@@ -45,7 +45,7 @@ def test_outputs(expected: str, output: bytes, right: bool) -> None:
 def test_exit_codes(exit_code: int | None) -> None:
     """A right output counts only with exit code 0."""
     row = row_of({"inputs": ["x"], "outputs": ["1"]})
-    assert grade(row, [printed(b"1", exit_code)]).codes == (False,)
+    assert GRADER.grade(row, [printed(b"1", exit_code)]).codes == (False,)
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_exit_codes(exit_code: int | None) -> None:
 )
 def test_rows_that_it_cannot_judge(column: object, words: str) -> None:
     """The error texts are mcpbr's."""
-    graded = grade(row_of(column), [])
+    graded = GRADER.grade(row_of(column), [])
     assert graded.crash == words
     assert not graded.all_passed
 
 
 def test_unequal_rows_are_judged_by_their_pairs() -> None:
     """A row with fewer outputs than inputs can pass."""
-    graded = grade(row_of({"inputs": ["1", "2"], "outputs": ["1"]}), [printed(b"1")])
+    graded = GRADER.grade(row_of({"inputs": ["1", "2"], "outputs": ["1"]}), [printed(b"1")])
     assert graded.all_passed
     assert graded.passed == 1
 
@@ -77,13 +77,13 @@ def test_all_tests_are_run() -> None:
     """A test over the time limit has failed, and output that is not text is wrong. The other tests are still run."""
     row = row_of({"inputs": ["1", "2"], "outputs": ["1", "2"]})
     assert GRADER.wants_another(row, [printed(b"x")])
-    assert grade(row, [printed(b"x"), printed(b"2")]).codes == (False, True)
+    assert GRADER.grade(row, [printed(b"x"), printed(b"2")]).codes == (False, True)
     late = TestRun(ending=Ending.TIMED_OUT, output=b"1")
     assert GRADER.wants_another(row, [late])
-    assert grade(row, [late, printed(b"2")]).codes == (False, True)
-    assert grade(row, [late, printed(b"2")]).rules == ("out of time", "equal text")
-    assert grade(row, [printed(b"\xff"), printed(b"2")]).codes == (False, True)
-    assert not grade(row, [late, late]).crash
+    assert GRADER.grade(row, [late, printed(b"2")]).codes == (False, True)
+    assert GRADER.grade(row, [late, printed(b"2")]).rules == ("out of time", "equal text")
+    assert GRADER.grade(row, [printed(b"\xff"), printed(b"2")]).codes == (False, True)
+    assert not GRADER.grade(row, [late, late]).crash
 
 
 def test_lists_and_arguments_are_python_text() -> None:
@@ -92,4 +92,4 @@ def test_lists_and_arguments_are_python_text() -> None:
     assert encode_input(StdinTest(number=0, given=("1", "2"), expected="")) == b"['1', '2']"
     assert encode_input(CallTest(number=0, given=([1], True, None), expected=0, accepts=(0,))) == b"[[1], True, None]"
     row = row_of({"inputs": [[1]], "outputs": [[True]], "fn_name": "f"})
-    assert grade(row, [printed(b"[True]\n")]).codes == (True,)
+    assert GRADER.grade(row, [printed(b"[True]\n")]).codes == (True,)

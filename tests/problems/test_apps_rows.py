@@ -188,7 +188,7 @@ def test_our_own_failure_is_no_fault_of_the_row() -> None:
     found = problem(Odd(inputs=[]))
     assert found.fault is RowFault.INTERNAL
     assert "failed in ioi-eval itself" in found.reason
-    assert mcpbr.grade(found, ()).crash == found.reason
+    assert mcpbr.GRADER.grade(found, ()).crash == found.reason
 
 
 def test_paired_tests_of_unequal_rows_are_kept() -> None:
