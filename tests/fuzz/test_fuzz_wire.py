@@ -24,7 +24,7 @@ EXECUTION = {"run": STAGE, "compile": STAGE | {"code": 1}, "language": "bash", "
 RUNTIMES = [{"language": "c++", "version": "10.2.0", "aliases": ["cpp"], "runtime": "gcc"}]
 LIMITS = StageLimits(wall_ms=1000, cpu_ms=1000)
 
-odd_names = ["a", "a/b", "../x", "/x", "a//b", ".", "run", "compile", "$(id)", "-rf", "a b"]
+odd_names = ["a", "packed", "a.deflated", "a/b", "../x", "/x", "a//b", ".", "run", "compile", "$(id)", "-rf", "a b"]
 names = st.one_of(st.text(min_size=1, max_size=12), st.sampled_from(odd_names))
 files_of_jobs = st.lists(st.tuples(names, st.binary(max_size=50), st.booleans()), max_size=5)
 statuses = st.sampled_from([200, 200, 200, 204, 301, 400, 404, 429, 500, 503])

@@ -230,6 +230,9 @@ def sent_files(job: Job, starter: Starter, *, package: str = "") -> tuple[JobFil
             "the stock bash package has no compile stage: a job that brings a `compile` script is to be joined first"
         )
     if job.kind is JobKind.RUNNER:
+        reserved = [name for name in files if name == PACKED or name.endswith(DEFLATED)]
+        if reserved:
+            raise RejectedError(f"the runner reads {reserved[0]!r} itself: give this file of the job another name")
         files.setdefault(MAIN, JobFile(name=MAIN, content=b'exec ./runner --dir . "$@"\n'))
     if MAIN not in files:
         raise RejectedError(f"a job of kind {job.kind.value!r} needs a file {MAIN!r} to start")

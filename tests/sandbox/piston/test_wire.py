@@ -302,6 +302,8 @@ def test_a_server_that_allows_less_than_both_stages_together() -> None:
         (scripts(JobFile(name="compile", content=b""), JobFile(name="run", content=b"")), BASH, "no compile stage"),
         (scripts(JobFile(name="other", content=b"")), OURS, "needs a file 'run'"),
         (runner(), CMS, "own scripts only"),
+        (runner(JobFile(name="packed", content=b"")), OURS, "the runner reads 'packed' itself"),
+        (runner(JobFile(name="a.deflated", content=b"")), OURS, "the runner reads 'a.deflated' itself"),
         (scripts(JobFile(name="a.cpp", content=b""), stdin=b"1"), CMS, "no standard input"),
         (scripts(JobFile(name="a.cpp", content=b"\xff")), CMS, "must be text"),
         (scripts(JobFile(name="run", content=b"\xff")), BASH, "must be text"),
