@@ -14,7 +14,7 @@ from fractions import Fraction
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat.terms import CompatGrader, Ending, Graded, TestRun, judges
-from ioi_eval.jobs.rules import cpu_stop_ms
+from ioi_eval.jobs.plan import cpu_stop_ms
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems import big_json

@@ -191,7 +191,7 @@ def fitting(
         tests: as they are sent, by name.
         bounds: how much a job on this target may hold.
         max_tests: in a job.
-        wall_ms_per_test: the longest that one test is expected to take (`jobs.rules.usual_wall_ms`).
+        wall_ms_per_test: the longest that one test is expected to take (`jobs.plan.usual_wall_ms`).
         taken_bytes: the size of the program.
 
     Raises:

@@ -31,7 +31,7 @@ from ioi_eval.errors import (
     TransportError,
     UnavailableError,
 )
-from ioi_eval.jobs import rules
+from ioi_eval.jobs.plan import usual_wall_ms
 from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, JobTest, RunSetup, bounds_of, size
 from ioi_eval.jobs.runner_answer import Built, RunAnswer
@@ -208,7 +208,7 @@ class _Run:
             program.tests,
             self._bounds,
             max_tests=max_tests,
-            wall_ms_per_test=rules.usual_wall_ms(program.setup.time_limit_s),
+            wall_ms_per_test=usual_wall_ms(program.setup.time_limit_s),
             taken_bytes=0 if program.content is None else size(program.content),
         )
 

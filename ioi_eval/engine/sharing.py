@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 from ioi_eval.engine.packing import BUNDLE_S, AnswerSizes, Durations
 from ioi_eval.errors import GarbledError, IoiEvalError, SandboxError, StoppedError, TransportError, UnavailableError
-from ioi_eval.jobs import rules
+from ioi_eval.jobs.plan import usual_wall_ms
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, RunSetup, bounds_of, run_job
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
 from ioi_eval.model import Retries
@@ -202,7 +202,7 @@ class SharedJobs:
         return (
             tests <= min(self._max_tests, share, bounds.tests, self._answer_sizes.max_tests(first.target.name))
             and expected_s <= BUNDLE_S
-            and tests * rules.usual_wall_ms(first.setup.time_limit_s) <= wall_ms
+            and tests * usual_wall_ms(first.setup.time_limit_s) <= wall_ms
             and sum(request.program.size for request in requests) <= max_bytes
         )
 

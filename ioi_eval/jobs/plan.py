@@ -1,10 +1,14 @@
-"""Writes plans for the runner, as text. `graders/runner.cpp` reads them; `graders/PROTOCOL.md` defines the format."""
+"""Writes plans for the runner, as text, and has its time rules, from which the size of jobs is computed. Pure.
+
+`graders/runner.cpp` reads plans; `graders/PROTOCOL.md` defines the format. The numbers of the rules are those of
+`graders/runner/rules.h`; none is repeated here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ioi_eval.boxfiles import RUNNER_VERSION
+from ioi_eval.boxfiles import RUNNER_VERSION, runner_rules
 from ioi_eval.model import Isolation
 
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/,:=+@-")
@@ -53,3 +57,49 @@ class RunnerPlan:
     def encode(self) -> bytes:
         """The plan's bytes, closed by its `end` line."""
         return "\n".join([*self._lines, "end", ""]).encode("ascii")
+
+
+# --------------------------------------------------------------------------- the runner's time rules
+
+RULES = runner_rules()
+
+LONGEST_IN_PLAN_MS = RULES["kMaxMs"]
+"""The longest time that a plan may name, in ms."""
+
+
+def given_up_ms(limit_s: float, manager_ms: int = 0) -> int:
+    """The wall clock at which the runner gives a test up, in ms: a multiple of all CPU limits, plus a slack.
+
+    Args:
+        limit_s: the program's CPU limit.
+        manager_ms: the manager's CPU limit; 0 if there is no manager.
+    """
+    return round(RULES["kGivenUpFactor"] * (1000 * limit_s + manager_ms)) + RULES["kGivenUpSlackMs"]
+
+
+def cpu_stop_ms(limit_s: float) -> float:
+    """The CPU time at which the runner stops a program that spends little on page faults, in ms.
+
+    Args:
+        limit_s: the program's CPU limit.
+    """
+    return 10 * RULES["kCpuPercent"] * limit_s + RULES["kCpuSlackMs"]
+
+
+def usual_wall_ms(limit_s: float) -> int:
+    """The longest wall clock of a usual test, in ms: twice the CPU time at which a program is stopped, and 2 s.
+
+    This is enough for a program that computes on half of a processor until it is stopped, and for one that idles until
+    it is stopped. One that does both takes longer, and so may slow page faults (PROTOCOL.md), but not beyond what
+    the server allows (`room_ms`): a job that reaches a server's limit is split in two. The size of jobs is computed
+    from this and not from `RunSetup.longest_test_ms`, which a test reaches only on an overloaded machine.
+
+    Args:
+        limit_s: the program's CPU limit.
+    """
+    return round(2 * (cpu_stop_ms(limit_s) + RULES["kIdleSlackMs"]))
+
+
+def pages_ms(memory_bytes: int) -> int:
+    """The most CPU time that page faults for this much memory may cost, in ms: PROTOCOL.md allows 20 µs for each."""
+    return memory_bytes // RULES["kPageBytes"] * RULES["kPageUs"] // 1000

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ioi_eval.jobs import rules
 from ioi_eval.jobs.compile import compile_plan, runner_files, stage_limits
-from ioi_eval.jobs.plan import RunnerPlan, Value
+from ioi_eval.jobs.plan import LONGEST_IN_PLAN_MS, RunnerPlan, Value, pages_ms, usual_wall_ms
 from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.model import Content, Isolation, Job, JobFile, JobKind, ProblemPackage, StageLimits
 from ioi_eval.sandbox import Target
@@ -179,7 +178,7 @@ def run_job(
     files += setup.files
     if setup.program is not None:
         plan.line("program", **setup.program)
-    room_ms = None if room_ms is None else min(room_ms, rules.LONGEST_IN_PLAN_MS)
+    room_ms = None if room_ms is None else min(room_ms, LONGEST_IN_PLAN_MS)
     plan.line("limits", **setup.limits, prefault_bytes=prefault_bytes or None, room_ms=room_ms)
     for name, values in setup.judging:
         plan.line(name, **values)
@@ -188,7 +187,7 @@ def run_job(
     files += _test_lines(plan, programs, same_once=setup.may_share)
     nothing = StageLimits(wall_ms=0, cpu_ms=0, output_bytes=0)
     compiling = nothing if steps is None else stage_limits(steps.recipe, steps.limits)
-    wall_ms = _START_MS + compiling.wall_ms + rules.pages_ms(prefault_bytes) + count * setup.longest_test_ms
+    wall_ms = _START_MS + compiling.wall_ms + pages_ms(prefault_bytes) + count * setup.longest_test_ms
     output_bytes = compiling.output_bytes + max(_LEAST_OUTPUT_BYTES, (count + 1) * setup.line_bytes)
     return Job(
         kind=JobKind.RUNNER,
@@ -298,7 +297,7 @@ def bounds_of(target: Target, setup: RunSetup, *, compiles: bool = False) -> Job
 def has_room_to_build(target: Target, setup: RunSetup) -> bool:
     """Whether a job on this target may be long enough to compile a program and then run a test."""
     wall_ms = bounds_of(target, setup, compiles=True).wall_ms
-    return wall_ms is None or wall_ms >= rules.usual_wall_ms(setup.time_limit_s)
+    return wall_ms is None or wall_ms >= usual_wall_ms(setup.time_limit_s)
 
 
 def size(content: Content | Uncompiled) -> int:

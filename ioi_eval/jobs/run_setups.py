@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from ioi_eval.config import JudgeLimits, RunPolicy
-from ioi_eval.jobs import rules
 from ioi_eval.jobs.harness import Interpreter, program_line
-from ioi_eval.jobs.plan import Value, word_list
+from ioi_eval.jobs.plan import Value, given_up_ms, word_list
 from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import JobTest, RunSetup, Values
 from ioi_eval.model import (
@@ -205,9 +204,8 @@ def longest_test_ms(problem: RunRules, policy: RunPolicy) -> int:
     manager has its own wall clock limit. The manager's must not be lower than the test's: if a test is given up, we
     know that the machine was too busy; if a manager is stopped, we only know that it did not end.
     """
-    given_up_ms = rules.given_up_ms(problem.time_limit_s, manager_cpu_ms(problem, policy.judge))
-    run_ms = given_up_ms + round(policy.judge.wall_s * 1000)
-    return run_ms * problem.method.passes
+    run_ms = given_up_ms(problem.time_limit_s, manager_cpu_ms(problem, policy.judge))
+    return (run_ms + round(policy.judge.wall_s * 1000)) * problem.method.passes
 
 
 def manager_cpu_ms(problem: RunRules, judge: JudgeLimits) -> int:

@@ -23,7 +23,7 @@ import orjson
 from ioi_eval import boxfiles
 from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.jobs import rules
+from ioi_eval.jobs.plan import given_up_ms
 from ioi_eval.jobs.run_setups import plan_protocol
 from ioi_eval.model import (
     Batch,
@@ -185,7 +185,7 @@ def row_job(
     run_limits = _limits(time_limit_s, memory_limit_bytes, 1)
     ours = beside is not None and _RUNNER in beside
     if ours:
-        wall_ms = rules.given_up_ms(time_limit_s, round(1000 * JudgeLimits().cpu_s)) + RUNNER_SLACK_MS
+        wall_ms = given_up_ms(time_limit_s, round(1000 * JudgeLimits().cpu_s)) + RUNNER_SLACK_MS
         wall_ms = wall_ms if max_wall_ms is None else min(wall_ms, max_wall_ms)
         run_limits = replace(run_limits, wall_ms=wall_ms, cpu_ms=wall_ms)  # servers refuse more than their run_cpu_time
     return _job(

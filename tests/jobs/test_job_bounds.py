@@ -9,7 +9,7 @@ import pytest
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.packing import fitting
-from ioi_eval.jobs import rules
+from ioi_eval.jobs.plan import usual_wall_ms
 from ioi_eval.jobs.run_job import PlannedTest, bounds_of
 from ioi_eval.jobs.run_setups import Programs, given_tests, problem_setup
 from ioi_eval.model import Blob, Isolation, Subtask, TestCase
@@ -43,7 +43,7 @@ def first_bundle(target: Target) -> int:
             given_tests(PROBLEM, {}),
             bounds_of(target, SETUP),
             max_tests=1000,
-            wall_ms_per_test=rules.usual_wall_ms(PROBLEM.time_limit_s),
+            wall_ms_per_test=usual_wall_ms(PROBLEM.time_limit_s),
             taken_bytes=1 << 20,
         )
     )
