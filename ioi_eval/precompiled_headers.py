@@ -1,9 +1,10 @@
-"""Precompiled headers of this machine: when one is built and where it is stored (`jobs/precompiled.py` makes the jobs).
+"""Precompiled headers of this machine: when one is built and where it is stored (`jobs/recipes.py` says how).
 
 Workers do not use them, because each would have to be sent 100 MB. A header is built once for each standard, when the
-fifth program of a run asks for it, and is stored in the cache for later runs. When one is built, headers that were not
-used for two weeks (of earlier system headers, or of another compiler) are deleted. A machine with little memory or disk
-has none. If one cannot be built, stored or used, the rest of the run does not use it: slower, with the same results.
+fifth program of a run asks for it, and is stored in the cache for later runs. Its key includes the state of all files
+in the directories that the compiler reads, so it is built again after an upgrade of the system. When one is built,
+headers that were not used for two weeks are deleted. A machine with little memory or disk has none. If one cannot be
+built, stored or used, the rest of the run does not use it: slower, with the same results.
 """
 
 from __future__ import annotations
@@ -19,15 +20,21 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cache_directory import LEAST_FREE_BYTES
 from ioi_eval.config import MIB, Policy
 from ioi_eval.errors import LostDataError, SandboxError, SetupError, TransientError, UnavailableError
-from ioi_eval.jobs import precompiled
+from ioi_eval.jobs.recipes import header_recipe
 from ioi_eval.model import Blob, Isolation
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
 from ioi_eval.sandbox.local.compiler import state_of_headers
 from ioi_eval.sandbox.local.control_groups import memory_limit_bytes
 from ioi_eval.sandbox.local.slots import TaskLock
+from ioi_eval.toolchain import Toolchain
+
+WORTH_BUILDING = 5
+"""How many programs of a run must begin with the header before it is built: building it costs as much as compiling it
+for so many programs."""
 
 _KEYS = "header-"
+_MAX_BYTES = 512 * MIB  # of a header: it is much larger than any program
 _LEAST_MEMORY, _SLOT_MEMORY = 1024 * MIB, 256 * MIB
 """Memory that this machine or container must have, and more for each slot: each compile box has a copy of a header."""
 
@@ -45,8 +52,8 @@ class PrecompiledHeaders:
     """
 
     def __init__(self, sandbox: Sandbox, artifacts: ArtifactStore, policy: Policy) -> None:
-        policy = replace(policy, compile=precompiled.header_limits(policy.compile))
-        self._builder = Builder(sandbox, artifacts, policy)
+        limits = replace(policy.compile, file_bytes=max(policy.compile.file_bytes, _MAX_BYTES))
+        self._builder = Builder(sandbox, artifacts, replace(policy, compile=limits))
         self._artifacts = artifacts
         self._asked: Counter[str] = Counter()
         self._built: set[str] = set()
@@ -64,7 +71,7 @@ class PrecompiledHeaders:
         if std in self._given_up or target.name != LOCAL:
             return None
         self._asked[std] += 1
-        is_wanted = self._asked[std] >= precompiled.WORTH_BUILDING
+        is_wanted = self._asked[std] >= WORTH_BUILDING
         if not is_wanted and not self._artifacts.holds_any(_KEYS):
             return None
         try:
@@ -79,10 +86,10 @@ class PrecompiledHeaders:
 
     async def _ensure(self, target: Target, std: str, *, is_wanted: bool) -> Blob | None:
         toolchain = target.toolchain
-        if not (precompiled.can_precompile(toolchain) and _has_room(target)):
+        if not (can_precompile(toolchain) and _has_room(target)):
             self.give_up(std)
             return None
-        recipe = precompiled.header_recipe(toolchain, std)
+        recipe = header_recipe(toolchain, std)
         async with self._stating:
             self._state = self._state or await asyncio.to_thread(state_of_headers, toolchain)
         key = f"{_KEYS}{recipe.key(toolchain)[:32]}-{self._state[:16]}"
@@ -117,6 +124,11 @@ class PrecompiledHeaders:
     def give_up(self, std: str) -> None:
         """Use no precompiled header for programs of this standard for the rest of the run."""
         self._given_up.add(std)
+
+
+def can_precompile(toolchain: Toolchain) -> bool:
+    """Whether the compiler is GCC: others have precompiled headers of another kind."""
+    return "clang" not in toolchain.version.lower()
 
 
 def _has_room(target: Target) -> bool:

@@ -28,7 +28,7 @@ from ioi_eval.errors import (
 from ioi_eval.events import Events
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
-from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
+from ioi_eval.jobs.compile import runner_binary, runner_job, runner_key
 from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.languages import CompiledLanguage, compiled, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile

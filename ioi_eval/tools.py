@@ -1,25 +1,28 @@
 """The tools of targets for languages: the requested Python, and compilers other than that of C++.
 
 Each target is asked once for each tool. The answer is kept for the run; so is the answer that there is none, if it is
-certain.
+certain. Of an interpreter of this machine, it is checked first that boxes may see the directories that it needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import contextlib
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TypeVar
 
 from ioi_eval.errors import OverloadError, SetupError, TransientError, TransportError, UnavailableError
-from ioi_eval.interpreters import located, prefixes_of, require_existing, require_narrow, require_visible
-from ioi_eval.jobs.compile import compiler_of, compiler_recipe, is_machine_failure, was_not_found
-from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
-from ioi_eval.jobs.recipes import Recipe
+from ioi_eval.jobs.compile import is_machine_failure, was_not_found
+from ioi_eval.jobs.harness import SYSTEM, Interpreter, interpreter_of, interpreter_recipe
+from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, OwnToolLanguage, rules_of
 from ioi_eval.model import Isolation, Language
 from ioi_eval.sandbox import LOCAL, Target
+from ioi_eval.sandbox.local.confinement import refusal_to_show
 from ioi_eval.sandbox.local.slots import TaskLock
-from ioi_eval.toolchain import Toolchain
+from ioi_eval.toolchain import Toolchain, outermost
 
 T = TypeVar("T")
 Tool = Interpreter | Toolchain
@@ -157,3 +160,138 @@ def _is_certain(answer: CompileAnswer) -> bool:
     """Whether a target's answer about a tool would be the same if the target were less busy."""
     last = answer.steps[-1] if answer.steps else None
     return last is not None and not (last.limit or last.signal or last.killed or is_machine_failure(last.output))
+
+
+# --------------------------------------------------------------------------- compilers
+
+_SCRIPT, _FOUND = "finder", "found"
+_ONCE = ("command", "version", "machine")
+
+
+def compiler_recipe(rules: OwnToolLanguage, cpp: Toolchain) -> Recipe:
+    """The compile plan that asks a target for its compiler of a language; it has no files of a submission."""
+    step = Step(
+        argv=("bash", "-c", f'bash {_SCRIPT} "$1" > {_FOUND}.part && mv {_FOUND}.part {_FOUND}', _SCRIPT, cpp.command),
+        files=((_SCRIPT, rules.finder.encode()),),
+    )
+    return Recipe(what="compiler", steps=(step,), artifacts=(_FOUND,), sees=cpp.sees, sees_system=True)
+
+
+def compiler_of(answer: CompileAnswer, rules: OwnToolLanguage, cpp: Toolchain) -> Toolchain:
+    """The compiler from the answer to `compiler_recipe`. It links with the C++ compiler, so boxes also show its files.
+
+    Raises:
+        SetupError: there is none.
+    """
+    if _FOUND not in answer.artifacts:
+        output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not looked for"
+        raise SetupError(f"no compiler for {rules.name} is found: {output}. Install one ({rules.advice})")
+    lines = [line.partition("\t") for line in answer.artifacts[_FOUND].decode("utf-8", "replace").splitlines()]
+    values = {kind: [value for name, _, value in lines if name == kind] for kind, _, _ in lines}
+    if any(len(values.get(kind, ())) != 1 for kind in _ONCE):
+        raise SetupError(f"the compiler for {rules.name} does not say what it is, but {lines[:3]}")
+    return Toolchain(
+        **{kind: values[kind][0] for kind in _ONCE},
+        static=cpp.static,
+        sees=outermost((*cpp.sees, *values.get("sees", ()))),
+        libraries=cpp.libraries,
+        arguments=tuple(values.get("argument", ())),
+        linker=cpp,
+    )
+
+
+# --------------------------------------------------------------------------- this machine's interpreters
+
+_HIDDEN = ("/tmp", "/box", "/dev", "/proc")
+"""Directories that every box replaces by its own (`sandbox/local/confinement.py`). The runner works in its `/tmp`."""
+
+
+def located(python: str) -> str:
+    """The command of an interpreter of this machine, made independent of the working directory.
+
+    Args:
+        python: its command. A relative path is relative to the working directory, as in a shell; a name without `/` is
+            looked up in the box.
+    """
+    return os.path.abspath(python) if "/" in python else python
+
+
+def require_visible(python: str) -> None:
+    """Refuse an interpreter if it, or one on which it depends, is in a directory that every box replaces by its own.
+
+    Raises:
+        SetupError: a box would hide it.
+    """
+    if not python.startswith("/"):
+        return
+    for path in (*_chain(python), os.path.realpath(python), *prefixes_of(python)):
+        for directory in _HIDDEN:
+            if Path(path).is_relative_to(directory):
+                where = python if path == python else f"{python} ({path})"
+                raise SetupError(
+                    f"the interpreter {where} cannot be used: every box has a {directory} of its own, which hides this "
+                    "machine's; give --python one elsewhere, such as in /opt or /var/tmp"
+                )
+
+
+def _chain(path: str) -> Iterator[str]:
+    """A path, and the target of each symbolic link on the way, because the box follows each of them."""
+    for _ in range(40):  # Source: Linux, path_resolution(7): the most links in one look-up
+        yield path
+        if not os.path.islink(path):
+            return
+        path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
+
+
+def require_existing(python: str) -> None:
+    """Refuse the path of an interpreter that does not exist on this machine.
+
+    Raises:
+        SetupError: it does not exist.
+    """
+    if python.startswith("/") and not os.path.exists(python):
+        raise SetupError(f"there is no interpreter {python} on this machine; give another one with --python")
+
+
+def prefixes_of(python: str) -> tuple[str, ...]:
+    """The directories that a box must show for an interpreter that is given by its path: the prefixes that it needs.
+
+    A prefix is a directory with the interpreter in its `bin`, and with Python's library. A virtual environment also
+    needs the interpreter that its `home` names. On another machine these may not exist. The system's own Python is
+    left out, as every box shows it.
+
+    Raises:
+        SetupError: such a prefix contains more than an interpreter.
+    """
+    if not python.startswith("/"):
+        return ()
+    path = Path(python)
+    programs = {path, path.resolve()}
+    with contextlib.suppress(OSError):
+        lines = (path.parent.parent / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace").splitlines()
+        homes = [line.partition("=")[2].strip() for line in lines if line.partition("=")[0].strip() == "home"]
+        programs |= {Path(home) / path.name for home in homes}
+    candidates = {
+        program.parent.parent
+        for program in programs
+        if program.parent.name == "bin" and not any(program.is_relative_to(root) for root in SYSTEM)
+    }
+    # Other directories are not prefixes: because of `/home/me/bin/python`, the box must not show all of `/home/me`.
+    prefixes = [
+        str(prefix) for prefix in candidates if (prefix / "pyvenv.cfg").is_file() or any(prefix.glob("lib/python3*"))
+    ]
+    require_narrow(python, prefixes)
+    return tuple(prefixes)
+
+
+def require_narrow(python: str, directories: Iterable[str]) -> None:
+    """Refuse directories that contain more than an interpreter: a box must not show the rest.
+
+    Raises:
+        SetupError: one of the directories contains more.
+    """
+    if refusals := list(filter(None, map(refusal_to_show, directories))):
+        raise SetupError(
+            f"the interpreter {python} cannot be used: {'; '.join(refusals)}. Give --python one with a directory of "
+            "its own, as a virtual environment has"
+        )

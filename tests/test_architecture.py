@@ -30,7 +30,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("reductions", "estimates"),
     ("scores",),
     ("jobs", "compat"),
-    ("interpreters",),
     ("tools",),
     ("programs", "fingerprint"),
     ("precompiled_headers", "kept_programs"),

@@ -13,10 +13,10 @@ import pytest
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SetupError
-from ioi_eval.interpreters import located, require_visible
 from ioi_eval.model import Isolation
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL
+from ioi_eval.tools import located, require_visible
 from tests.small_targets import IdleSandbox, small_target
 
 TARGET = small_target(name=LOCAL)

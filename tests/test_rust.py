@@ -13,7 +13,7 @@ from ioi_eval import ArtifactStore, LocalSandbox
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import SetupError, UnsupportedError
 from ioi_eval.fingerprint import Fingerprints
-from ioi_eval.jobs.compile import compile_outcome, compiler_of, compiler_recipe
+from ioi_eval.jobs.compile import compile_outcome
 from ioi_eval.jobs.recipes import submission_recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.languages import OwnToolLanguage, language_called, rules_of
@@ -36,6 +36,7 @@ from ioi_eval.problems.submissions import check_fits
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import Toolchain
+from ioi_eval.tools import compiler_of, compiler_recipe
 from tests.box_answers import built, plan_of, step_answer
 from tests.rust_here import needs_rustc
 from tests.small_problems import small_problem

@@ -1,24 +1,26 @@
-"""Compile jobs and their answers; and how a target is asked for its compiler of a language. Pure.
-
-`recipes.py` says what the jobs execute.
-"""
+"""Compile jobs, which execute recipes (`recipes.py`), and their answers; and the job that compiles the runner. Pure."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits, Policy
-from ioi_eval.errors import SetupError, TransientError
+from ioi_eval.errors import SetupError, TransientError, TransportError
 from ioi_eval.jobs.plan import RunnerPlan
-from ioi_eval.jobs.recipes import Recipe, Step
+from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
-from ioi_eval.languages import OwnToolLanguage
 from ioi_eval.languages.rules import C_INCLUDES
 from ioi_eval.model import (
     CompileOutcome,
     Content,
+    Execution,
     Isolation,
     Job,
     JobFile,
@@ -27,7 +29,7 @@ from ioi_eval.model import (
     Verdict,
     signal_name,
 )
-from ioi_eval.toolchain import Toolchain, outermost
+from ioi_eval.toolchain import Toolchain
 
 _OBJECT = "object"
 """How names of objects begin in jobs: `stored_files._ALSO_STORED` knows them, as packages have a grader's objects."""
@@ -284,39 +286,102 @@ def was_not_found(error: TransientError) -> bool:
     return ": execute " in message and message.endswith(("No such file or directory", "Permission denied"))
 
 
-# ---------------------------------------------------------------------- compilers of languages other than C and C++
+# --------------------------------------------------------------------------- the runner itself
 
-_SCRIPT, _FOUND = "finder", "found"
-_ONCE = ("command", "version", "machine")
+_RUNNER_LIMITS = StageLimits(wall_ms=300_000, cpu_ms=120_000, output_bytes=64 * 1024 * 1024)
+
+_SHIPPED = "shipped"
+"""The name of a file of the job. It is also the answer if that file is the runner: base64 never has seven characters.
+"""
+
+_CHANGED = "the runner's source was changed on the way"
+
+_RUNNER_SCRIPT = """set -e
+[ "$(sha256sum < runner.cpp)" = "{source}  -" ] || {{ echo {changed} >&2; exit 1; }}
+runner=$IOI_EVAL_JUDGE/runner
+works() {{ "$1" --version > /dev/null 2>&1; }}
+if [ "$(cat "$runner.digest" 2> /dev/null)" != {digest} ] || ! works "$runner"; then
+  [ -x {shipped} ] || chmod +x {shipped} 2> /dev/null || true
+  if [ -f {shipped} ] && {{ [ ! -x {shipped} ] || works ./{shipped}; }}; then
+    runner=
+  else
+    {compile}
+    runner=runner
+  fi
+fi
+printf '%s\\n' {nonce}
+if [ -n "$runner" ]; then base64 -w 0 "$runner"; else printf {shipped}; fi
+printf '\\n%s\\n%s\\n' "$(sha256sum < "${{runner:-{shipped}}}")" {nonce}
+"""
 
 
-def compiler_recipe(rules: OwnToolLanguage, cpp: Toolchain) -> Recipe:
-    """The compile plan that asks a target for its compiler of a language; it has no files of a submission."""
-    step = Step(
-        argv=("bash", "-c", f'bash {_SCRIPT} "$1" > {_FOUND}.part && mv {_FOUND}.part {_FOUND}', _SCRIPT, cpp.command),
-        files=((_SCRIPT, rules.finder.encode()),),
+def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None) -> Job:
+    """The job that compiles the runner itself, on a target that has none yet.
+
+    Our Piston package contains a runner, in the folder IOI_EVAL_JUDGE: if it was made from the same sources and can be
+    started, it is used; else the shipped one is used, if it can be started. On a file system that is mounted noexec the
+    shipped one is used without a trial, because a compiled one could not be tried there either. The box contains
+    nothing hostile, so plain scripts are enough.
+
+    Args:
+        toolchain: the target's.
+        nonce: 32 hexadecimal digits.
+        shipped: the runner that our own package contains, if it has one.
+    """
+    flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
+    argv = [toolchain.command, *flags, "runner.cpp", "-o", "runner"]
+    script = _RUNNER_SCRIPT.format(
+        digest=boxfiles.runner_digest(),
+        compile=shlex.join(argv),
+        nonce=nonce,
+        shipped=_SHIPPED,
+        source=hashlib.sha256(boxfiles.runner_source()).hexdigest(),
+        changed=shlex.quote(_CHANGED),
     )
-    return Recipe(what="compiler", steps=(step,), artifacts=(_FOUND,), sees=cpp.sees, sees_system=True)
+    ready = () if shipped is None else (JobFile(name=_SHIPPED, content=shipped, executable=True),)
+    return Job(
+        kind=JobKind.SCRIPTS,
+        files=(
+            JobFile(name="run", content=script.encode()),
+            JobFile(name="runner.cpp", content=boxfiles.runner_source()),
+            *ready,
+        ),
+        run_limits=_RUNNER_LIMITS,
+        trusted=True,
+    )
 
 
-def compiler_of(answer: CompileAnswer, rules: OwnToolLanguage, cpp: Toolchain) -> Toolchain:
-    """The compiler from the answer to `compiler_recipe`. It links with the C++ compiler, so boxes also show its files.
+def runner_key(toolchain: Toolchain) -> str:
+    """The runner's name in the artifact store."""
+    source = hashlib.sha256(boxfiles.runner_source()).hexdigest()
+    flags = " ".join(boxfiles.FLAGS)
+    return hashlib.sha256(f"runner\0{flags}\0{source}\0{toolchain.fingerprint}".encode()).hexdigest()
+
+
+def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None) -> bytes:
+    """The runner from the answer to `runner_job`.
 
     Raises:
-        SetupError: there is none.
+        SetupError: it does not compile there; quotes the compiler's message.
+        TransientError: the machine lacked something; `TransportError` if the answer was cut off.
     """
-    if _FOUND not in answer.artifacts:
-        output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not looked for"
-        raise SetupError(f"no compiler for {rules.name} is found: {output}. Install one ({rules.advice})")
-    lines = [line.partition("\t") for line in answer.artifacts[_FOUND].decode("utf-8", "replace").splitlines()]
-    values = {kind: [value for name, _, value in lines if name == kind] for kind, _, _ in lines}
-    if any(len(values.get(kind, ())) != 1 for kind in _ONCE):
-        raise SetupError(f"the compiler for {rules.name} does not say what it is, but {lines[:3]}")
-    return Toolchain(
-        **{kind: values[kind][0] for kind in _ONCE},
-        static=cpp.static,
-        sees=outermost((*cpp.sees, *values.get("sees", ()))),
-        libraries=cpp.libraries,
-        arguments=tuple(values.get("argument", ())),
-        linker=cpp,
-    )
+    stage = execution.run
+    if stage.code not in (0, None):
+        output = (stage.stderr or stage.stdout).strip()[-2000:]
+        if _CHANGED in stage.stderr:
+            raise TransportError(_CHANGED)
+        if is_machine_failure(stage.stderr):
+            raise TransientError(f"the machine could not finish compiling the runner on this target: {output}")
+        raise SetupError(f"the runner does not compile on this target: {output}")
+    lines = stage.stdout.splitlines()
+    if len(lines) < 4 or lines[-4] != nonce or lines[-1] != nonce:
+        raise TransportError(f"the compiled runner did not arrive whole (exit code {stage.code}, {stage.signal})")
+    if shipped is not None and lines[-3] == _SHIPPED:
+        return shipped
+    try:
+        runner = base64.b64decode(lines[-3], validate=True)
+    except binascii.Error as error:
+        raise TransportError(f"the compiled runner arrived damaged: {error}") from error
+    if lines[-2].split(" ")[0] != hashlib.sha256(runner).hexdigest():
+        raise TransportError("the compiled runner arrived damaged: its hash differs")
+    return runner

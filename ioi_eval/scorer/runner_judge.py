@@ -32,7 +32,7 @@ from ioi_eval.errors import (
     UnavailableError,
 )
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs import harness, precompiled, recipes
+from ioi_eval.jobs import harness, recipes
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import has_room_to_build
 from ioi_eval.jobs.run_setups import Programs, given_tests, problem_setup
@@ -148,7 +148,7 @@ class RunnerJudge:
         target = run.target
         judges, recipe = await both(self._builder.judge_programs(run.problem, target), self._recipe(run, tool))
         header = await self._header(run)
-        first = recipe if header is None else precompiled.with_header(recipe, header)
+        first = recipe if header is None else recipes.with_header(recipe, header)
         uncompiled = recipes.Uncompiled(recipe=first, limits=self._policy.compile)
         program = await self._program(run, uncompiled, judges)
         if (first_job := await self._first_job(run, program, has_header=header is not None)) is None:
@@ -258,7 +258,7 @@ class RunnerJudge:
             return None
         std = self._standard(run)
         try:
-            answer = await self._builder.compile(precompiled.with_header(recipe, header), run.target)
+            answer = await self._builder.compile(recipes.with_header(recipe, header), run.target)
         except LostDataError:
             self._headers.give_up(std)
             return None
@@ -275,7 +275,7 @@ class RunnerJudge:
         rules = rules_of(run.submission.language)
         if not (isinstance(rules, CompiledLanguage) and rules.has_precompiled_header):
             return None
-        if not any(precompiled.begins_with_it(source.content) for source in run.sources):
+        if not any(recipes.begins_with_header(source.content) for source in run.sources):
             return None
         return await self._headers.header(run.target, self._standard(run))
 

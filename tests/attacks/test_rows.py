@@ -17,12 +17,12 @@ import pytest
 
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.interpreters import prefixes_of
 from ioi_eval.model import Batch, Isolation, Language, Problem, ProblemKey, Submission, Subtask, TestCase
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
+from ioi_eval.tools import prefixes_of
 from tests.attacks.arena import policy
 from tests.attacks.catalogue import LEVELS
 from tests.attacks.levels import why_not

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.jobs.precompiled import begins_with_it, can_precompile, with_header
-from ioi_eval.jobs.recipes import submission_recipe
+from ioi_eval.jobs.recipes import begins_with_header, submission_recipe, with_header
 from ioi_eval.model import ProblemKey, SourceFile, Subtask, TestCase
+from ioi_eval.precompiled_headers import can_precompile
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem
 
@@ -27,7 +27,7 @@ INCLUDE = "#include <bits/stdc++.h>"
 )
 def test_sources_that_begin_with_the_header(code: str) -> None:
     """Blanks and comments before it do not matter."""
-    assert begins_with_it(code.encode())
+    assert begins_with_header(code.encode())
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def test_sources_that_begin_with_the_header(code: str) -> None:
 )
 def test_sources_that_do_not_begin_with_the_header(code: str) -> None:
     """The compiler would read something else before it."""
-    assert not begins_with_it(code.encode())
+    assert not begins_with_header(code.encode())
 
 
 def test_a_long_comment_is_read_in_linear_time() -> None:
     """Megabytes of comments take only the time of reading them."""
-    assert begins_with_it(b"/* * / */ // x\n" * 200_000 + INCLUDE.encode())
-    assert not begins_with_it(b"/* * / */ // x\n" * 200_000 + b"/*" * 200_000)
+    assert begins_with_header(b"/* * / */ // x\n" * 200_000 + INCLUDE.encode())
+    assert not begins_with_header(b"/* * / */ // x\n" * 200_000 + b"/*" * 200_000)
 
 
 def test_only_sources_that_begin_with_it_get_the_header() -> None:

@@ -19,10 +19,9 @@ import pytest
 from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
-from ioi_eval.jobs.precompiled import WORTH_BUILDING, with_header
-from ioi_eval.jobs.recipes import Recipe, Step
+from ioi_eval.jobs.recipes import Recipe, Step, with_header
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase, Verdict
-from ioi_eval.precompiled_headers import PrecompiledHeaders
+from ioi_eval.precompiled_headers import WORTH_BUILDING, PrecompiledHeaders
 from ioi_eval.programs import MAX_ATTEMPTS, Builder
 from ioi_eval.sandbox import Target
 from tests.shared_work import copy_cache
@@ -159,7 +158,7 @@ def test_a_changed_header_gets_another_precompiled_header(
     """If a file that the compiler reads has changed, the old one is not used. It is deleted after two weeks without
     use. (A smaller header is precompiled in a fraction of the time.)
     """
-    monkeypatch.setattr("ioi_eval.jobs.precompiled.HEADER", "cstdio")
+    monkeypatch.setattr("ioi_eval.jobs.recipes.HEADER", "cstdio")
     cache = copy_cache(cache_with_runner, tmp_path / "cache")
     with tempfile.TemporaryDirectory() as more:
         Path(more).chmod(0o755)  # the user of boxes must be able to enter it
@@ -246,7 +245,7 @@ def test_programs_are_judged_without_it(
     """It does not fit into boxes, or is deleted before its job starts. It is then tried only once in a run: the second
     program does not try it again. If it was deleted, none of the later programs, for which one is built, builds it.
     """
-    monkeypatch.setattr("ioi_eval.jobs.precompiled.WORTH_BUILDING", EARLY)
+    monkeypatch.setattr("ioi_eval.precompiled_headers.WORTH_BUILDING", EARLY)
     shutil.copytree(full_cache, tmp_path / "cache")
 
     async def main() -> None:
