@@ -1,11 +1,10 @@
 """Judges a dump and writes the results: dump → judging → journal → results.
 
 - `dump` runs it all, for every family of problems, with the `settings` of a run;
-- `dump_reader` reads rows as submissions, `window` chooses the next one, `dump_judge` has them judged by `row_judge`,
-  and `result_store` stores the results; copies of a program follow its leader (`window`);
-- `row_judge` also ends a run in which nothing can be judged;
-- `family` is the interface of a family of problems; `contest` and `contest_dump_reader` are the family of contest
-  problems;
+- `dump_reader` reads rows as submissions, `window` chooses the next one, `dump_judge` has them judged, and
+  `result_store` stores the results; copies of a program follow its leader (`window`);
+- `family` is the interface of a family of problems; `contest` is the family of contest problems, whose dumps `survey`
+  reads once before anything is judged;
 - `result_files` writes the results, in part before others are judged; `writing` writes files; `unchanged` finds out
   that the results are there already;
 - `progress` shows how far a run is, in a notebook by `notebook`; `interrupt` handles Ctrl-C; `threads` runs blocking

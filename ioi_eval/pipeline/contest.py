@@ -1,21 +1,45 @@
-"""The family of contest problems: how their submissions are judged, stored and written."""
+"""The family of contest problems: how rows of a dump become submissions, which are judged, stored and written."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 import orjson
 
 from ioi_eval.config import Unscored
+from ioi_eval.errors import RowError
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import decode_result, encode_result
-from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, Verdict
-from ioi_eval.pipeline.contest_dump_reader import ContestCandidate, ContestDumpReader, JudgeableRow
-from ioi_eval.pipeline.dump_reader import Refused
+from ioi_eval.model import (
+    DEFAULT_YEAR,
+    CompileOutcome,
+    Language,
+    Problem,
+    ProblemKey,
+    Submission,
+    SubmissionResult,
+    Verdict,
+)
+from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
+from ioi_eval.pipeline.window import Candidate
 from ioi_eval.pipeline.writing import TestLines, to_json
+from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.problems.loading import LoadingProblems
+from ioi_eval.problems.row import Row, Source
+from ioi_eval.problems.samples import sample_rows
+from ioi_eval.problems.submissions import (
+    fitted,
+    problem_of,
+    submission_columns,
+    submission_from_row,
+    target_subtask,
+    with_includes,
+)
 from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning
@@ -25,7 +49,161 @@ from ioi_eval.report.summary import Summary
 from ioi_eval.report.totals import CpuSplit, count_run, distinct_outcomes, judge_error
 from ioi_eval.scores import submission_result
 
+ContestCandidate: TypeAlias = Candidate[Problem, Submission]
+
 _KNOWN = 4096  # results whose columns are kept in memory: about 4 kB each
+_SIMILAR = 3  # how many similar problem ids a message names
+
+
+@fast_dataclass
+class JudgeableRow(Judgeable[ContestCandidate]):
+    """A row for a contest problem that can be judged.
+
+    Args:
+        target_subtask: the subtask that the program was written for, if the row says so.
+    """
+
+    target_subtask: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowSelection:
+    """Which rows of the dump are wanted.
+
+    Args:
+        years, problems: only rows of these; all if empty.
+        limit: only this many of them, from the start.
+    """
+
+    years: frozenset[int] = frozenset()
+    problems: frozenset[str] = frozenset()
+    limit: int | None = None
+
+    def rows(self, source: Source, columns: Collection[str] | None = None) -> Iterator[tuple[Row, ProblemKey | None]]:
+        """The wanted rows, each with its problem; `None` if the row does not name it correctly."""
+        return self.among(source.iterate(None if columns is None else tuple(columns)))
+
+    def among(self, rows: Iterable[Row], done: int = 0) -> Iterator[tuple[Row, ProblemKey | None]]:
+        """The same of these rows, which come after others of which `done` were wanted."""
+        count = done
+        for row in rows:
+            key = _problem_of(row)
+            if key is not None and not self._wants(key):
+                continue
+            if count == self.limit:
+                return
+            count += 1
+            yield row, key
+
+    def _wants(self, key: ProblemKey) -> bool:
+        return (not self.years or key.year in self.years) and (not self.problems or key.id in self.problems)
+
+
+class ContestDumpReader(DumpReader[ContestCandidate]):
+    """Reads a dump's rows as submissions to contest problems.
+
+    Args:
+        source: the dump.
+        selection: which of its rows.
+        problems: a row waits until the tests of its problem have been read.
+        fingerprints: returns a hash of everything that determines a submission's outcome, for each kind of target
+            that may judge it.
+        id_column: the column that names a submission.
+        with_includes: add the includes that models forget.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        selection: RowSelection,
+        problems: LoadingProblems,
+        *,
+        fingerprints: Callable[[Problem, Submission], Sequence[str]],
+        id_column: str = "uuid",
+        with_includes: bool = False,
+    ) -> None:
+        super().__init__(source, id_column, submission_columns(id_column))
+        self.problems, self.selection = problems, selection
+        self._fingerprints, self._with_includes = fingerprints, with_includes
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether tests are still being read."""
+        return self.problems.is_loading
+
+    def _rows(
+        self, reading: DumpReading, columns: Sequence[str] | None
+    ) -> Iterator[Iterator[Judgeable[ContestCandidate] | Refused]]:
+        rows = reading.rows_of(self.source, columns)
+        for row, key in self.selection.among(rows, done=reading.wanted):
+            problems = self.problems.so_far() if key is None else self.problems.wait_for(key)
+            yield self._row_entries(row, key, problems, reading)
+            reading.wanted += 1
+
+    def _row_entries(
+        self, row: Row, key: ProblemKey | None, problems: ProblemSet, reading: DumpReading
+    ) -> Iterator[JudgeableRow | Refused]:
+        samples = or_refused(row, sample_rows, row, self.id_column)
+        if isinstance(samples, Refused):
+            yield samples
+            return
+        for sample in samples:
+            yield or_refused(sample, self._entry, sample, key, problems, reading)
+
+    def problem_signatures(self) -> Iterator[str]:
+        """For each problem its notes, and the fingerprints of an empty program in each language. It waits for all."""
+        problems = self.problems.wait_for_all()
+        for key, problem in sorted(problems.problems.items(), key=str):
+            yield f"{key} {problem.name} {problem.day} {problem.notes}"
+            for language in Language:
+                probe = Submission(id="", problem=key, code="", language=language)
+                yield from self._fingerprints(problem, probe)
+        yield from (f"{key}: {error}" for key, error in sorted(problems.unusable.items(), key=str))
+
+    def _entry(
+        self, row: Row, key: ProblemKey | None, problems: ProblemSet, reading: DumpReading
+    ) -> JudgeableRow | Refused:
+        submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems.problems)
+        target = target_subtask(row)
+        problem = problems.problems.get(submission.problem)
+        if problem is None:
+            return _without_problem(row, submission.problem, problems)
+        submission = fitted(submission, row, problem)
+        if self._with_includes:
+            submission = with_includes(submission, problem)
+        if repeated := reading.refuse_repeated_id(row, submission.id, problem.key):
+            return repeated
+        candidate = reading.candidate(
+            problem,
+            submission,
+            problem_key=problem.key,
+            id=submission.id,
+            found_by=(submission.extraction, *submission.fixes),
+            size=None if submission.is_empty else submission.size,
+            max_s=problem.time_limit_s * len(problem.tests),
+            fingerprints=self._fingerprints(problem, submission),
+        )
+        return JudgeableRow(row=row, candidate=candidate, target_subtask=target)
+
+
+def _without_problem(row: Row, key: ProblemKey, problems: ProblemSet) -> Refused:
+    unusable = problems.unusable.get(key)
+    if unusable is not None:
+        kind = str(unusable)
+    else:
+        kind = f"unknown problem {key}: it is not in --problems"
+        if not row.has("year"):
+            kind += f" (a row without a year is for {DEFAULT_YEAR})"
+        if similar := problems.similar_to(key):
+            kind += f"; did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"
+    return Refused(row=row, kind=kind, message=str(row.error(kind)))
+
+
+def _problem_of(row: Row) -> ProblemKey | None:
+    try:
+        return problem_of(row)
+    except RowError:
+        return None
 
 
 class SubmissionScorer(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ioi_eval.journal import Index
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline.contest_dump_reader import ContestCandidate, ContestDumpReader
+from ioi_eval.pipeline.contest import ContestCandidate, ContestDumpReader
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.report.run_summary import Refusals
 from ioi_eval.report.terminal import refusal_lists

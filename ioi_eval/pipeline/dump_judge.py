@@ -3,8 +3,10 @@
 A feeder reads rows in a thread. There are seven cases: the row is refused; it is written already, with the result of an
 earlier run (`None`); it has no program, and is judged at once; an earlier run has judged it; an identical program was
 judged; an identical program is being judged (the row *follows* that one, its leader); or the row waits in the window.
-Tasks take rows from the window. A result is in the journal before it counts as done; then its followers get records
-that refer to it. Followers do not take over a judge error: the first of them becomes a leader itself.
+Tasks take rows from the window. A failure of ours becomes a result that has no score. A result is in the journal before
+it counts as done; then its followers get records that refer to it. Followers do not take over a judge error: the first
+of them becomes a leader itself. `StopRule` decides when a run ends because the sandbox, or our own code, fails every
+time.
 """
 
 from __future__ import annotations
@@ -13,15 +15,14 @@ import asyncio
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Generic
 
-from ioi_eval.errors import ODD_DATA, internal_error_text
+from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
-from ioi_eval.pipeline.family import ProblemFamily, ResultT
+from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, ResultT
 from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, with_progress
 from ioi_eval.pipeline.result_store import ResultStore
-from ioi_eval.pipeline.row_judge import Judged, RowJudge, StopRule
 from ioi_eval.pipeline.settings import RunCounts, Settings
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT, Costs, Leaders, Window
@@ -29,6 +30,59 @@ from ioi_eval.pipeline.window import CandidateT, Costs, Leaders, Window
 BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024
 FOLLOWERS = 4096  # how many copies may wait for leaders before reading pauses
+
+MAX_FAILURES = 100
+"""If the sandbox fails on so many submissions in a row, it is broken."""
+
+MAX_FAILED_PROBLEMS = 50
+"""If our own code fails on rows of so many problems in a row, the cause is not in the rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged(Generic[ResultT]):
+    """A submission that was judged.
+
+    Args:
+        result: its result, or our failure.
+        facts: about the result.
+        seconds: how long judging it took.
+        is_our_bug: whether a bug of ours prevented judging it.
+    """
+
+    result: ResultT
+    facts: ResultFacts
+    seconds: float
+    is_our_bug: bool = False
+
+
+class StopRule:
+    """Counts the failures since the last result that shows that submissions can be judged."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._failed_problems: set[object] = set()
+
+    def observe(self, facts: ResultFacts, *, bug_in_problem: object | None, was_in_sandbox: bool) -> str | None:
+        """Include a result.
+
+        Args:
+            facts: about the result.
+            bug_in_problem: the problem, if our own code failed on the row.
+            was_in_sandbox: whether there was a program to run; otherwise the result does not show that anything works.
+
+        Returns:
+            Why the run must end; `None` if it goes on.
+        """
+        if bug_in_problem is not None:
+            self._failed_problems.add(bug_in_problem)
+        elif facts.is_sandbox_failure:
+            self._failures += 1
+        elif facts.kind is not None and was_in_sandbox:
+            self._failures = 0
+            self._failed_problems.clear()
+        if len(self._failed_problems) >= MAX_FAILED_PROBLEMS:
+            return f"rows of {MAX_FAILED_PROBLEMS} problems in a row could not be judged: ioi-eval failed"
+        return f"{MAX_FAILURES} submissions in a row could not be judged" if self._failures >= MAX_FAILURES else None
 
 
 class DumpJudge(Generic[CandidateT, ResultT]):
@@ -56,14 +110,14 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         self.counts = RunCounts()
         self.store, self.settings, self.progress = store, settings, progress
         self._family, self._entries = family, entries
-        costs = Costs()
-        self._row_judge = RowJudge(family, costs, restore)
-        self._window: Window[CandidateT] = Window(costs)
+        self._costs = Costs()
+        self._window: Window[CandidateT] = Window(self._costs)
         self._leaders: Leaders[CandidateT] = Leaders(store.journal)
         self._stop_rule = StopRule()
         self._changed = asyncio.Condition()
         self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # results of this run for rows without a program
         self._due_copies: list[tuple[CandidateT, int]] = []
+        self._restore, self._restoring, self._restored = restore, asyncio.Lock(), 0
         self._in_flight = 0
         self._all_read = False
 
@@ -214,10 +268,40 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             return candidate
 
     async def _judge(self, candidate: CandidateT) -> Judged[ResultT]:
-        judged = await self._row_judge.judge(candidate)
-        self.counts.cpu += judged.facts.cpu
-        self.counts.stopped_by = judged.unavailable or self.counts.stopped_by
-        return judged
+        """Judge a submission; a failure of ours becomes a result without a score."""
+        begun, is_our_bug = time.monotonic(), False
+        try:
+            result = await self._judge_with_data(candidate)
+        except SandboxError as error:
+            result = self._family.our_failure(candidate, str(error))
+            if isinstance(error, UnavailableError):  # then no other submission can be judged either
+                self.counts.stopped_by = str(error)
+        except ODD_DATA as error:
+            result = self._family.our_failure(candidate, internal_error_text(error, "judging this row"))
+            is_our_bug = True
+        facts = self._family.facts(result)
+        if facts.kind is not None:
+            self._costs.observe(candidate.problem_key, facts.cpu.total)
+        self.counts.cpu += facts.cpu
+        return Judged(result=result, facts=facts, seconds=time.monotonic() - begun, is_our_bug=is_our_bug)
+
+    async def _judge_with_data(self, candidate: CandidateT) -> ResultT:
+        """Judge a submission; once more if the cache was deleted meanwhile.
+
+        Raises:
+            LostDataError: the cache was deleted again, or cannot be made again.
+            SandboxError: any other failure of ours.
+        """
+        before = self._restored
+        try:
+            return await self._family.judge(candidate)
+        except LostDataError:
+            async with self._restoring:
+                if self._restored == before:  # else another task has restored it meanwhile
+                    if self._restore is not None:
+                        await in_thread(self._restore)
+                    self._restored += 1
+        return await self._family.judge(candidate)
 
     # ------------------------------------------------------------------ recording
 

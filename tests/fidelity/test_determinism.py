@@ -15,8 +15,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.journal import Journal
 from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.pipeline import Settings, score_dump
-from ioi_eval.pipeline.contest import ContestFamily
-from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection
+from ioi_eval.pipeline.contest import ContestDumpReader, ContestFamily, RowSelection
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.loading import LoadingProblems

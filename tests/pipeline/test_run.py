@@ -10,7 +10,7 @@ import orjson
 
 from ioi_eval.journal import Journal
 from ioi_eval.model import Problem, Submission, SubmissionResult
-from ioi_eval.pipeline.contest_dump_reader import RowSelection
+from ioi_eval.pipeline.contest import RowSelection
 from ioi_eval.report.rows import OUR_COLUMNS, REFERENCE_COLUMNS
 from tests.pipeline.scripted import NILE, Contest, ScriptedScorer, programs
 

@@ -9,7 +9,7 @@ import pytest
 from ioi_eval.config import Unscored
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, Keys, RecordKind
-from ioi_eval.pipeline.row_judge import MAX_FAILURES
+from ioi_eval.pipeline.dump_judge import MAX_FAILURES
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 

@@ -24,7 +24,7 @@ from ioi_eval.journal import Journal
 from ioi_eval.model import Submission, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline import Settings, score_dump
-from ioi_eval.pipeline.contest_dump_reader import RowSelection
+from ioi_eval.pipeline.contest import RowSelection
 from ioi_eval.pipeline.result_files import ResultFiles
 from ioi_eval.problems.apps_selection import ProblemSelection
 from ioi_eval.rows import open_source

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ioi_eval.journal import RecordKind
+from ioi_eval.pipeline.dump_judge import MAX_FAILED_PROBLEMS, MAX_FAILURES, StopRule
 from ioi_eval.pipeline.family import ResultFacts
-from ioi_eval.pipeline.row_judge import MAX_FAILED_PROBLEMS, MAX_FAILURES, StopRule
 from ioi_eval.report.totals import CpuSplit
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.config import Unscored
-from ioi_eval.pipeline.contest_dump_reader import RowSelection
+from ioi_eval.pipeline.contest import RowSelection
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 ROWS = programs("0.5", "1", "0.5", "CE", None)

@@ -16,7 +16,7 @@ import orjson
 import pytest
 
 from ioi_eval.errors import SetupError
-from ioi_eval.pipeline.contest_dump_reader import ContestDumpReader, RowSelection
+from ioi_eval.pipeline.contest import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.writing import replacing, to_json
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.rows import open_source
