@@ -1,4 +1,4 @@
-"""Confidence intervals of means and of differences of means, and a test for counts of changes. Pure.
+"""pass@k; confidence intervals of means and of differences of means; a test for counts of changes. Pure.
 
 Problems are the sample: they were drawn from all possible problems, and submissions to one problem are similar. So an
 interval is computed by drawing problems again with replacement (a bootstrap over clusters), with the same draws for
@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from ioi_eval.errors import InputError
 
 DRAWS = 1000
 SEED = 20210520  # the day APPS was published
@@ -82,3 +84,42 @@ def mcnemar(lost: int, won: int) -> float:
         for n in range(fewer + 1)
     )
     return min(1.0, 2.0 * math.fsum(map(math.exp, logs)))
+
+
+def pass_at_k(counts: Sequence[tuple[int, int]], k: int) -> float | None:
+    """The probability that one of k samples drawn without replacement solves a problem, in the mean over problems.
+
+    The estimator is unbiased: 1 − C(n − c, k) / C(n, k) for a problem with c of n samples right.
+
+    Args:
+        counts: (n, c) for each problem. Leave out samples that could not be judged: they do not count as wrong.
+        k: how many are drawn.
+
+    Returns:
+        A number in [0, 1]; `None` if a problem has fewer than k samples (a mean over the others would be of another set
+        of problems), or if there is no problem.
+
+    Raises:
+        InputError: k is below 1, or a count is impossible.
+
+    Source: arXiv 2107.03374, section 2.1, in its product form, which stays exact for large n.
+    """
+    if k < 1:
+        raise InputError(f"pass@{k} does not exist: k must be at least 1")
+    for n, c in counts:
+        if not 0 <= c <= n:
+            raise InputError(f"{c} right samples of {n} are not possible")
+    if not counts or any(n < k for n, _ in counts):
+        return None
+    return math.fsum(_pass_at_k(n, c, k) for n, c in counts) / len(counts)
+
+
+def pass_at_each_k(counts: Sequence[tuple[int, int]], ks: Iterable[int]) -> dict[int, list[float]]:
+    """By k, the same for each problem by itself; without the ks for which `pass_at_k` gives none."""
+    return {k: [_pass_at_k(n, c, k) for n, c in counts] for k in ks if pass_at_k(counts, k) is not None}
+
+
+def _pass_at_k(n: int, c: int, k: int) -> float:
+    if n - c < k:
+        return 1.0
+    return 1.0 - math.prod(1.0 - k / i for i in range(n - c + 1, n + 1))

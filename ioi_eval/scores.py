@@ -1,4 +1,4 @@
-"""Outcomes to scores: test → subtask → submission → problem → contest, and pass@k. Pure.
+"""Outcomes to scores: test → subtask → submission → problem. Pure.
 
 **The first zero decides a subtask.** Read a subtask's tests in listed order. If a test has score 0, the first such
 test decides: the subtask's score is 0, its verdict is that test's, and every later test is SKIPPED, whether it ran or
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ioi_eval.errors import InputError
@@ -42,7 +42,6 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
-from ioi_eval.reductions import reduced
 
 WORST_FIRST = (
     Verdict.JE,
@@ -90,7 +89,7 @@ def subtask_result(
         ValueError: a test before the first zero has no outcome. Judging was not finished, which is our bug.
     """
     counted = _counted(problem.score_type, subtask, outcomes)
-    score, verdict = reduced(problem.score_type, subtask, counted)
+    score, verdict = _REDUCTIONS[problem.score_type](subtask, counted)
     rest = tuple(
         outcomes[name] if keep_all and name in outcomes else _skipped(name) for name in subtask.tests[len(counted) :]
     )
@@ -229,6 +228,59 @@ def total_points(parts: Iterable[tuple[float | None, float]], precision: int) ->
     return round(math.fsum(products), precision)
 
 
+# --------------------------------------------------------------------------- score types
+# Each function gets the outcomes that count, in listed order, and returns the subtask's score, in [0, 1] and unrounded,
+# and its verdict. If the known scores do not decide, they are `None` and JE.
+# Source: CMS, `cms/grading/scoretypes/`; verdicts are the reference's.
+
+_Reduced = tuple[float | None, Verdict]
+
+
+def _minimum(_: Subtask, counted: Sequence[TestOutcome]) -> _Reduced:
+    """The verdict is that of the first test with the lowest score."""
+    if counted[-1].score == 0.0:
+        return 0.0, counted[-1].verdict
+    scores = _known_scores(counted)
+    if len(scores) < len(counted):
+        return None, Verdict.JE
+    return min(scores), counted[scores.index(min(scores))].verdict
+
+
+def _product(subtask: Subtask, counted: Sequence[TestOutcome]) -> _Reduced:
+    """The product of the scores; the verdict is that of the minimum."""
+    lowest, verdict = _minimum(subtask, counted)
+    return (math.prod(_known_scores(counted)) if lowest else lowest), verdict
+
+
+def _within_threshold(subtask: Subtask, counted: Sequence[TestOutcome]) -> _Reduced:
+    """All or nothing: every score must be above 0 and at most the threshold. A score over the threshold is WA."""
+    threshold = 1.0 if subtask.threshold is None else subtask.threshold
+    for outcome in counted:
+        if outcome.score is not None and not 0.0 < outcome.score <= threshold:
+            return 0.0, outcome.verdict if outcome.score == 0.0 else Verdict.WA
+    return (None, Verdict.JE) if len(_known_scores(counted)) < len(counted) else (1.0, Verdict.AC)
+
+
+def _mean(_: Subtask, counted: Sequence[TestOutcome]) -> _Reduced:
+    """The mean of the scores; the verdict is that of the minimum, so that a label such as `time_limit` can match it."""
+    scores = _known_scores(counted)
+    if len(scores) < len(counted):
+        return None, Verdict.JE
+    return math.fsum(scores) / len(scores), counted[scores.index(min(scores))].verdict
+
+
+_REDUCTIONS: Mapping[ScoreType, Callable[[Subtask, Sequence[TestOutcome]], _Reduced]] = {
+    ScoreType.GROUP_MIN: _minimum,
+    ScoreType.GROUP_MUL: _product,
+    ScoreType.GROUP_THRESHOLD: _within_threshold,
+    ScoreType.SUM: _mean,
+}
+
+
+def _known_scores(outcomes: Iterable[TestOutcome]) -> list[float]:
+    return [outcome.score for outcome in outcomes if outcome.score is not None]
+
+
 # --------------------------------------------------------------------------- many submissions
 
 
@@ -346,45 +398,3 @@ class BestSubtasks:
             submission=best[0] if best else None,
             undecided=0 if best and best[1].score == 1.0 else undecided,
         )
-
-
-# --------------------------------------------------------------------------- pass@k
-
-
-def pass_at_k(counts: Sequence[tuple[int, int]], k: int) -> float | None:
-    """The probability that one of k samples drawn without replacement solves a problem, in the mean over problems.
-
-    The estimator is unbiased: 1 − C(n − c, k) / C(n, k) for a problem with c of n samples right.
-
-    Args:
-        counts: (n, c) for each problem. Leave out samples that could not be judged: they do not count as wrong.
-        k: how many are drawn.
-
-    Returns:
-        A number in [0, 1]; `None` if a problem has fewer than k samples (a mean over the others would be of another set
-        of problems), or if there is no problem.
-
-    Raises:
-        InputError: k is below 1, or a count is impossible.
-
-    Source: arXiv 2107.03374, section 2.1, in its product form, which stays exact for large n.
-    """
-    if k < 1:
-        raise InputError(f"pass@{k} does not exist: k must be at least 1")
-    for n, c in counts:
-        if not 0 <= c <= n:
-            raise InputError(f"{c} right samples of {n} are not possible")
-    if not counts or any(n < k for n, _ in counts):
-        return None
-    return math.fsum(_pass_at_k(n, c, k) for n, c in counts) / len(counts)
-
-
-def pass_at_each_k(counts: Sequence[tuple[int, int]], ks: Iterable[int]) -> dict[int, list[float]]:
-    """By k, the same for each problem by itself; without the ks for which `pass_at_k` gives none."""
-    return {k: [_pass_at_k(n, c, k) for n, c in counts] for k in ks if pass_at_k(counts, k) is not None}
-
-
-def _pass_at_k(n: int, c: int, k: int) -> float:
-    if n - c < k:
-        return 1.0
-    return 1.0 - math.prod(1.0 - k / i for i in range(n - c + 1, n + 1))

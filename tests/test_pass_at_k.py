@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
-from ioi_eval.scores import pass_at_each_k, pass_at_k
+from ioi_eval.estimates import pass_at_each_k, pass_at_k
 
 SMALL = [(n, c, k) for n in range(1, 7) for c in range(n + 1) for k in range(1, n + 1)]
 

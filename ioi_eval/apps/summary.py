@@ -18,14 +18,13 @@ from typing import Any
 
 from ioi_eval.apps.catalog import CatalogEntry
 from ioi_eval.errors import InputError
-from ioi_eval.estimates import mean_estimates
+from ioi_eval.estimates import mean_estimates, pass_at_each_k
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary
 from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import counted
-from ioi_eval.scores import pass_at_each_k
 
 DIFFICULTIES = ("introductory", "interview", "competition")
 ALL = "all"

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ioi_eval.estimates import Estimate, mean_estimates
+from ioi_eval.estimates import Estimate, mean_estimates, pass_at_each_k
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, SubmissionResult, Verdict
-from ioi_eval.scores import BestSubtasks, pass_at_each_k, total_points, unrounded_points
+from ioi_eval.scores import BestSubtasks, total_points, unrounded_points
 from ioi_eval.selection import select
 
 _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")

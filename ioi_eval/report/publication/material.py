@@ -11,13 +11,12 @@ from functools import cached_property
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
-from ioi_eval.estimates import Estimate, mean_estimates
+from ioi_eval.estimates import Estimate, mean_estimates, pass_at_each_k
 from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.result_values import first_failed, full_marks_of, message_of_test, share_of, tests_of, verdict_of
 from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import excerpt, points
-from ioi_eval.scores import pass_at_each_k
 
 SCORE = "score"
 """The metric that is the mean share of the points, or of the tests."""
