@@ -27,8 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("rows",),
     ("importers",),
     ("artifacts",),
-    ("reductions", "estimates"),
-    ("scores",),
+    ("scores", "estimates"),
     ("jobs", "compat"),
     ("tools",),
     ("programs", "fingerprint"),
@@ -150,7 +149,6 @@ PURE = (
     *(
         "jobs",
         "engine/judging.py",
-        "reductions.py",
         "estimates.py",
         "scores.py",
         "selection.py",
@@ -205,7 +203,7 @@ NOT_OF_EVERY_RUN = {
 }
 """Parts that scoring contest problems in the embedded sandbox needs only if an option or the dump asks for them, or
 (`report.html`) when all is judged."""
-NOT_OF_CONTESTS = {"pipeline.contest", "pipeline.contest_dump_reader", "problems.ioi", "problems.submissions", "scorer"}
+NOT_OF_CONTESTS = {"pipeline.contest", "pipeline.survey", "problems.ioi", "problems.submissions", "scorer"}
 """Parts for contest problems: scoring programs for APPS needs none."""
 
 

@@ -51,7 +51,7 @@ from ioi_eval.model import (
     TwoSteps,
     WhiteDiff,
 )
-from ioi_eval.model.checks import Comparator, ComparatorKind
+from ioi_eval.model.methods import Comparator, ComparatorKind
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
 

@@ -33,7 +33,7 @@ from ioi_eval.extract.messages import last_answer, last_answer_or_content
 from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol_page
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 
 PAGE, CODE, OURS = "eval-protocol-page", "eval-protocol", "ioi_eval"
 TIMEOUT_S = 10.0  # Source: its `execution_timeout`

@@ -13,7 +13,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_digest
 from ioi_eval.model import Batch, JudgedByClient, JudgeProgram, OutputCheck, RunRules, SourceFile
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import longest_equal
 from ioi_eval.problems.grader_files import check_script

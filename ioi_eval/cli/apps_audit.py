@@ -30,7 +30,7 @@ from ioi_eval.cli.outputs import refuse_inside
 from ioi_eval.cli.sandboxes import opened
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for

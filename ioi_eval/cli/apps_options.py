@@ -207,7 +207,7 @@ class Rules:
         """
         from ioi_eval.apps.settings import TIME_LIMIT_S, AppsSettings
         from ioi_eval.compat import grader_named
-        from ioi_eval.model.checks import Comparator
+        from ioi_eval.model.methods import Comparator
 
         compat = None if self.compat is None else grader_named(self.compat)
         timeout = self.timeout

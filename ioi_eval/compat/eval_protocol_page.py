@@ -25,7 +25,7 @@ from ioi_eval.compat.terms import (
     truncated,
 )
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault, StdinTest, joined
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right, shown_texts
 
 NO_RESULTS = "Execution utility returned no results."

@@ -28,7 +28,7 @@ from ioi_eval.model import (
     TestCase,
     TwoSteps,
 )
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

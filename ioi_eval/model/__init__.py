@@ -1,11 +1,10 @@
 """The domain's values. Immutable, without behaviour beyond derived properties, and known to every layer.
 
-The files, in the order in which a submission meets them: `terms` (the enumerations), `checks` (how an output is
-judged), `methods` (how a submission is run), `problem` (problems and submissions; `apps` for those of APPS), `job`
+The files, in the order in which a submission meets them: `terms` (the enumerations), `methods` (how a
+submission is run and its output judged), `problem` (problems and submissions; `apps` for those of APPS), `job`
 (what a sandbox gets and returns), `outcome` (results). Units are in the names.
 """
 
-from ioi_eval.model.checks import JudgedByClient, JudgeProgram, OutputCheck, SourceFile, Tokens, WhiteDiff
 from ioi_eval.model.job import (
     Execution,
     Job,
@@ -22,9 +21,15 @@ from ioi_eval.model.methods import (
     BatchAndOutput,
     Communication,
     Interactive,
+    JudgedByClient,
+    JudgeProgram,
+    OutputCheck,
     OutputOnly,
     RunMethod,
+    SourceFile,
+    Tokens,
     TwoSteps,
+    WhiteDiff,
 )
 from ioi_eval.model.outcome import (
     CompileOutcome,

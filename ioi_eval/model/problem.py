@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ioi_eval.model.checks import JudgeProgram, SourceFile
-from ioi_eval.model.methods import RunMethod
+from ioi_eval.model.methods import JudgeProgram, RunMethod, SourceFile
 from ioi_eval.model.terms import Language, ScoreType, TaskType
 
 

@@ -26,7 +26,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from ioi_eval.model.apps import AppsTest, CallTest, JsonValue, joined
-from ioi_eval.model.checks import Comparator, ComparatorKind
+from ioi_eval.model.methods import Comparator, ComparatorKind
 from ioi_eval.problems import big_json
 
 Value: TypeAlias = "Any"

@@ -17,7 +17,7 @@ import pytest
 from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
 from ioi_eval.apps.settings import AppsSettings, read_checker
 from ioi_eval.errors import InputError
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 from tests.apps_rows import DOUBLE, ZERO
 
 TESTS = {"inputs": ["1\n", "2\n"], "outputs": ["2\n", "4\n"]}

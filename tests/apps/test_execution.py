@@ -18,7 +18,7 @@ from ioi_eval.jobs.harness import Interpreter, interpreter_of, preloaded
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.model import Isolation, Verdict
 from ioi_eval.model.apps import AppsProblem, RowFault
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 from tests import unprivileged
 from tests.full_isolation import reached
 from tests.python_box import row, score_all

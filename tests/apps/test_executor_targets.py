@@ -16,7 +16,7 @@ from ioi_eval.cli import apps_calls
 from ioi_eval.cli.sandboxes import SandboxOptions
 from ioi_eval.errors import ExhaustedError, SetupError, TargetLostError
 from ioi_eval.model import Execution, Isolation, Job, Verdict
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.sandbox import LOCAL, Target

@@ -30,7 +30,7 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 from ioi_eval.sandbox import Target
 from tests.box_answers import answer_text
 from tests.small_targets import small_target

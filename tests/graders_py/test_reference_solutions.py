@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.model.apps import AppsProblem, StdinTest
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 from ioi_eval.problems.apps import APPS_COLUMNS, apps_problem, solutions_of
 from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right
 from ioi_eval.rows import open_source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ioi_eval.errors import InputError
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ioi_eval import boxfiles
 from ioi_eval.model.apps import CallTest
-from ioi_eval.model.checks import Comparator
+from ioi_eval.model.methods import Comparator
 from ioi_eval.problems.apps_values import (
     MAX_NESTED_ARGUMENTS,
     MAX_NESTED_RESULT,
