@@ -59,10 +59,6 @@ class Fingerprints:
     def __init__(self, policy: Policy) -> None:
         values = policy.as_dict()
         self._python = values.pop("python")  # does not affect compiled programs
-        if policy.near_limit_repeats == 1:
-            del values["near_limit_repeats"]  # keeps fingerprints from before this setting existed valid
-        if not policy.score_only:
-            del values["score_only"]  # as above
         self._policy = digest_of(values)
         self._problems: dict[int, tuple[Problem, str]] = {}
         self._found: dict[tuple[object, ...], str] = {}
@@ -110,7 +106,7 @@ class Fingerprints:
                 own if is_compiled else (self._python, tool, harness_digest()),
                 target.profile,
                 target.isolation,
-                *filter(None, [target.narrowed]),
+                target.narrowed,
                 target.outer_filter,
             ]
         )

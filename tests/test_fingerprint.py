@@ -201,22 +201,6 @@ def test_cached_parts_are_separate_for_each_target() -> None:
         assert len(set(found)) == len(targets)
 
 
-class EarlierPolicy(Policy):
-    """The policy of an earlier version: it always repeated a late test once, and verdicts always counted."""
-
-    def as_dict(self) -> dict[str, object]:
-        """The settings of that version."""
-        values = super().as_dict()
-        return {name: value for name, value in values.items() if name not in ("near_limit_repeats", "score_only")}
-
-
-def test_new_settings_at_their_defaults_change_no_fingerprint() -> None:
-    """Results of the earlier version are not judged again if the new settings have their default values."""
-    values = EarlierPolicy().as_dict()
-    del values["python"]
-    assert Fingerprints(Policy())._policy == digest_of(values)
-
-
 def test_an_interpreter_counts_for_programs_in_python_only() -> None:
     """With another interpreter, programs in other languages are not judged again."""
     for language, ways in ((Language.CPP, 1), (Language.C, 1), (Language.PYTHON, 3)):

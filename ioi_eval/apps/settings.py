@@ -151,13 +151,10 @@ def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, ch
     values["time_limit_s"] = settings.cpu_s
     values["comparator"] = str(settings.comparator)
     values["warm"] = None  # how a program is started changes no result
-    if settings.near_limit_repeats == 1:
-        del values["near_limit_repeats"]  # so that hashes from before this setting stay valid
     values["checker"] = None if checker is None else hashlib.sha256(checker).hexdigest()
     toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
     ours = (rules_digest(), harness_digest(), runner_digest())
-    narrowed = filter(None, [target.narrowed])
-    return digest_of([ours, values, python, target.isolation, toolchain, *narrowed])
+    return digest_of([ours, values, python, target.isolation, toolchain, target.narrowed])
 
 
 def fingerprint_of(judging_digest: str, problem: str, submission: AppsSubmission) -> str:
