@@ -73,23 +73,12 @@ class _Waiting:
 
     Args:
         request: what is run.
-        assigned: the shared job that it is to run; or its answer, which another request's job brought; or `None` if
-            that job failed and it is to run by itself.
+        assigned: the requests of the shared job that it is to run, of which it is the first; or its answer, which
+            another request's job brought; or `None` if that job failed and it is to run by itself.
     """
 
     request: RunRequest
-    assigned: asyncio.Future[_SharedJob | Answer | None]
-
-
-@dataclass(frozen=True, slots=True)
-class _SharedJob:
-    """A job for several requests.
-
-    Args:
-        requests: the first of them runs the job for all.
-    """
-
-    requests: Sequence[_Waiting]
+    assigned: asyncio.Future[list[_Waiting] | Answer | None]
 
 
 @dataclass(slots=True)
@@ -146,7 +135,7 @@ class SharedJobs:
         except BaseException:
             self._give_up(waiting, queue)
             raise
-        answer = await self._run_for_all(assigned, queue) if isinstance(assigned, _SharedJob) else assigned
+        answer = await self._run_for_all(assigned, queue) if isinstance(assigned, list) else assigned
         return await self._run_unshared(request) if answer is None else answer
 
     async def _run_unshared(self, request: RunRequest) -> Answer:
@@ -173,7 +162,7 @@ class SharedJobs:
                 if not (requests := self._take(queue, most)):
                     break
                 queue.running += 1
-                requests[0].assigned.set_result(_SharedJob(requests))
+                requests[0].assigned.set_result(requests)
 
     def _take(self, queue: _Queue, slots: int) -> list[_Waiting]:
         """Take the first request and those that share its job out of the queue: at most one slot's share of tests."""
@@ -213,20 +202,20 @@ class SharedJobs:
             assigned.cancel()
             return
         failed = assigned.cancelled() or assigned.exception() is not None
-        if not failed and isinstance(job := assigned.result(), _SharedJob):
+        if not failed and isinstance(job := assigned.result(), list):
             self._release(job, queue)
 
-    def _release(self, job: _SharedJob, queue: _Queue) -> None:
+    def _release(self, job: list[_Waiting], queue: _Queue) -> None:
         """End a job. Its requests that got no answer go back to the front of the queue."""
-        queue.waiting.extendleft(waiting for waiting in reversed(job.requests) if not waiting.assigned.done())
+        queue.waiting.extendleft(waiting for waiting in reversed(job) if not waiting.assigned.done())
         queue.running -= 1
         self._start_all()
 
     # ------------------------------------------------------------------ running
 
-    async def _run_for_all(self, job: _SharedJob, queue: _Queue) -> Answer | None:
+    async def _run_for_all(self, job: list[_Waiting], queue: _Queue) -> Answer | None:
         """Run a job for all of them. If no test of a program was begun, because others took long, it waits again."""
-        first, *followers = job.requests
+        first, *followers = job
         try:
             answers = await self._run_shared(job) if followers else [await self._run_unshared(first.request)]
             for follower, answer in zip(followers, answers[1:], strict=True):
@@ -242,14 +231,14 @@ class SharedJobs:
         finally:
             self._release(job, queue)
 
-    async def _run_shared(self, job: _SharedJob) -> Sequence[Answer | None]:
+    async def _run_shared(self, job: list[_Waiting]) -> Sequence[Answer | None]:
         """The answer for each program; `None` for all if the job failed.
 
         Raises:
             UnavailableError: no endpoint is left to run on.
             SetupError: the runner cannot work there.
         """
-        requests = [waiting.request for waiting in job.requests]
+        requests = [waiting.request for waiting in job]
         target, count = requests[0].target.name, sum(len(request.program.tests) for request in requests)
         retries = Retries(left=_SHARED_ATTEMPTS - 1)
         try:
