@@ -25,7 +25,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, CompatGrader
 from ioi_eval.config import Policy
 from ioi_eval.engine.judging import Judging
-from ioi_eval.engine.scheduling import Program, ProgramScheduler
+from ioi_eval.engine.scheduling import Program, ProgramRun, ProgramScheduler
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.events import Events
@@ -213,7 +213,7 @@ class AppsExecutor:
             return compat is None or verdicts.wants_another(problem, judging.outcomes(), settings, compat)
 
         try:
-            isolation = await self._scheduler.run(program, judging, target, record, wanted=wanted)
+            isolation = await ProgramRun(self._scheduler, program, judging, target, record=record, wanted=wanted).run()
             judge = verdicts.result_of if compat is None else partial(verdicts.result_of_grader, compat=compat)
             result = judge(problem, judging.outcomes(), settings)
         except ODD_DATA as error:

@@ -51,7 +51,7 @@ class Program:
 
     Args:
         problem: identifies its problem: tests of one problem take about equally long.
-        content: as it is sent, or for `build` how the job compiles it; for an interpreter, the file that it reads;
+        content: as it is sent, or how the job compiles it (`ProgramRun.build`); for an interpreter, the file it reads;
             `None` if all tests have submitted outputs.
         tests: as they are sent, by name.
         setup: what it has in common with other programs.
@@ -68,7 +68,7 @@ class Program:
 
 
 class ProgramScheduler:
-    """Runs programs on one sandbox. Safe to use from many tasks at once; threads may share it.
+    """What the runs of programs on one sandbox share. Safe to use from many tasks at once; threads may share it.
 
     Args:
         sandbox: executes the jobs.
@@ -92,54 +92,18 @@ class ProgramScheduler:
             sandbox, self.durations, self.answer_sizes, max_tests=max_shared, max_jobs=max_shared_jobs
         )
 
-    async def run(
-        self,
-        program: Program,
-        judging: Judging,
-        target: Target,
-        record: Callable[[TestOutcome], None],
-        *,
-        wanted: Callable[[], bool] = lambda: True,
-    ) -> Isolation | None:
-        """Run the tests that can still matter, and repeat those whose outcome is in doubt.
 
-        Args:
-            program: what is run.
-            judging: says what is next.
-            target: where it runs.
-            record: records a test's outcome in `judging`.
-            wanted: whether any further test is to be run for the first time.
+class ProgramRun:
+    """The running of one program.
 
-        Returns:
-            The weakest isolation over all jobs; `None` if nothing ran.
-
-        Raises:
-            UnavailableError: no endpoint is left to run on.
-            SetupError: the runner cannot work there.
-        """
-        return await _Run(self, program, judging, target, record=record, wanted=wanted).run()
-
-    async def build(
-        self, program: Program, judging: Judging, target: Target, record: Callable[[TestOutcome], None]
-    ) -> tuple[Built, Isolation]:
-        """Compile a program and run its first tests, in one job. If it does not compile, no test was run.
-
-        Args:
-            program: its content is `Uncompiled`.
-            judging, target, record: as for `run`; at least one test must be pending.
-
-        Returns:
-            How the compilation ended, and the job's isolation.
-
-        Raises:
-            SandboxError: there is no usable answer; nothing was recorded.
-            SetupError: the runner cannot work there.
-        """
-        return await _Run(self, program, judging, target, record=record, wanted=lambda: True).build()
-
-
-class _Run:
-    """The running of one program; see `ProgramScheduler.run`."""
+    Args:
+        scheduler: of the sandbox.
+        program: what is run.
+        judging: says what is next.
+        target: where it runs.
+        record: records a test's outcome in `judging`.
+        wanted: whether any further test is to be run for the first time.
+    """
 
     def __init__(
         self,
@@ -149,7 +113,7 @@ class _Run:
         target: Target,
         *,
         record: Callable[[TestOutcome], None],
-        wanted: Callable[[], bool],
+        wanted: Callable[[], bool] = lambda: True,
     ) -> None:
         self._scheduler, self._program, self._judging = scheduler, program, judging
         self._target, self._record, self._wanted = target, record, wanted
@@ -161,6 +125,15 @@ class _Run:
         self._weakest: Isolation | None = None
 
     async def run(self) -> Isolation | None:
+        """Run the tests that can still matter, and repeat those whose outcome is in doubt.
+
+        Returns:
+            The weakest isolation over all jobs; `None` if nothing ran.
+
+        Raises:
+            UnavailableError: no endpoint is left to run on.
+            SetupError: the runner cannot work there.
+        """
         judging = self._judging
         while True:
             if judging.pending() and self._wanted():
@@ -173,6 +146,15 @@ class _Run:
                 return self._weakest
 
     async def build(self) -> tuple[Built, Isolation]:
+        """Compile the program, which is `Uncompiled`, and run its first tests in one job; at least one must be pending.
+
+        Returns:
+            How the compilation ended, and the job's isolation. If the program does not compile, no test was run.
+
+        Raises:
+            SandboxError: there is no usable answer; nothing was recorded.
+            SetupError: the runner cannot work there.
+        """
         # As many tests as the job may have: if they take long, it stops after a while (`order enough_ms`), and returns
         # the program, so that idle slots can run the others.
         pending = self._judging.pending()

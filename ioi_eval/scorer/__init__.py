@@ -13,7 +13,7 @@ becomes a score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -82,7 +82,7 @@ class Scorer:
         self._fingerprints = Fingerprints(policy)
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
         self._headers = PrecompiledHeaders(sandbox, artifacts, policy)
-        jobs_at_once = self._bindings.jobs_at_once if spread else _one_job
+        jobs_at_once: Callable[[Target], int] = self._bindings.jobs_at_once if spread else lambda _: 1
         self._runner_judge = RunnerJudge(
             sandbox,
             self._builder,
@@ -213,10 +213,6 @@ class Scorer:
             return CompileOutcome(verdict=Verdict.JE, message=str(error), final=True)
         except SandboxError as error:
             return CompileOutcome(verdict=Verdict.JE, message=f"not compiled: {error}")
-
-
-def _one_job(_: Target) -> int:
-    return 1
 
 
 def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:

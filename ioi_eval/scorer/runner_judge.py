@@ -16,12 +16,12 @@ What is repeated, and why:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ioi_eval.config import Policy
-from ioi_eval.engine.scheduling import Program, ProgramScheduler
+from ioi_eval.engine.scheduling import Program, ProgramRun, ProgramScheduler
 from ioi_eval.errors import (
     ExhaustedError,
     LostDataError,
@@ -176,7 +176,7 @@ class RunnerJudge:
         if target_and_problem in self._no_first_jobs or not has_room_to_build(target, program.setup):
             return None
         try:
-            return await self._schedulers[target.profile].build(program, run.judging, target, self._record(run))
+            return await self._program_run(run, program).build()
         except LostDataError:
             if not has_header:
                 raise
@@ -343,19 +343,19 @@ class RunnerJudge:
         )
 
     async def _run(self, run: SubmissionRun, program: Program) -> None:
-        scheduler = self._schedulers[run.target.profile]
-        weakest = await scheduler.run(program, run.judging, run.target, self._record(run))
+        weakest = await self._program_run(run, program).run()
         if weakest is not None:
             run.note_isolation(weakest)
 
-    def _record(self, run: SubmissionRun) -> Callable[[TestOutcome], None]:
-        """A function that records the outcome of one of its tests."""
+    def _program_run(self, run: SubmissionRun, program: Program) -> ProgramRun:
+        """The running of a program, which records the outcomes of its tests."""
 
         def record(outcome: TestOutcome) -> None:
             keeps_output = self._keep_outputs.keeps(passed=outcome.verdict is Verdict.AC)
             run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, details=RunDetails()))
 
-        return record
+        scheduler = self._schedulers[run.target.profile]
+        return ProgramRun(scheduler, program, run.judging, run.target, record=record)
 
     def _package(self, problem: Problem, target: Target) -> ProblemPackage | None:
         """The package of a worker that may have the problem's files; this machine has them without a package."""

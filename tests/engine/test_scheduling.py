@@ -13,7 +13,7 @@ import pytest
 from ioi_eval.apps.verdicts import assessed
 from ioi_eval.config import RunPolicy
 from ioi_eval.engine.judging import Judging
-from ioi_eval.engine.scheduling import Program, ProgramScheduler
+from ioi_eval.engine.scheduling import Program, ProgramRun, ProgramScheduler
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import JobTest
@@ -117,7 +117,7 @@ async def outcomes_of(
     def record(outcome: TestOutcome) -> None:
         judging.record(assessed(outcome, is_right, time_limit_s=SETUP.time_limit_s))
 
-    await runner.run(program, judging, TARGET, record)
+    await ProgramRun(runner, program, judging, TARGET, record=record).run()
     return tuple(judging.outcomes().values())
 
 
