@@ -169,15 +169,19 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         submitted = submission(row, sample, name=name, problem=catalog_entry.id, extractor=self._extractor)
         if repeated := reading.refuse_repeated_id(row, name, catalog_entry.id):
             return repeated
-        candidate = reading.candidate(
-            catalog_entry,
-            submitted,
+        found_by = (submitted.extraction,)
+        fingerprints = self._fingerprints(catalog_entry.digest, submitted)
+        fingerprint, keys = reading.keys(catalog_entry.id, name, fingerprints, found_by=found_by)
+        candidate = Candidate(
+            problem=catalog_entry,
+            submission=submitted,
             problem_key=catalog_entry.id,
             id=name,
-            found_by=(submitted.extraction,),
+            found_by=found_by,
             size=None if submitted.code is None else len(submitted.code),
             max_s=self._test_s * catalog_entry.tests,
-            fingerprints=self._fingerprints(catalog_entry.digest, submitted),
+            fingerprint=fingerprint,
+            keys=keys,
         )
         return JudgeableSample(row=row, sample=sample, candidate=candidate)
 

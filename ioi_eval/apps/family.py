@@ -20,7 +20,7 @@ from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.dump_reader import Refused
-from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
+from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, record_kind
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.writing import TestLines, to_json
@@ -50,10 +50,13 @@ APPS_CODEC = ResultCodec(
 def apps_facts(result: AppsResult) -> ResultFacts:
     """The facts about a result that a run needs. If another grader fails on a row, that is its result."""
     has_crashed = result.graded is not None and bool(result.graded.crash)
-    return ResultFacts.of(
-        result,
-        result.tests if result.verdict is Verdict.JE and not has_crashed else None,
-        is_unfit=result.fault is not None,
+    undecided = result.tests if result.verdict is Verdict.JE and not has_crashed else None
+    kind, is_sandbox_failure = record_kind(undecided, is_unfit=result.fault is not None)
+    return ResultFacts(
+        verdict=result.verdict,
+        fingerprint=result.fingerprint,
+        kind=kind,
+        is_sandbox_failure=is_sandbox_failure,
         cpu=CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
         ran=count_run(result.tests),
         score=result.score,

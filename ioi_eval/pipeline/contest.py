@@ -24,7 +24,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
-from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
+from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, record_kind
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.pipeline.writing import TestLines, to_json
@@ -173,15 +173,19 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
             submission = with_includes(submission, problem)
         if repeated := reading.refuse_repeated_id(row, submission.id, problem.key):
             return repeated
-        candidate = reading.candidate(
-            problem,
-            submission,
+        found_by = (submission.extraction, *submission.fixes)
+        fingerprints = self._fingerprints(problem, submission)
+        fingerprint, keys = reading.keys(problem.key, submission.id, fingerprints, found_by=found_by)
+        candidate = Candidate(
+            problem=problem,
+            submission=submission,
             problem_key=problem.key,
             id=submission.id,
-            found_by=(submission.extraction, *submission.fixes),
+            found_by=found_by,
             size=None if submission.is_empty else submission.size,
             max_s=problem.time_limit_s * len(problem.tests),
-            fingerprints=self._fingerprints(problem, submission),
+            fingerprint=fingerprint,
+            keys=keys,
         )
         return JudgeableRow(row=row, candidate=candidate, target_subtask=target)
 
@@ -229,10 +233,14 @@ CONTEST_CODEC = ResultCodec(
 def contest_facts(result: SubmissionResult) -> ResultFacts:
     """The facts about a result that a run needs."""
     undecided = (outcome for subtask in result.subtasks if subtask.score is None for outcome in subtask.tests)
-    return ResultFacts.of(
-        result,
-        None if result.score is not None else undecided,
-        is_unfit=result.compile.unfit,
+    kind, is_sandbox_failure = record_kind(
+        None if result.score is not None else undecided, is_unfit=result.compile.unfit
+    )
+    return ResultFacts(
+        verdict=result.verdict,
+        fingerprint=result.fingerprint,
+        kind=kind,
+        is_sandbox_failure=is_sandbox_failure,
         cpu=CpuSplit.of(result),
         ran=count_run(distinct_outcomes(result)),
         score=result.score,

@@ -18,7 +18,7 @@ from ioi_eval.errors import ODD_DATA, InputError, RowError, internal_error_text
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Keys, StoredLevel, keys_of, name_key
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline.window import Candidate, CandidateT, ProblemT, SubmissionT
+from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.problems.row import Row, Source
 
 P = ParamSpec("P")
@@ -105,42 +105,19 @@ class DumpReading:
         kind = f"the same {self._id_column} and problem as an earlier row"
         return Refused(row=row, kind=kind, message=str(row.error(message)))
 
-    def candidate(
-        self,
-        problem: ProblemT,
-        submission: SubmissionT,
-        *,
-        problem_key: ProblemKey | str,
-        id: str,
-        found_by: tuple[str, ...],
-        size: int | None,
-        max_s: float,
-        fingerprints: Sequence[str],
-    ) -> Candidate[ProblemT, SubmissionT]:
-        """A submission that is to be judged.
+    def keys(
+        self, problem: ProblemKey | str, name: str, fingerprints: Sequence[str], *, found_by: tuple[str, ...]
+    ) -> tuple[str, Keys]:
+        """The fingerprint of a submission, and the keys of its record in the journal.
 
         Args:
-            problem, submission, problem_key, id, found_by, size, max_s: as in `Candidate`.
+            problem, name, found_by: of the submission, as in `Candidate`.
             fingerprints: one for each kind of target that may judge it. The one for which the journal has most is
                 used; of equals the first.
         """
-        fingerprint = fingerprints[0]
-        keys = keys_of(problem_key, id, fingerprint, found_by=found_by)
-        if self._stored_level is not None and len(fingerprints) > 1:
-            others = {keys_of(problem_key, id, each, found_by=found_by): each for each in fingerprints}
-            keys = max(others, key=self._stored_level)
-            fingerprint = others[keys]
-        return Candidate(
-            problem=problem,
-            submission=submission,
-            problem_key=problem_key,
-            id=id,
-            found_by=found_by,
-            size=size,
-            max_s=max_s,
-            fingerprint=fingerprint,
-            keys=keys,
-        )
+        keys = {keys_of(problem, name, each, found_by=found_by): each for each in fingerprints}
+        best = next(iter(keys)) if self._stored_level is None or len(keys) == 1 else max(keys, key=self._stored_level)
+        return keys[best], best
 
 
 class DumpReader(ABC, Generic[CandidateT]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ioi_eval.events import Events
 from ioi_eval.journal import RecordKind
@@ -46,42 +46,6 @@ class ResultFacts:
     score: float | None
     error: str | None
 
-    @classmethod
-    def of(
-        cls,
-        result: JudgedResult,
-        undecided: Iterable[TestOutcome] | None,
-        *,
-        is_unfit: bool,
-        cpu: CpuSplit,
-        ran: int,
-        score: float | None,
-        error: str | None,
-    ) -> Self:
-        """The facts about a result.
-
-        Args:
-            result: gives its verdict and fingerprint.
-            undecided: tests whose judge errors leave it without a score; `None` if it is decided.
-            is_unfit: whether it is undecided because the row or the problem cannot be judged here.
-            cpu, ran, score, error: as in the class.
-        """
-        errors = [outcome for outcome in undecided or () if outcome.verdict is Verdict.JE]
-        kind = RecordKind.RESULT if undecided is None else None
-        if errors and all(outcome.final for outcome in errors):
-            kind = RecordKind.FINAL_JE
-        no_failed_program = not errors or any(outcome.failed_program is None for outcome in errors)
-        return cls(
-            verdict=result.verdict,
-            cpu=cpu,
-            kind=kind,
-            is_sandbox_failure=kind is None and not is_unfit and no_failed_program,
-            fingerprint=result.fingerprint,
-            ran=ran,
-            score=score,
-            error=error,
-        )
-
     def emit(self, events: Events, names: Mapping[str, Any], seconds: float) -> None:
         """Emit the event that a submission was judged.
 
@@ -101,6 +65,22 @@ class ResultFacts:
         )
         if self.error is not None:
             events.emit("judge_error", **names, message=self.error)
+
+
+def record_kind(undecided: Iterable[TestOutcome] | None, *, is_unfit: bool) -> tuple[RecordKind | None, bool]:
+    """`ResultFacts.kind` and `ResultFacts.is_sandbox_failure` of a result.
+
+    Args:
+        undecided: tests whose judge errors leave it without a score; `None` if it is decided.
+        is_unfit: whether it is undecided because the row or the problem cannot be judged here.
+    """
+    if undecided is None:
+        return RecordKind.RESULT, False
+    errors = [outcome for outcome in undecided if outcome.verdict is Verdict.JE]
+    if errors and all(outcome.final for outcome in errors):
+        return RecordKind.FINAL_JE, False
+    no_failed_program = not errors or any(outcome.failed_program is None for outcome in errors)
+    return None, not is_unfit and no_failed_program
 
 
 class ProblemFamily(ABC, Generic[CandidateT, ResultT]):
