@@ -25,7 +25,7 @@ from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, with_pr
 from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.settings import RunCounts, Settings
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.window import CandidateT, Costs, Leaders, Window
+from ioi_eval.pipeline.window import CandidateT, Leaders, Window
 
 BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024
@@ -110,13 +110,11 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         self.counts = RunCounts()
         self.store, self.settings, self.progress = store, settings, progress
         self._family, self._entries = family, entries
-        self._costs = Costs()
-        self._window: Window[CandidateT] = Window(self._costs)
+        self._window: Window[CandidateT] = Window()
         self._leaders: Leaders[CandidateT] = Leaders(store.journal)
         self._stop_rule = StopRule()
         self._changed = asyncio.Condition()
         self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # results of this run for rows without a program
-        self._due_copies: list[tuple[CandidateT, int]] = []
         self._restore, self._restoring, self._restored = restore, asyncio.Lock(), 0
         self._in_flight = 0
         self._all_read = False
@@ -161,7 +159,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             for entry in batch:
                 if entry is None:
                     continue
-                self.progress.count_read()
+                self.progress.tally.count_read()
                 if isinstance(entry, Refused):
                     self.progress.advance(REFUSED)
                     self.settings.events.emit("row_refused", message=entry.message)
@@ -233,18 +231,23 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             await self._changed.wait_for(
                 lambda: self.counts.stopped_by or (not self._window.full and self._leaders.waiting < FOLLOWERS)
             )
-            self._lead_or_follow(candidate)
+            leader_offset = self._lead_or_follow(candidate)
             self._changed.notify_all()
-        await self._record_due_copies()
+        if leader_offset is not None:
+            await self._record_copies([(candidate, leader_offset)])
 
-    def _lead_or_follow(self, candidate: CandidateT) -> None:
+    def _lead_or_follow(self, candidate: CandidateT) -> int | None:
+        """Put a submission into the window, or let it wait for its leader.
+
+        Returns:
+            The record that it copies, if its leader was judged while it waited; `None` if it will be judged or follows.
+        """
         if (leader_offset := self._leader_offset(candidate)) is not None:
-            self._due_copies.append((candidate, leader_offset))  # judged while this one waited for space in the window
-            return
-        if self._may_copy(candidate) and not self._leaders.lead(candidate):
-            return
-        self.progress.count_queued()
-        self._window.put(candidate)
+            return leader_offset
+        if not self._may_copy(candidate) or self._leaders.lead(candidate):
+            self.progress.tally.count_queued()
+            self._window.put(candidate)
+        return None
 
     # ------------------------------------------------------------------ judging
 
@@ -281,7 +284,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             is_our_bug = True
         facts = self._family.facts(result)
         if facts.kind is not None:
-            self._costs.observe(candidate.problem_key, facts.cpu.total)
+            self._window.observe(candidate.problem_key, facts.cpu.total)
         self.counts.cpu += facts.cpu
         return Judged(result=result, facts=facts, seconds=time.monotonic() - begun, is_our_bug=is_our_bug)
 
@@ -309,15 +312,11 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         judged, leader_offset = await in_thread(self._write, candidate, judged)
         self._count(candidate, judged)
         followers = self._leaders.finish(candidate, judged.facts.fingerprint, leader_offset)
-        if leader_offset is not None:
-            await self._record_copies([(follower, leader_offset) for follower in followers])
-        else:
-            for follower in followers:
-                self._lead_or_follow(follower)
-            await self._record_due_copies()
-
-    async def _record_due_copies(self) -> None:
-        copies, self._due_copies = self._due_copies, []
+        copies: list[tuple[CandidateT, int]] = []
+        for follower in followers:
+            offset = self._lead_or_follow(follower) if leader_offset is None else leader_offset
+            if offset is not None:
+                copies.append((follower, offset))
         await self._record_copies(copies)
 
     async def _record_copies(self, copies: Sequence[tuple[CandidateT, int]]) -> None:

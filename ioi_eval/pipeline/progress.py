@@ -64,7 +64,7 @@ class Tally:
         self._recent.append(False)
 
     def count_queued(self) -> None:
-        """Count a row that is to be judged: the one that was read last, or one before it."""
+        """Count a row that is to be judged itself, with a program: the one that was read last, or one before it."""
         self.queued += 1
         if self._recent:
             self._recent[-1] = True
@@ -140,7 +140,7 @@ _UNIT = "submissions"
 
 
 class Progress(ABC):
-    """Counts rows (when each is read, is to be judged, and is done), and shows the progress to a person and as events.
+    """Counts rows (`tally`: read, and to be judged; `advance`: done), and shows the progress to a person and as events.
 
     Args:
         total: how many rows there are.
@@ -161,21 +161,13 @@ class Progress(ABC):
         events: Events | None = None,
         load: Load | None = None,
     ) -> None:
-        self._tally = Tally(total)
+        self.tally = Tally(total)
         self._stream = stream or sys.stderr
         self._unit, self._events, self._load = unit, events, load
-        self._shown_at = self._emitted_at = self._tally.started
+        self._shown_at = self._emitted_at = self.tally.started
         self._compiling: dict[str, None] = {}
         if events is not None:
             events.add(self, "problem_preparing", "problem_prepared")
-
-    def count_read(self) -> None:
-        """Count a row that was read from the dump."""
-        self._tally.count_read()
-
-    def count_queued(self) -> None:
-        """Count a row that is to be judged itself: with a program, not a copy, and not judged by an earlier run."""
-        self._tally.count_queued()
 
     def advance(self, verdict: str, tests: int = 0) -> None:
         """Count a row that is done. The progress is shown if that is due.
@@ -184,7 +176,7 @@ class Progress(ABC):
             verdict: its verdict, or `COPY`, `RESUMED` or `REFUSED`; empty if its results were written.
             tests: how many tests were run.
         """
-        self._tally.count(verdict, tests)
+        self.tally.count(verdict, tests)
         self.show_if_due()
 
     def skip(self, ending: str, rows: int) -> None:
@@ -196,7 +188,7 @@ class Progress(ABC):
             ending: `RESUMED`, or `REFUSED` if they were refused; empty if their results were written before.
             rows: how many.
         """
-        self._tally.skip(ending, rows)
+        self.tally.skip(ending, rows)
         self.show_if_due()
 
     def show_if_due(self) -> None:
@@ -212,7 +204,7 @@ class Progress(ABC):
         self._emitted_at = now
         busy, jobs = (None, None) if self._load is None else self._load()
         if self._events is not None:
-            self._events.emit("progress", **self._tally.as_dict(now), busy=busy, jobs=jobs)
+            self._events.emit("progress", **self.tally.as_dict(now), busy=busy, jobs=jobs)
 
     def listen(self, event: Event) -> None:
         """Note which of a problem's own programs are being compiled: its submissions wait for them."""
@@ -224,11 +216,11 @@ class Progress(ABC):
 
     def _parts(self, now: float) -> list[str]:
         compiling = [f"compiling {name}" for name in list(self._compiling)[:1]]
-        return [*compiling, *self._tally.parts(now, self._load)]
+        return [*compiling, *self.tally.parts(now, self._load)]
 
     def writing(self) -> Self:
         """The progress of writing the results, after judging. Its `advance` and `skip` are called."""
-        return type(self)(self._tally.total, self._stream, unit="rows of results written")
+        return type(self)(self.tally.total, self._stream, unit="rows of results written")
 
     def close(self) -> None:
         """Show the last state, and emit it: this part of the run is over."""
@@ -266,7 +258,7 @@ class Bar(Progress):
 
     def _show(self, now: float) -> None:
         columns = self._bar.ncols = _columns(self._stream)
-        tally, parts = self._tally, [*([] if self._unit == _UNIT else [self._unit]), *self._parts(now)]
+        tally, parts = self.tally, [*([] if self._unit == _UNIT else [self._unit]), *self._parts(now)]
         room = columns - len(f"100%|| {tally.total}/{tally.total}, ") - _LEAST_BAR
         self._bar.n = tally.counts.total()
         with contextlib.suppress(OSError):  # the terminal was closed: the run goes on
@@ -284,9 +276,9 @@ class Lines(Progress):
     every_s = LINE_S
 
     def _show(self, now: float) -> None:
-        done = self._tally.counts.total()
+        done = self.tally.counts.total()
         with contextlib.suppress(OSError):  # the terminal was closed: the run goes on
-            line = f"{done}/{self._tally.total} {self._unit}, {', '.join(self._parts(now))}"
+            line = f"{done}/{self.tally.total} {self._unit}, {', '.join(self._parts(now))}"
             print(line, file=self._stream, flush=True)
 
     def _end(self) -> None:

@@ -15,7 +15,6 @@ window it is a heuristic.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
@@ -73,40 +72,20 @@ class Candidate(Generic[ProblemT, SubmissionT]):
 CandidateT = TypeVar("CandidateT", bound=Candidate[Any, Any])
 
 
-class Costs:
-    """How much CPU time submissions to a problem are expected to take, in seconds."""
-
-    def __init__(self) -> None:
-        self._count: Counter[ProblemKey | str] = Counter()
-        self._sum: dict[ProblemKey | str, float] = {}
-
-    def observe(self, problem_key: ProblemKey | str, cpu_s: float) -> None:
-        """Record how long one submission took."""
-        self._count[problem_key] += 1
-        self._sum[problem_key] = self._sum.get(problem_key, 0.0) + cpu_s
-
-    def expected(self, candidate: Candidate[Any, Any]) -> float:
-        """The mean of observed times, else the most that it may take; 0 if there is nothing to judge."""
-        if candidate.size is None:
-            return 0.0
-        count = self._count[candidate.problem_key]
-        return self._sum[candidate.problem_key] / count if count else candidate.max_s
-
-
 class Window(Generic[CandidateT]):
-    """The next submissions.
+    """The next submissions, all with a program.
 
     Args:
-        costs: how long each is expected to take.
         rows: how many it holds.
         code_bytes: how much code they may have together; an empty window accepts one of any size.
     """
 
-    def __init__(self, costs: Costs, *, rows: int = ROWS, code_bytes: int = CODE_BYTES) -> None:
-        self._costs = costs
+    def __init__(self, *, rows: int = ROWS, code_bytes: int = CODE_BYTES) -> None:
         self._rows, self._code_bytes = rows, code_bytes
         self._waiting: list[CandidateT] = []
         self._held_bytes = 0
+        self._judged: Counter[ProblemKey | str] = Counter()
+        self._cpu_s: dict[ProblemKey | str, float] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -123,16 +102,22 @@ class Window(Generic[CandidateT]):
 
     def take(self) -> CandidateT | None:
         """Remove the submission that is expected to take longest, of equals the first; `None` if there is none."""
-        best, at = -math.inf, -1
-        for index, candidate in enumerate(self._waiting):
-            cost = self._costs.expected(candidate)
-            if cost > best:
-                best, at = cost, index
-        if at < 0:
+        waiting = self._waiting
+        if not waiting:
             return None
-        chosen = self._waiting.pop(at)
+        chosen = waiting.pop(max(range(len(waiting)), key=lambda index: self.expected_s(waiting[index])))
         self._held_bytes -= chosen.size or 0
         return chosen
+
+    def observe(self, problem_key: ProblemKey | str, cpu_s: float) -> None:
+        """Record how long one submission to a problem took."""
+        self._judged[problem_key] += 1
+        self._cpu_s[problem_key] = self._cpu_s.get(problem_key, 0.0) + cpu_s
+
+    def expected_s(self, candidate: CandidateT) -> float:
+        """The CPU time that a submission is expected to take: the mean of observed times, else the most it may take."""
+        count = self._judged[candidate.problem_key]
+        return self._cpu_s[candidate.problem_key] / count if count else candidate.max_s
 
 
 class Leaders(Generic[CandidateT]):

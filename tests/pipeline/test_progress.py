@@ -57,16 +57,16 @@ def test_a_log_shows_the_remaining_time() -> None:
     """
     stream = io.StringIO()
     lines = Lines(1000, stream)
-    lines._tally.started -= 1000
+    lines.tally.started -= 1000
     for became in ("AC", *["resumed"] * 490, "copy", "copy", "refused", *["WA"] * 6):
-        lines.count_read()
+        lines.tally.count_read()
         if became in ("AC", "WA"):
-            lines.count_queued()
+            lines.tally.count_queued()
         lines.advance(became)
     assert stream.getvalue() == ""
     lines._shown_at -= progress.LINE_S
-    lines.count_read()
-    lines.count_queued()
+    lines.tally.count_read()
+    lines.tally.count_queued()
     lines.advance("AC")
     assert re.fullmatch(  # 8 of 11 new rows had to be judged, each in 125 s; of 499 rows, 363 are expected
         r"501/1000 submissions, new: WA 6 AC 2, about 12 h 3\d min left, 0\.01/s, "
@@ -156,8 +156,8 @@ def drawn(columns: int, *became: str) -> list[str]:
         bar = progress_for(1000, stream, load=lambda: (3, 4))
         assert isinstance(bar, Bar)
         for verdict in became:
-            bar.count_read()
-            bar.count_queued()
+            bar.tally.count_read()
+            bar.tally.count_queued()
             bar.advance(verdict, tests=10)
         bar._show(time.monotonic())
     reader.join()

@@ -7,20 +7,20 @@ from typing import TypeAlias
 
 from ioi_eval.journal import keys_of
 from ioi_eval.model import Problem
-from ioi_eval.pipeline.window import Candidate, Costs, Window
+from ioi_eval.pipeline.window import Candidate, Window
 from tests.pipeline.scripted import NILE, TREE
 
-Program: TypeAlias = Candidate[Problem, str | None]
+Program: TypeAlias = Candidate[Problem, str]
 
 
-def candidate(name: str, problem: Problem = NILE, code: str | None = "int main() {}") -> Program:
+def candidate(name: str, problem: Problem = NILE, code: str = "int main() {}") -> Program:
     """A waiting submission."""
     return Candidate(
         problem=problem,
         submission=code,
         problem_key=problem.key,
         id=name,
-        size=None if code is None else len(code),
+        size=len(code),
         max_s=problem.time_limit_s * len(problem.tests),
         fingerprint=name,
         keys=keys_of(problem.key, name, name),
@@ -36,27 +36,24 @@ def taken(window: Window[Program]) -> list[str]:
 
 
 def test_without_measured_times_limits_decide() -> None:
-    """The longest possible time of all tests decides. Equal ones are taken in order of arrival. A row without code
-    needs no time.
-    """
-    window = Window[Program](Costs())
+    """The longest possible time of all tests decides. Equal ones are taken in order of arrival."""
+    window = Window[Program]()
     slow = replace(TREE, time_limit_s=10)
-    for one in (candidate("none", slow, None), candidate("a"), candidate("b"), candidate("slow", slow)):
+    for one in (candidate("a"), candidate("b"), candidate("slow", slow)):
         window.put(one)
-    assert taken(window) == ["slow", "a", "b", "none"]
+    assert taken(window) == ["slow", "a", "b"]
 
 
 def test_measured_times_have_precedence_over_limits() -> None:
     """A problem with a generous limit is not necessarily slow."""
-    costs = Costs()
-    window = Window[Program](costs)
+    window = Window[Program]()
     generous = replace(TREE, time_limit_s=100)
     window.put(candidate("generous", generous))
     window.put(candidate("a"))
-    costs.observe(generous.key, 0.5)
-    costs.observe(generous.key, 1.5)
-    costs.observe(NILE.key, 1.25)
-    assert costs.expected(candidate("x", generous)) == 1.0
+    window.observe(generous.key, 0.5)
+    window.observe(generous.key, 1.5)
+    window.observe(NILE.key, 1.25)
+    assert window.expected_s(candidate("x", generous)) == 1.0
     assert taken(window) == ["a", "generous"]
 
 
@@ -67,7 +64,7 @@ def has_room(window: Window[Program]) -> bool:
 
 def test_a_window_is_limited_by_rows_and_by_bytes() -> None:
     """Programs of megabytes fill it as many rows do. One program always fits."""
-    window = Window[Program](Costs(), rows=2, code_bytes=1000)
+    window = Window[Program](rows=2, code_bytes=1000)
     assert has_room(window)
     window.put(candidate("large", code="x" * 5000))
     assert not has_room(window)
