@@ -66,7 +66,7 @@ class CompiledLanguage(LanguageRules):
     """The standard of that program, which every compiler of the language knows."""
 
     has_precompiled_header: ClassVar[bool] = False
-    """Whether programs can use the precompiled header of `jobs/precompiled.py`."""
+    """Whether programs can use the precompiled header of `jobs/recipes.py`."""
 
     crashes: ClassVar[frozenset[int]] = frozenset()
     """Signals that end its compiler if a program is too large for it. GCC's driver reports an error instead."""
