@@ -19,11 +19,9 @@ from ioi_eval.pipeline.result_files import ResultFiles
 from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, now
 from ioi_eval.pipeline.threads import in_thread, until
-from ioi_eval.pipeline.unchanged import STATE, PresentResults, end_unchanged, signature
+from ioi_eval.pipeline.unchanged import STATE, PresentResults, signature
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import write_summary
-from ioi_eval.report.frame import TESTS
-from ioi_eval.report.inputs import INPUTS
 from ioi_eval.report.run_summary import RunFacts
 
 
@@ -60,11 +58,9 @@ async def score_dump(
 
     if (directory / STATE).exists():  # of an earlier run: all problems are needed to compare it
         await until(lambda: not dump_reader.may_wait)
-    written = PresentResults(directory, (*family.files, TESTS, INPUTS), journal, made_from)
+    written = PresentResults(directory, family, journal, made_from)
     if not settings.retry_failed and (unchanged := await in_thread(written.unchanged_summary)) is not None:
-        return await in_thread(
-            end_unchanged, written, unchanged, settings, progress, report=family.report, run_part=summary.this_run
-        )
+        return await in_thread(written.end_run, unchanged, settings, progress)
     written.forget()
     store = ResultStore(journal, TemporaryRecords(directory), family.codec)
     files = ResultFiles(directory, family, store, settings)

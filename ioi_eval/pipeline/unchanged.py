@@ -20,10 +20,13 @@ import orjson
 
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.journal import Journal
+from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.settings import DumpOutcome, RunCounts, Settings
 from ioi_eval.pipeline.writing import write_summary
-from ioi_eval.report.run_summary import RunFacts, renewed
+from ioi_eval.report.frame import TESTS
+from ioi_eval.report.inputs import INPUTS
+from ioi_eval.report.run_summary import renewed
 from ioi_eval.version import __version__
 
 STATE = ".written.json"
@@ -47,78 +50,70 @@ class PresentResults:
 
     Args:
         directory: where results are.
-        files: the files that a run writes, except the summary.
+        family: the dump, and how it is judged.
         journal: in the same directory.
         made_from: returns the signature of this run; called when it is needed first, because it waits for all problems.
     """
 
     def __init__(
-        self, directory: Path, files: Sequence[str], journal: Journal, made_from: Callable[[], str | None]
+        self,
+        directory: Path,
+        family: ProblemFamily[Any, Any],
+        journal: Journal,
+        made_from: Callable[[], str | None],
     ) -> None:
-        self.directory, self._files, self.journal, self._made_from = directory, files, journal, made_from
+        self._directory, self._family, self._journal, self._made_from = directory, family, journal, made_from
 
     def unchanged_summary(self) -> dict[str, Any] | None:
         """The earlier summary, if this run would write the same results; only with the notes about the results."""
-        if not (self.directory / STATE).exists() or (made_from := self._made_from()) is None:
+        if not (self._directory / STATE).exists() or (made_from := self._made_from()) is None:
             return None
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # then it is not what we wrote
-            state = orjson.loads((self.directory / STATE).read_bytes())
-            same = state["made_from"] == made_from and state["journal"] == list(self.journal.state_at_opening)
+            state = orjson.loads((self._directory / STATE).read_bytes())
+            same = state["made_from"] == made_from and state["journal"] == list(self._journal.state_at_opening)
             if same and state["files"] == self._state_of_files():
-                values: dict[str, Any] = orjson.loads((self.directory / "summary.json").read_bytes())
+                values: dict[str, Any] = orjson.loads((self._directory / "summary.json").read_bytes())
                 return {**values, "notes": state["notes"]}
         return None
+
+    def end_run(self, earlier: dict[str, Any], settings: Settings, progress: Progress) -> DumpOutcome:
+        """End a run whose results are there already: only the summary and the report are written.
+
+        Args:
+            earlier: the summary of the present results.
+            settings: of this run.
+            progress: counts the rows.
+        """
+        counts = earlier["submissions"]
+        resumed = counts["rows"] - counts["refused"]
+        for ending, number in ((RESUMED, resumed), (REFUSED, counts["refused"])):
+            progress.skip(ending, number)
+        progress.close()
+        facts = RunCounts(resumed=resumed).facts(settings, self._journal.notes)
+        values = renewed(earlier, facts, self._family.summary.this_run(facts))
+        write_summary(self._directory, values, self._family.report(values))
+        self.describe(earlier["notes"])
+        return DumpOutcome(summary=values, interrupted=False, stopped_by=None)
 
     def forget(self) -> None:
         """Delete the description, because the results are about to change."""
         with contextlib.suppress(OSError):
-            (self.directory / STATE).unlink(missing_ok=True)
+            (self._directory / STATE).unlink(missing_ok=True)
 
     def describe(self, notes: Sequence[str]) -> None:
         """Describe what the present files were made from, with the notes about the results."""
-        self.journal.sync()
+        self._journal.sync()
         made_from = self._made_from()
         state = {
             "made_from": made_from,
-            "journal": list(self.journal.state),
+            "journal": list(self._journal.state),
             "files": self._state_of_files(),
             "notes": list(notes),
         }
         if made_from is not None:
             with contextlib.suppress(OSError):  # then the next run makes the results again
-                (self.directory / STATE).write_bytes(orjson.dumps(state))
+                (self._directory / STATE).write_bytes(orjson.dumps(state))
 
     def _state_of_files(self) -> list[list[int]]:
-        states = [os.stat(self.directory / name) for name in self._files]
+        states = [os.stat(self._directory / name) for name in (*self._family.files, TESTS, INPUTS)]
         return [[state.st_size, state.st_mtime_ns, state.st_ino] for state in states]
-
-
-def end_unchanged(
-    written: PresentResults,
-    earlier: Mapping[str, Any],
-    settings: Settings,
-    progress: Progress,
-    *,
-    report: Callable[[Mapping[str, Any]], str],
-    run_part: Callable[[RunFacts], Mapping[str, Any]],
-) -> DumpOutcome:
-    """End a run whose results are there already: only the summary and the report are written.
-
-    Args:
-        written: the present results.
-        earlier: their summary.
-        settings: of this run.
-        progress: counts the rows.
-        report: makes Markdown of a summary.
-        run_part: makes the part of the summary about a run.
-    """
-    counts = earlier["submissions"]
-    resumed = counts["rows"] - counts["refused"]
-    for ending, number in ((RESUMED, resumed), (REFUSED, counts["refused"])):
-        progress.skip(ending, number)
-    progress.close()
-    facts = RunCounts(resumed=resumed).facts(settings, written.journal.notes)
-    values = renewed(earlier, facts, run_part(facts))
-    write_summary(written.directory, values, report(values))
-    written.describe(earlier["notes"])
-    return DumpOutcome(summary=values, interrupted=False, stopped_by=None)
