@@ -7,7 +7,7 @@ to problems.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from functools import partial
 from itertools import islice
 
@@ -34,66 +34,13 @@ def read_rows(source: Source, positions: Collection[int]) -> Iterator[AppsProble
         RowError: a row's id cannot be read.
     """
     end = max(positions, default=-1) + 1
-    rows = islice(enumerate(source.iterate(APPS_COLUMNS)), end)
-    return _problems(source, ((index, row) for index, row in rows if index in positions))
-
-
-def read_wanted(
-    source: Source, wanted: Callable[[str, str], bool], names: list[tuple[str, str]]
-) -> Iterator[AppsProblem]:
-    """The wanted problems of a split, one at a time, in the split's order; the split is read once, to its end.
-
-    Args:
-        source: one split.
-        wanted: whether a problem is wanted, by its id and its difficulty.
-        names: the id and difficulty of every row are appended to it, as `read_names` returns them.
-
-    Raises:
-        InputError: the source cannot be read or has no tests, or two of these problems have the same id.
-        RowError: a row's id cannot be read.
-    """
-
-    def rows() -> Iterator[tuple[int, Row]]:
-        for index, row in enumerate(_with_tests(source, APPS_COLUMNS)):
-            names.append((problem_id(row, index), difficulty_of(row)))
-            if wanted(*names[-1]):
-                yield index, row
-
-    return _problems(source, rows())
-
-
-def _with_tests(source: Source, columns: Sequence[str]) -> Iterator[Row]:
-    """The rows of a split, with some of their columns.
-
-    Raises:
-        InputError: it cannot be read, or no row has the column with the tests, which does not need to be read for this.
-    """
-    row = None
-    found = False
-    for row in source.iterate(columns):
-        found = found or _TESTS in row.names or bool(row.broken)
-        yield row
-    if row is not None and not found:
-        raise _without_tests(source, row)
-
-
-def _without_tests(source: Source, row: Row) -> InputError:
-    if {"grader_files", "test_names"} <= set(row.names):
-        return InputError(f"{source.describe()}: these are contest problems; `ioi-eval score` judges them")
-    return InputError(
-        f"{source.describe()}: there is no column {_TESTS}, which contains the tests of a problem of APPS; the columns "
-        f"are: {row.columns}. Is it a dump, which belongs in the place of DUMP?"
-    )
-
-
-def _problems(source: Source, rows: Iterable[tuple[int, Row]]) -> Iterator[AppsProblem]:
     seen: dict[str, int] = {}
-    for index, row in rows:
+    for index, row in islice(enumerate(source.iterate(APPS_COLUMNS)), end):
+        if index not in positions:
+            continue
         problem = apps_problem(row, index)
         first = seen.setdefault(problem.id, index)
         if first != index:
-            if _TESTS not in row.names:
-                raise _without_tests(source, row)
             raise InputError(
                 f"{source.describe()}: the rows {first} and {index} (from 0) both have the id {problem.id}; the splits"
                 " of APPS number their problems alike, so give one of them"
@@ -105,11 +52,25 @@ def read_names(source: Source) -> tuple[tuple[str, str], ...]:
     """The id and the difficulty of every row, in order. Tests are not read.
 
     Raises:
-        InputError: the source cannot be read, or has no tests.
+        InputError: the source cannot be read, or no row has tests.
         RowError: a row's id cannot be read.
     """
-    rows = _with_tests(source, (*_ID_COLUMNS, "difficulty"))
-    return tuple((problem_id(row, index), difficulty_of(row)) for index, row in enumerate(rows))
+    names, has_tests = [], False
+    for index, row in enumerate(source.iterate((*_ID_COLUMNS, "difficulty"))):
+        has_tests = has_tests or _TESTS in row.names or bool(row.broken)
+        names.append((problem_id(row, index), difficulty_of(row)))
+    if not has_tests:
+        raise _without_tests(source, row)
+    return tuple(names)
+
+
+def _without_tests(source: Source, row: Row) -> InputError:
+    if {"grader_files", "test_names"} <= set(row.names):
+        return InputError(f"{source.describe()}: these are contest problems; `ioi-eval score` judges them")
+    return InputError(
+        f"{source.describe()}: there is no column {_TESTS}, which contains the tests of a problem of APPS; the columns "
+        f"are: {row.columns}. Is it a dump, which belongs in the place of DUMP?"
+    )
 
 
 def apps_problem(row: Row, index: int) -> AppsProblem:

@@ -7,7 +7,7 @@ same seed selects the same problems as mcpbr does, from the same rows.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -44,18 +44,8 @@ class ProblemSelection:
         if self.limit is not None and self.limit < 1:
             raise InputError(f"a sample of {self.limit} problems makes no sense; take at least 1")
 
-    def filter(self) -> Callable[[str, str], bool]:
-        """Whether a problem passes the filters, by its id and its difficulty."""
-        wanted, ids = self._wanted()
-        return lambda name, difficulty: (not wanted or difficulty in wanted) and (not ids or name in ids)
 
-    def _wanted(self) -> tuple[set[str], set[str]]:
-        """Difficulties and ids as rows have them."""
-        wanted = {word.strip().lower() for word in self.difficulties}
-        return wanted, {word.strip().removeprefix("apps_") for word in self.ids}
-
-
-def choose(rows: Iterable[tuple[str, str]], selection: ProblemSelection, source: str) -> frozenset[int]:
+def choose(rows: Sequence[tuple[str, str]], selection: ProblemSelection, source: str) -> frozenset[int]:
     """The positions of the selected problems.
 
     Args:
@@ -69,12 +59,15 @@ def choose(rows: Iterable[tuple[str, str]], selection: ProblemSelection, source:
     Source: mcpbr's `sample_tasks`: `random.Random(seed).sample`; stratified, shares are rounded down and the remaining
     problems go to the largest fractions.
     """
-    names = list(rows)
-    wanted, ids = selection._wanted()
-    passes = selection.filter()
-    _check(wanted, {difficulty for _, difficulty in names}, "difficulty", source)
-    _check(ids, {name for name, _ in names}, "id", source)
-    left = [index for index, (name, difficulty) in enumerate(names) if passes(name, difficulty)]
+    wanted = {word.strip().lower() for word in selection.difficulties}
+    ids = {word.strip().removeprefix("apps_") for word in selection.ids}
+    _check(wanted, {difficulty for _, difficulty in rows}, "difficulty", source)
+    _check(ids, {name for name, _ in rows}, "id", source)
+    left = [
+        index
+        for index, (name, difficulty) in enumerate(rows)
+        if (not wanted or difficulty in wanted) and (not ids or name in ids)
+    ]
     limit = selection.limit
     if limit is None or limit >= len(left):
         return frozenset(left)
@@ -87,7 +80,7 @@ def choose(rows: Iterable[tuple[str, str]], selection: ProblemSelection, source:
         case Sampling.STRATIFIED:
             strata: dict[str, list[int]] = {}
             for index in left:
-                strata.setdefault(names[index][1], []).append(index)
+                strata.setdefault(rows[index][1], []).append(index)
             shares = _shares({name: len(strata[name]) for name in sorted(strata)}, limit)
             return frozenset(index for name, share in shares.items() for index in dice.sample(strata[name], share))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,7 @@ from ioi_eval.apps.catalog import Catalog, load_catalog, problem_digest, read_ex
 from ioi_eval.errors import InputError
 from ioi_eval.problems.apps import read_rows
 from ioi_eval.problems.apps_selection import ProblemSelection
-from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
-from ioi_eval.rows.jsonl import JsonLines
 from tests.apps_rows import ROWS, apps_row, doubling, write_rows
 
 
@@ -50,44 +48,8 @@ def test_unselected_problems_are_known_but_not_listed(tmp_path: Path) -> None:
     assert list(load(tmp_path, needed=set()).entries) == []
 
 
-@pytest.mark.parametrize(
-    ("options", "reads"),
-    [
-        ({}, 1),
-        ({"selection": ProblemSelection(difficulties=("introductory",))}, 1),
-        ({"needed": {str(number) for number in range(100)}, "excluded": ["apps_1"]}, 1),
-        ({"needed": {"0", "2"}}, 2),
-        ({"selection": ProblemSelection(ids=("0",))}, 2),
-        ({"selection": ProblemSelection(limit=2)}, 2),
-    ],
-    # the text of a set differs from process to process
-    ids=["all", "difficulty", "many needed", "few needed", "ids", "limit"],
-)
-def test_a_data_set_is_read_once(
-    options: dict[str, Any], reads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For a few problems or a sample, the ids are read first. Both ways give the same problems."""
-    counted: list[object] = []
-    rows = JsonLines.rows_from
-
-    def counting(self: JsonLines, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
-        counted.append(columns)
-        return rows(self, columns, start)
-
-    monkeypatch.setattr(JsonLines, "rows_from", counting)
-    catalog = load(tmp_path, **options)
-    assert len(counted) == reads
-    monkeypatch.setattr("ioi_eval.apps.catalog._FEW", 0 if reads == 2 else 10**6)
-    other = load(tmp_path, **options)
-    assert catalog.entries == other.entries
-    assert all(catalog.problem(name) == other.problem(name) for name in catalog.entries)
-    assert all(catalog.knows(str(row["problem_id"])) for row in ROWS if "problem_id" in row)
-
-
-@pytest.mark.parametrize("few", [0, 100])
-def test_a_difficulty_that_no_row_has_is_refused(few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For each way of reading the data set."""
-    monkeypatch.setattr("ioi_eval.apps.catalog._FEW", few)
+def test_a_difficulty_that_no_row_has_is_refused(tmp_path: Path) -> None:
+    """Also if the dump needs only some of the problems."""
     with pytest.raises(InputError, match="no problem of difficulty trivial"):
         load(tmp_path, needed={"0"}, selection=ProblemSelection(difficulties=("trivial",)))
 
@@ -161,17 +123,15 @@ def test_the_list_of_excluded_problems(tmp_path: Path) -> None:
         read_excluded(tmp_path / "no")
 
 
-@pytest.mark.parametrize("problems", [1, 20])
-def test_a_dump_is_refused_as_a_data_set(tmp_path: Path, problems: int) -> None:
+def test_a_dump_is_refused_as_a_data_set(tmp_path: Path) -> None:
     """It has the column of ids, with repeated ids, and no tests."""
-    rows = [{"problem_id": number % problems, "code": "x"} for number in range(40)]
+    rows = [{"problem_id": 0, "code": "x"} for _ in range(40)]
     source = open_source(write_rows(tmp_path / "dump.jsonl", rows))
-    needed = [str(number) for number in range(problems)]
     with pytest.raises(InputError, match=r"there is no column input_output, .* columns are: problem_id, code"):
-        load_catalog(source, needed=needed)
+        load_catalog(source, needed=["0"])
     write_rows(tmp_path / "dump.jsonl", rows[:1])
     with pytest.raises(InputError, match="there is no column input_output"):
-        load_catalog(source, needed=needed)
+        load_catalog(source, needed=["0"])
 
 
 @pytest.mark.parametrize(("ids", "named"), [(("0", "10"), "0000"), (("0000", "0010"), "0"), (("0", "00"), "00")])
