@@ -13,7 +13,6 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
 from ioi_eval.model import ProblemKey, Subtask, TestCase
 from ioi_eval.problems.case_data import Contents, KnownTests, TestData
-from ioi_eval.problems.read_ahead import read_ahead
 from ioi_eval.problems.row import Row, Source
 
 TEST_COLUMNS = (
@@ -62,7 +61,7 @@ def collect_tests(
         collected[key] = found or left.setdefault(key, TestData())
         if found is not None:
             when_complete(key, found)
-    for row in read_ahead(chosen.iterate(TEST_COLUMNS)) if left else ():
+    for row in chosen.iterate(TEST_COLUMNS) if left else ():
         key = ProblemKey(year=row.integer("year"), id=row.identifier("problem_id"))
         name = row.identifier("test_name")
         if key not in left or name not in names[key]:
