@@ -7,11 +7,10 @@ from itertools import chain
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
-from ioi_eval.report.markdown import cell, groups_section, markdown_table, near_limit_line, state_of, verdict_table
+from ioi_eval.report import markdown
 from ioi_eval.report.terminal import counts_of_run, incomplete_heading, near_limit, refusal_lists, share
 from ioi_eval.report.texts import counted, printable, table
 
-_SHOWN = 20
 _FEW = 3
 _LEGEND = (
     "Test case average: mean share of tests passed. Strict accuracy: mean share of programs that pass all tests. "
@@ -47,52 +46,38 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
 
 def markdown_report(summary: Mapping[str, Any]) -> str:
     """The whole report."""
-    counts, run = summary["submissions"], summary["this_run"]
     head, rows = _table(summary)
+    failures = [
+        (failure["reason"], str(failure["rows"]), ", ".join(failure["examples"][:_FEW]))
+        for failure in summary["failures"]
+    ]
+    interpreters = [
+        f"Interpreter: {name} ({counted(count, 'submission')})" for name, count in summary["interpreters"].items()
+    ]
     parts = [
         "# APPS results",
-        f"- State: **{state_of(summary)}**\n- Judged by: **{cell(str(summary['judged_by']))}**\n"
-        f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored ({counts['copies']} as copies of"
-        f" identical programs), {counts['undecided']} without a score because of a judge error (JE),"
-        f" {counts['refused']} not judged, {counts['pending']} still to be judged",
-        *filter(None, [groups_section(summary, *_groups(summary), legend=_LEGEND)]),
+        "\n".join([*markdown.counts_of(summary), f"- Judged by: **{markdown.cell(str(summary['judged_by']))}**"]),
+        markdown.groups_section(summary, *_groups(summary), legend=_LEGEND),
         "## By difficulty",
-        markdown_table(head, rows),
+        markdown.markdown_table(head, rows),
         _LEGEND,
         "## Verdicts",
-        verdict_table(summary["verdicts"]),
+        markdown.verdict_table(summary["verdicts"]),
         *chain.from_iterable(_group(summary["by"], group) for group in summary["groups"]),
+        f"## Judge errors (JE)\n\n{markdown.markdown_table(('error', 'programs', 'such as'), failures)}"
+        if failures
+        else "",
+        *markdown.refusals(summary),
+        markdown.run_section(summary, [*interpreters, f"CPU of this run: {summary['this_run']['cpu_s']:.1f} s"]),
+        markdown.bullets("Notes", summary["notes"]),
     ]
-    if summary["undecided"]:
-        rows = [
-            (failure["reason"], str(failure["rows"]), ", ".join(failure["examples"][:_FEW]))
-            for failure in summary["failures"]
-        ]
-        parts += ["## Judge errors (JE)", markdown_table(("error", "programs", "such as"), rows)]
-    for refused in summary["refused"]:
-        listed = [f"- {cell(example)}" for example in refused["examples"][:_SHOWN]]
-        more = refused["more"] + len(refused["examples"]) - len(listed)
-        listed += [f"- … and {more} more, in `results.jsonl`"] if more > 0 else []
-        parts += [f"## Not judged: {cell(refused['reason'])}", "\n".join(listed)]
-    lines = [
-        f"- ioi_eval {summary['ioi_eval']}; {summary['started']} to {summary['finished']}",
-        f"- This run: {run['judged']} judged, {run['copies']} copies, {run['resumed']} from earlier runs; "
-        f"{run['wall_s']:.1f} s with {run['workers']} at once, {run['cpu_s']:.1f} s of CPU",
-        *(
-            f"- {what}: {cell(name)} ({counted(count, 'submission')})"
-            for what, column in (("Interpreter", "interpreters"), ("Target", "targets"), ("Isolation", "isolation"))
-            for name, count in summary[column].items()
-        ),
-        near_limit_line(summary),
-        *(f"- Note: {cell(note)}" for note in summary["notes"]),
-    ]
-    return "\n\n".join([*parts, "## Run", "\n".join(lines)]) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _group(by: Sequence[str], group: Mapping[str, Any]) -> tuple[str, ...]:
     """A group's own table and verdicts."""
-    head = f"## {', '.join(map(cell, by))}: {cell(group['name'])}"
-    return head, markdown_table(*_table(group)), verdict_table(group["verdicts"])
+    head = f"## {', '.join(map(markdown.cell, by))}: {markdown.cell(group['name'])}"
+    return head, markdown.markdown_table(*_table(group)), markdown.verdict_table(group["verdicts"])
 
 
 def _groups(summary: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

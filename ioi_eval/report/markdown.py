@@ -42,17 +42,26 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
         groups_section(summary, *group_cells(summary), legend=_GROUPS_LEGEND),
         *_tables(summary),
         *(_group(summary["by"], group) for group in summary["groups"]),
-        _failures(summary),
+        _judge_errors(summary),
+        *refusals(summary),
+        bullets("Problems that cannot be judged", [text for _, text in sorted(summary["unusable_problems"].items())]),
         _run(summary),
-        _bullets("Notes", summary["notes"]),
+        bullets("Notes", summary["notes"]),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
 def _overview(summary: Mapping[str, Any]) -> str:
+    # a pass@k over several models describes none of them
+    estimates = _estimates(summary) if len(summary["groups"]) < _SEVERAL else []
+    return "\n".join(["# Results", "", *counts_of(summary), *estimates, "", verdict_table(summary["verdicts"])])
+
+
+def counts_of(summary: Mapping[str, Any]) -> list[str]:
+    """The state of a run and its counts, a line each; for summaries of both families."""
     counts = summary["submissions"]
     lines = [
-        f"- State: **{state_of(summary)}**",
+        f"- State: **{_state_of(summary)}**",
         f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored "
         f"({counts['copies']} as copies of identical programs)",
     ]
@@ -62,13 +71,11 @@ def _overview(summary: Mapping[str, Any]) -> str:
         lines.append(f"- Not judged: **{counts['refused']}**")
     if counts["pending"]:
         lines.append(f"- Still to be judged: **{counts['pending']}**")
-    if len(summary["groups"]) < _SEVERAL:  # a pass@k over several models describes none of them
-        lines += _estimates(summary)
-    return "\n".join(["# Results", "", *lines, "", verdict_table(summary["verdicts"])])
+    return lines
 
 
-def state_of(summary: Mapping[str, Any]) -> str:
-    """Whether a run is complete; if it was stopped, what follows from that. For summaries of both families."""
+def _state_of(summary: Mapping[str, Any]) -> str:
+    """Whether a run is complete; if it was stopped, what follows from that."""
     state = "complete" if summary["complete"] else "not complete"
     if summary["interrupted"]:
         state = "interrupted; run the same command again to continue"
@@ -166,42 +173,49 @@ def _problem(problem: Mapping[str, Any], level: str) -> str:
     )
 
 
-def _failures(summary: Mapping[str, Any]) -> str:
-    parts = []
-    if summary["undecided"]:
-        rows = [(u["submission"], u["problem"], u["error"] or "") for u in summary["undecided"]]
-        more = summary["submissions"]["undecided"] - len(rows)
-        parts.append(f"## Judge errors (JE)\n\n{markdown_table(('submission', 'problem', 'error'), rows)}{_more(more)}")
+def _judge_errors(summary: Mapping[str, Any]) -> str:
+    if not summary["undecided"]:
+        return ""
+    rows = [(u["submission"], u["problem"], u["error"] or "") for u in summary["undecided"]]
+    more = summary["submissions"]["undecided"] - len(rows)
+    return f"## Judge errors (JE)\n\n{markdown_table(('submission', 'problem', 'error'), rows)}{_more(more)}"
+
+
+def refusals(summary: Mapping[str, Any]) -> Iterable[str]:
+    """A section for each reason why rows were not judged, with examples; for summaries of both families."""
     for refused in summary["refused"]:
-        listed = _bullets(f"Not judged: {refused['reason']}", examples_without_reason(refused)[:_SHOWN])
-        parts.append(listed + _more(refused["more"] + max(0, len(refused["examples"]) - _SHOWN)))
-    unusable = [message for _, message in sorted(summary["unusable_problems"].items())]
-    parts.append(_bullets("Problems that cannot be judged", unusable))
-    return "\n\n".join(part for part in parts if part)
+        listed = bullets(f"Not judged: {refused['reason']}", examples_without_reason(refused)[:_SHOWN])
+        yield listed + _more(refused["more"] + max(0, len(refused["examples"]) - _SHOWN))
 
 
 def _run(summary: Mapping[str, Any]) -> str:
-    run, cpu = summary["this_run"], summary["cpu_s"]
+    run, cpu = summary["this_run"]["cpu_s"], summary["cpu_s"]
     lines = [
-        f"- ioi_eval {summary['ioi_eval']}, Python {summary['python']}; {summary['started']} to {summary['finished']}",
-        f"- This run: {run['judged']} judged, {run['copies']} copies, {run['resumed']} from earlier runs; "
-        f"{run['wall_s']:.1f} s with {run['workers']} at once",
-        f"- CPU of this run: compile {run['cpu_s']['compile']:.1f} s, run {run['cpu_s']['run']:.1f} s, "
-        f"check {run['cpu_s']['check']:.1f} s; all results: {cpu['compile']:.1f}, {cpu['run']:.1f}, {cpu['check']:.1f}",
-        *(f"- Target: {target} ({count} submissions)" for target, count in summary["targets"].items()),
-        *(f"- Isolation: {level} ({count} submissions)" for level, count in summary["isolation"].items()),
-        near_limit_line(summary),
+        f"CPU of this run: compile {run['compile']:.1f} s, run {run['run']:.1f} s, check {run['check']:.1f} s; "
+        f"all results: {cpu['compile']:.1f}, {cpu['run']:.1f}, {cpu['check']:.1f}"
     ]
     if summary["attempted"]:
-        calls = ", ".join(f"{cell(call)} {count}" for call, count in summary["attempted"].items())
-        lines.append(f"- Refused system calls, by submissions: {calls}")
-    return "\n".join(["## Run", "", *lines])
+        calls = ", ".join(f"{call} {count}" for call, count in summary["attempted"].items())
+        lines.append(f"Refused system calls, by submissions: {calls}")
+    return run_section(summary, lines)
 
 
-def near_limit_line(summary: Mapping[str, Any]) -> str:
-    """How many submissions have a CPU time near the time limit; for summaries of both families."""
-    count = counted(summary["near_limit"], "submission")
-    return f"- CPU time near the time limit (may differ elsewhere): {count}"
+def run_section(summary: Mapping[str, Any], more: Iterable[str]) -> str:
+    """The section about the run, with more lines of the family; for summaries of both."""
+    run = summary["this_run"]
+    lines = [
+        f"ioi_eval {summary['ioi_eval']}, Python {summary['python']}; {summary['started']} to {summary['finished']}",
+        f"This run: {run['judged']} judged, {run['copies']} copies, {run['resumed']} from earlier runs; "
+        f"{run['wall_s']:.1f} s with {run['workers']} at once",
+        *(
+            f"{what}: {name} ({counted(count, 'submission')})"
+            for what, column in (("Target", "targets"), ("Isolation", "isolation"))
+            for name, count in summary[column].items()
+        ),
+        f"CPU time near the time limit (may differ elsewhere): {counted(summary['near_limit'], 'submission')}",
+        *more,
+    ]
+    return bullets("Run", lines)
 
 
 def verdict_table(counts: Mapping[str, int]) -> str:
@@ -216,7 +230,8 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _bullets(head: str, items: Sequence[str]) -> str:
+def bullets(head: str, items: Sequence[str]) -> str:
+    """A section with a list; empty without items."""
     return "\n".join([f"## {cell(head)}", "", *(f"- {cell(item)}" for item in items)]) if items else ""
 
 
