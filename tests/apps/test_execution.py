@@ -32,7 +32,6 @@ BIG = row([f"1\n{'7 ' * 60_000}\n"], [f"{7 * 60_000}\n"])
 DIGITS = row(["400\n"], [f"{10**400 + 7}\n"])
 SEVENS = 10**5000 // 9 * 7
 INC = row([[SEVENS]], [SEVENS + 1], "inc")
-TWENTY = row(["1\n"] * 20, ["1\n"] * 20)
 
 THREADED = """
 import sys, threading
@@ -248,9 +247,9 @@ def test_a_program_is_compiled_in_its_first_test(score: Score) -> None:
 
 
 def test_time_is_counted_for_each_test(score: Score) -> None:
-    """Twenty tests of 0.2 s pass under a limit of 1 s: their times are not added up."""
+    """Eight tests of 0.2 s pass under a limit of 1 s: their times are not added up."""
     busy = "import time\nwhile time.process_time() < 0.2: pass\nprint(input())"
-    result = score(TWENTY, busy, time_limit_s=1.0)
+    result = score(row(["1\n"] * 8, ["1\n"] * 8), busy, time_limit_s=1.0)
     assert result.score == 1.0
     assert all(test.time_s is not None and 0.15 < test.time_s < 1 for test in result.tests)
 
