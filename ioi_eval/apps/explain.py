@@ -83,10 +83,7 @@ async def grader_results(
 
 def differ(results: Sequence[GraderResult]) -> bool:
     """Whether graders differ on the program, or on one of its tests."""
-    if len({result.right for result in results}) > 1:
-        return True
-    tests = zip(*(result.passes for result in results), strict=True)
-    return any(len({passed for passed in test if passed is not None}) > 1 for test in tests)
+    return len({result.right for result in results}) > 1 or bool(differing_tests(results))
 
 
 def differing_tests(results: Sequence[GraderResult]) -> list[int]:

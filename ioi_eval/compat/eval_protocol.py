@@ -108,7 +108,7 @@ GRADER = CompatGrader(
     whole_s=lambda _, test_s: test_s + 1,
     stops=True,
     encode_input=encode_input,
-    rules=_grade,
+    grade_runs=_grade,
     source="eval-protocol 0.3, rewards/apps_testing_util.py and rewards/apps_execution_utils.py",
     least_python=(3, 9),  # it rewrites programs by `ast.unparse`
 )

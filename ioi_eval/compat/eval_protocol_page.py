@@ -128,6 +128,6 @@ GRADER = CompatGrader(
     whole_s=None,
     stops=False,
     encode_input=encode_input,
-    rules=_grade,
+    grade_runs=_grade,
     source="Eval Protocol's page on APPS; words and metadata as in eval-protocol 0.3",
 )

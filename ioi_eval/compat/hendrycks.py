@@ -174,7 +174,7 @@ GRADER = CompatGrader(
     whole_s=lambda *_: WHOLE_S,
     stops=False,
     encode_input=encode_input,
-    rules=_grade,
+    grade_runs=_grade,
     numpy=True,
     source="hendrycks/apps, eval/testing_util.py and eval/test_one_solution.py",
 )

@@ -121,7 +121,7 @@ GRADER = CompatGrader(
     whole_s=lambda tests, test_s: (test_s + 1) * tests + 5,
     stops=True,
     encode_input=encode_input,
-    rules=_grade,
+    grade_runs=_grade,
     source="LiveCodeBench, lcb_runner/evaluation/testing_util.py and compute_code_generation_metrics.py",
     least_python=(3, 9),  # it rewrites programs by `ast.unparse`
 )

@@ -66,6 +66,6 @@ GRADER = CompatGrader(
     whole_s=None,
     stops=False,
     encode_input=encode_input,
-    rules=_grade,
+    grade_runs=_grade,
     source="mcpbr, src/mcpbr/benchmarks/apps.py",
 )

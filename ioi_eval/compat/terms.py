@@ -134,7 +134,7 @@ class CompatGrader:
         whole_s: the wall-clock limit of all tests together, from their number and the limit of one; `None` for none.
         stops: whether it stops at the first failure.
         encode_input: a function from a test to the program's standard input, or to the encoded arguments of a call.
-        rules: a function from the runs, and the limit of all tests together in seconds, to the results.
+        grade_runs: a function from the runs, and the limit of all tests together in seconds, to the results.
         source: the version of the grader that was read.
         numpy: whether its programs have numpy.
         least_python: the oldest Python with the features that it needs.
@@ -147,7 +147,7 @@ class CompatGrader:
     whole_s: Callable[[int, float], float] | None
     stops: bool
     encode_input: Callable[[AppsTest], bytes]
-    rules: Callable[[AppsProblem, Sequence[TestRun], float], Graded]
+    grade_runs: Callable[[AppsProblem, Sequence[TestRun], float], Graded]
     source: str
     script: bool = False
     numpy: bool = False
@@ -161,7 +161,7 @@ class CompatGrader:
             runs: in the tests' order; those after the one at which it stops may be missing.
             test_s: its limit of one test, if a user has changed that.
         """
-        return self.rules(problem, runs, self._all_s(problem, test_s))
+        return self.grade_runs(problem, runs, self._all_s(problem, test_s))
 
     def wants_another(self, problem: AppsProblem, runs: Sequence[TestRun], *, test_s: float | None = None) -> bool:
         """Whether another run could still change its results; arguments as of `grade`.
