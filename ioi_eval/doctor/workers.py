@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import MIB, Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
-from ioi_eval.doctor.inspection import Inspection, inspection_job, read_inspection
 from ioi_eval.errors import IsolationError, SandboxError, SetupError, UnavailableError
-from ioi_eval.model import Isolation
+from ioi_eval.model import Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.findings import Finding, Severity, bad, fine, linking, warning
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.discovery import Prober, UnfitWorkerError, Worker
@@ -22,7 +22,7 @@ from ioi_eval.scorer import Scorer
 
 _PATIENCE_S = 15.0  # short, because there is no reason to wait for a worker that dies while it is examined
 _CLOCK_S = 60.0
-_LARGEST_FILE_BYTES = 64 * MIB  # more than the largest official input; and a program's largest output
+_LARGEST_FILE_KIB = 64 * 1024  # more than the largest official input; and a program's largest output
 _THREADS = 128  # 64 for a program (`Policy.threads`), and some for its judge programs
 _NEWEST_STD = 10  # the first GCC with C++20
 
@@ -126,42 +126,79 @@ def _clock(ahead_s: float) -> Finding:
     return warning("clock", detail, "set both by NTP; otherwise their logs cannot be compared")
 
 
+_SCRIPT = r"""
+tell() { printf '%s\t' "$@"; echo; }
+tell begin NONCE
+tell processes "$(ulimit -u)"
+tell file_kib "$(ulimit -f)"
+tell open_files "$(ulimit -n)"
+tell processors "$(nproc)"
+tell quota "$(cat /sys/fs/cgroup/cpu.max 2>/dev/null)"
+tell system "$( (. /etc/os-release && echo "$PRETTY_NAME") 2>/dev/null)"
+tell user "$(id -u)"
+(exec 3<> /dev/udp/192.0.2.1/9) 2>/dev/null && tell network on || tell network off
+tell end NONCE
+"""
+"""Prints what a job can see of its worker. (Connecting by UDP sends nothing; the address is one for documentation, RFC
+5737.)"""
+
+_SCRIPT_LIMITS = StageLimits(wall_ms=10_000, cpu_ms=3_000, memory_bytes=256 * MIB)
+
+
 async def _inspect_by_job(cluster: PistonCluster, slots: int) -> list[Finding]:
     nonce = secrets.token_hex(16)
-    execution = await cluster.execute(inspection_job(nonce), cluster.targets()[0])
-    inspection = read_inspection(execution, nonce)
-    if inspection is None:
-        output = (execution.run.stderr or execution.run.stdout).strip()[-300:]
-        return [bad("jobs", f"a job of a second failed: exit code {execution.run.code}; {output!r}")]
-    return list(_inspection_findings(inspection, slots))
+    script = JobFile(name="run", content=_SCRIPT.replace("NONCE", nonce).encode())
+    job = Job(kind=JobKind.SCRIPTS, files=(script,), run_limits=_SCRIPT_LIMITS, trusted=True)
+    run = (await cluster.execute(job, cluster.targets()[0])).run
+    lines = [line.rstrip("\t").partition("\t") for line in run.stdout.splitlines()]
+    if lines[:1] != [("begin", "\t", nonce)] or lines[-1] != ("end", "\t", nonce):
+        return [
+            bad(
+                "jobs",
+                f"a job of a second failed: exit code {run.code}; {(run.stderr or run.stdout).strip()[-300:]!r}",
+            )
+        ]
+    seen = {name: value for name, _, value in lines}
+    return list(_inspection_findings(seen, slots, measures=run.cpu_ms is not None))
 
 
-def _inspection_findings(inspection: Inspection, slots: int) -> Iterator[Finding]:
-    """Findings from a job that inspected its surroundings."""
-    measured = (
-        "the server reports CPU time and memory of jobs (as v4)" if inspection.measures else "before isolate (v3)"
-    )
-    yield fine("system", f"{inspection.system}; {measured}" if inspection.system else measured)
-    if inspection.has_network:
+def _inspection_findings(seen: Mapping[str, str], slots: int, *, measures: bool) -> Iterator[Finding]:
+    """Findings from a job that inspected its surroundings.
+
+    Args:
+        seen: what the script printed.
+        slots: how many jobs the worker will get at once.
+        measures: whether the server reports CPU time: Piston since isolate, or `ioi-eval serve`.
+    """
+    measured = "the server reports CPU time and memory of jobs (as v4)" if measures else "before isolate (v3)"
+    yield fine("system", f"{seen['system']}; {measured}" if seen["system"] else measured)
+    if seen["network"] == "on":
         yield warning("network", "jobs have network access; only the runner keeps programs from it", _NETWORK)
     else:
         yield fine("network", "none for jobs")
-    if inspection.is_root:
+    if seen["user"] == "0":
         detail = "jobs run as root; only the runner protects the server from programs"
         yield warning("user", detail, "use Piston's image, which has users for jobs")
-    if inspection.processes is not None and inspection.processes < _THREADS:
-        yield warning("processes", f"{inspection.processes}, threads included", "PISTON_MAX_PROCESS_COUNT=512")
-    if inspection.file_bytes is not None and inspection.file_bytes < _LARGEST_FILE_BYTES:
-        detail = f"{inspection.file_bytes // MIB} MiB at most; inputs of official tasks are up to 25 MB"
+    if (processes := _limit(seen["processes"])) < _THREADS:
+        yield warning("processes", f"{processes}, threads included", "PISTON_MAX_PROCESS_COUNT=512")
+    if (file_kib := _limit(seen["file_kib"])) < _LARGEST_FILE_KIB:
+        detail = f"{file_kib >> 10} MiB at most; inputs of official tasks are up to 25 MB"
         yield warning("file size", detail, "PISTON_MAX_FILE_SIZE=1000000000")
-    if inspection.open_files is not None and inspection.open_files < 256:
-        yield warning("open files", str(inspection.open_files), "PISTON_MAX_OPEN_FILES=4096")
-    if inspection.quota is not None:
-        detail = f"a quota of {inspection.quota:g} processors pauses running programs, which looks as if they waited"
+    if (open_files := _limit(seen["open_files"])) < 256:
+        yield warning("open files", str(open_files), "PISTON_MAX_OPEN_FILES=4096")
+    share, _, period = seen["quota"].partition(" ")  # `200000 100000`: two processors; `max 100000`: no quota
+    if share.isdecimal() and period.isdecimal():
+        quota = int(share) / int(period)
+        detail = f"a quota of {quota:g} processors pauses running programs, which looks as if they waited"
         yield warning("CPU quota", detail, "pin the worker to processors instead (cpuset)")
-    if slots > inspection.processors:
-        detail = f"{slots} jobs at once on {inspection.processors} processors slow each other down"
-        yield warning("slots", detail, f"PISTON_MAX_REQUESTS_PER_ENDPOINT={inspection.processors}")
+    if slots > (processors := _limit(seen["processors"])):
+        detail = f"{slots} jobs at once on {processors} processors slow each other down"
+        yield warning("slots", detail, f"PISTON_MAX_REQUESTS_PER_ENDPOINT={processors}")
+
+
+def _limit(text: str) -> int:
+    """A number; `unlimited`, or nothing, is one that no other exceeds."""
+    return int(text) if text.isdecimal() else sys.maxsize
 
 
 _NETWORK = "PISTON_DISABLE_NETWORKING=true"
