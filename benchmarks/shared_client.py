@@ -71,7 +71,8 @@ class Failures:
 
     def listen(self, event: Event) -> None:
         """Count an event."""
-        self.counts[event["event"]] += 1
+        if event["event"] in ("job_retried", "worker_lost"):
+            self.counts[event["event"]] += 1
 
     def close(self) -> None:
         """There is nothing to close."""
@@ -81,7 +82,7 @@ async def run(client: Client) -> ClientFigures:
     """Run jobs."""
     began, ended, failures = time.monotonic(), [], Failures()
     events = Events()
-    events.add(failures, "job_retried", "worker_lost")
+    events.add(failures)
     limit_ms = round(client.limit_s * 1000)
     job = Job(
         kind=JobKind.SCRIPTS,

@@ -53,23 +53,16 @@ class Events:
 
     def __init__(self, listeners: Iterable[EventListener] = ()) -> None:
         self.run = secrets.token_hex(4)
-        self._listeners: list[tuple[EventListener, frozenset[str]]] = [
-            (listener, frozenset()) for listener in listeners
-        ]
+        self._listeners = tuple(listeners)
         self._lock = threading.Lock()
 
-    def add(self, listener: EventListener, *names: str) -> None:
-        """Add a listener.
-
-        Args:
-            listener: it receives events from now on.
-            names: only these events; none for all.
-        """
-        self._listeners.append((listener, frozenset(names)))
+    def add(self, listener: EventListener) -> None:
+        """Add a listener, which receives events from now on."""
+        self._listeners = (*self._listeners, listener)
 
     def remove(self, listener: EventListener) -> None:
         """Remove a listener, if it was added."""
-        self._listeners = [(other, names) for other, names in self._listeners if other is not listener]
+        self._listeners = tuple(other for other in self._listeners if other is not listener)
 
     def emit(self, event: str, /, **values: Any) -> None:
         """Pass an event to the listeners.
@@ -78,7 +71,7 @@ class Events:
             event: its name, as in the schema.
             values: its values. Texts are shortened, and parts that look like passwords or tokens are left out.
         """
-        listeners = [call for call, names in self._listeners if not names or event in names]
+        listeners = self._listeners
         if not listeners:
             return
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -89,7 +82,7 @@ class Events:
 
     def close(self) -> None:
         """Close all listeners."""
-        for listener, _ in self._listeners:
+        for listener in self._listeners:
             listener.close()
 
 

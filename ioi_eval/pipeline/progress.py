@@ -167,7 +167,7 @@ class Progress(ABC):
         self._shown_at = self._emitted_at = self.tally.started
         self._compiling: dict[str, None] = {}
         if events is not None:
-            events.add(self, "problem_preparing", "problem_prepared")
+            events.add(self)
 
     def advance(self, verdict: str, tests: int = 0) -> None:
         """Count a row that is done. The progress is shown if that is due.
@@ -208,10 +208,12 @@ class Progress(ABC):
 
     def listen(self, event: Event) -> None:
         """Note which of a problem's own programs are being compiled: its submissions wait for them."""
+        if event["event"] not in ("problem_preparing", "problem_prepared"):
+            return
         name = " of ".join(filter(None, (event["program"], event["problem"])))
         if event["event"] == "problem_preparing":
             self._compiling[name] = None
-        elif event["event"] == "problem_prepared":
+        else:
             self._compiling.pop(name, None)
 
     def _parts(self, now: float) -> list[str]:
