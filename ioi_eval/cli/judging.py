@@ -22,7 +22,6 @@ from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import replacing
 from ioi_eval.report.frame import PAGE, RESULTS, TESTS
-from ioi_eval.version import __version__
 
 
 async def judge_dump(
@@ -107,11 +106,8 @@ def _write_page(directory: Path) -> str:
 
 
 def _is_new(path: Path, directory: Path) -> bool:
-    """Whether the page was made from these results by this version."""
+    """Whether the page was made from these results. (Another version makes the results again, and so the page.)"""
     if not path.exists():
         return False
     made = path.stat().st_mtime_ns
-    with path.open("rb") as file:
-        mark = f'content="ioi_eval {__version__}"'.encode()
-        is_ours = mark in file.read(4096)
-    return is_ours and all(made >= (directory / name).stat().st_mtime_ns for name in (RESULTS, TESTS))
+    return all(made >= (directory / name).stat().st_mtime_ns for name in (RESULTS, TESTS))

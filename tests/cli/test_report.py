@@ -47,16 +47,13 @@ def test_report_makes_the_same_files_as_score(score: Start, start: Start, write:
 
 
 def test_an_unchanged_page_is_not_made_again(score: Start, write: Write, tmp_path: Path) -> None:
-    """A run without new results does not write the page. A page of another version is made again."""
+    """A run without new results does not write the page."""
     dump = write("dump.jsonl", ROWS[0])
     score(dump)
     page = tmp_path / "out" / "report.html"
     made = page.stat().st_mtime_ns
     score(dump)
     assert page.stat().st_mtime_ns == made
-    page.write_text(page.read_text().replace('content="ioi_eval ', 'content="ioi_eval 0.', 1))
-    score(dump)
-    assert 'content="ioi_eval 0.0' not in page.read_text()[:2000]
 
 
 def test_a_page_that_cannot_be_written_does_not_harm_the_run(score: Start, write: Write, tmp_path: Path) -> None:
