@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.apps_options import ComparableRules, Problems, Rules, ScoredProblems, ScoreRules
+from ioi_eval.cli.apps_options import Problems, Rules, ScoredProblems, ScoreRules
 from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions, sandbox_options_of
@@ -48,9 +48,6 @@ class AppsScoreCall(RunOptions):
             " of 1, 2, 5, 10, 25, 50, 100, … for which every problem has K judged programs.",
         ),
     ] = None
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Judge again the programs on which the checker failed twice.")
-    ] = False
     keep: options.KeepTexts = Keep.FAILING
     sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)
 
@@ -145,7 +142,7 @@ class ExplainCall:
         ),
     ]
     problems: Annotated[Problems, OptionGroup(Problems)]
-    rules: Annotated[ComparableRules, OptionGroup(ComparableRules)] = field(default_factory=ComparableRules)
+    rules: Annotated[Rules, OptionGroup(Rules)] = field(default_factory=Rules)
     compat: Annotated[
         list[str] | None,
         typer.Option("--compat", metavar="P", help="Compare with this grader; may be repeated. By default with all."),

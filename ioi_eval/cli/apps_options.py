@@ -182,7 +182,11 @@ class Rules:
     ] = "lines"
     timeout: Annotated[
         float | None,
-        typer.Option("--timeout", metavar="S", help="CPU seconds for a test; by default 10."),
+        typer.Option(
+            "--timeout",
+            metavar="S",
+            help="CPU seconds for a test; by default 10, or the limit of another grader whose rules are applied.",
+        ),
     ] = None
     memory_mib: Annotated[int, typer.Option("--memory", metavar="MIB", help="Resident memory for a test, in MiB.")] = (
         1024
@@ -230,21 +234,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparableRules(Rules):
-    """The rules of a command that also knows other graders."""
-
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout",
-            metavar="S",
-            help="CPU seconds for a test; by default 10, or the limit of the grader in --compat.",
-        ),
-    ] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreRules(ComparableRules):
+class ScoreRules(Rules):
     """The rules of a run, which may be those of another grader."""
 
     compat: Annotated[
