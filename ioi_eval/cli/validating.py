@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from ioi_eval.problems.ioi import load_problems, scaled_set
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source
 from ioi_eval.toolchain import check_std
-from ioi_eval.validate import StatedSolutions, StoredResults, Validation, ValidationRun, read_solutions, result_rows
+from ioi_eval.validate import StatedSolutions, Validation, ValidationRun, read_solutions, result_rows
 from ioi_eval.validate.results import STATED_RESULT_COLUMNS
 from ioi_eval.validate.statements import COLUMNS as STATED_COLUMNS
 
@@ -103,8 +102,9 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             values.emit(events, names, seconds)
 
         try:
-            with _earlier_results(call) as earlier, interrupts.installed():
-                validating = ValidationRun(reading, scorer, earlier)
+            with _journal(call) as journal, interrupts.installed():
+                tell(*([] if journal is None else journal.notes))
+                validating = ValidationRun(reading, scorer, journal)
                 running = validating.run(workers=sandbox.jobs_at_once + 1, on_result=on_result)
                 interrupted = await interrupts.run(with_progress(progress, running))
             return validating.validation(), interrupted
@@ -112,15 +112,11 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             progress.close()
 
 
-@contextlib.contextmanager
-def _earlier_results(call: ValidateCall) -> Iterator[StoredResults | None]:
-    """The stored results of earlier runs with this `--out`, to which this run adds its own."""
+def _journal(call: ValidateCall) -> AbstractContextManager[Journal | None]:
+    """The journal in `--out`, if that is given."""
     if call.out is None:
-        yield None
-        return
-    with Journal(call.out, options=call.as_dict(), resume=not call.no_resume) as journal:
-        tell(*journal.notes)
-        yield StoredResults(journal)
+        return nullcontext()
+    return Journal(call.out, options=call.as_dict(), resume=not call.no_resume)
 
 
 def _write(directory: Path, values: dict[str, Any], validation: Validation) -> None:

@@ -27,44 +27,11 @@ from ioi_eval.validate.statements import StatedSolution, StatedSolutions, read_s
 __all__ = [
     "StatedSolution",
     "StatedSolutions",
-    "StoredResults",
     "Validation",
     "ValidationRun",
     "read_solutions",
     "result_rows",
 ]
-
-
-class StoredResults:
-    """Stored results, by problem and fingerprint, so that an interrupted validation can continue.
-
-    Results without a score are not stored, so they are judged again.
-
-    Args:
-        journal: the journal. It may be that of `score`: results of `score` are not exhaustive, and have other keys.
-    """
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-
-    def find(self, problem: ProblemKey, fingerprints: Sequence[str]) -> SubmissionResult | None:
-        """The stored result of a program with one of these fingerprints, under the id of the submission judged then."""
-        for fingerprint in fingerprints:
-            keys = _keys(problem, fingerprint)
-            stored = self._journal.index.find(keys)
-            if stored is not None and (record := self._journal.read_stored(stored, keys)) is not None:
-                return replace(decode_result(record.body), fingerprint=fingerprint)
-        return None
-
-    def add(self, result: SubmissionResult, fingerprint: str) -> None:
-        """Store a result if it has a score. After this returns, it is not lost if the process is killed."""
-        if result.score is not None:
-            body = orjson.dumps({"fingerprint": fingerprint, **encode_result(result)})
-            self._journal.append(RecordKind.RESULT, _keys(result.problem, fingerprint), body)
-
-
-def _keys(problem: ProblemKey, fingerprint: str) -> Keys:
-    return keys_of(problem, "", f"exhaustive {fingerprint}")
 
 
 class ValidationRun:
@@ -73,13 +40,12 @@ class ValidationRun:
     Args:
         reading: the solutions, in the order in which they are reported.
         scorer: judges one solution.
-        earlier: the results of earlier runs; those of this run are added.
+        journal: has the results of earlier runs, and gets those of this run that have a score. It may be that of
+            `score`: results of `score` are not exhaustive, and have other keys.
     """
 
-    def __init__(
-        self, reading: StatedSolutions, scorer: SubmissionScorer, earlier: StoredResults | None = None
-    ) -> None:
-        self._reading, self._scorer, self._earlier = reading, scorer, earlier
+    def __init__(self, reading: StatedSolutions, scorer: SubmissionScorer, journal: Journal | None = None) -> None:
+        self._reading, self._scorer, self._journal = reading, scorer, journal
         self._results: list[SubmissionResult | None] = [None] * len(reading.solutions)
         self._stop_reason: str | None = None
 
@@ -98,7 +64,7 @@ class ValidationRun:
 
         async def judge(alike: tuple[tuple[str, ...], list[int]]) -> None:
             fingerprints, indices = alike
-            known = self._find_earlier(indices[0], fingerprints)
+            known = self._find_earlier(self._reading.solutions[indices[0]].problem.key, fingerprints)
             is_known = known is not None
             for index in indices:
                 begun = time.monotonic()
@@ -135,8 +101,22 @@ class ValidationRun:
             by_key.setdefault(key, []).append(index)
         return by_key
 
-    def _find_earlier(self, index: int, fingerprints: tuple[str, ...]) -> SubmissionResult | None:
-        return self._earlier.find(self._reading.solutions[index].problem.key, fingerprints) if self._earlier else None
+    def _find_earlier(self, problem: ProblemKey, fingerprints: Sequence[str]) -> SubmissionResult | None:
+        """The stored result of a program with one of these fingerprints, under the id of the submission judged then."""
+        if self._journal is None:
+            return None
+        for fingerprint in fingerprints:
+            keys = _keys(problem, fingerprint)
+            stored = self._journal.index.find(keys)
+            if stored is not None and (record := self._journal.read_stored(stored, keys)) is not None:
+                return replace(decode_result(record.body), fingerprint=fingerprint)
+        return None
+
+    def _store(self, result: SubmissionResult, fingerprint: str) -> None:
+        """Store a result if it has a score. After this returns, it is not lost if the process is killed."""
+        if self._journal is not None and result.score is not None:
+            body = orjson.dumps({"fingerprint": fingerprint, **encode_result(result)})
+            self._journal.append(RecordKind.RESULT, _keys(result.problem, fingerprint), body)
 
     async def _judge(self, solution: StatedSolution, fingerprint: str) -> SubmissionResult:
         message = self._stop_reason
@@ -148,11 +128,14 @@ class ValidationRun:
             except ODD_DATA as error:
                 message = internal_error_text(error, "judging this solution")
             else:
-                if self._earlier is not None:
-                    await in_thread(self._earlier.add, result, result.fingerprint or fingerprint)
+                await in_thread(self._store, result, result.fingerprint or fingerprint)
                 return result
         failure = CompileOutcome(verdict=Verdict.JE, message=message)
         return submission_result(solution.problem, solution.submission, failure, {})
+
+
+def _keys(problem: ProblemKey, fingerprint: str) -> Keys:
+    return keys_of(problem, "", f"exhaustive {fingerprint}")
 
 
 def result_rows(validation: Validation) -> Iterator[dict[str, Any]]:
