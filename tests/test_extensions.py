@@ -166,6 +166,16 @@ def test_own_formats_come_first(typed: Typed) -> None:
     assert "problem.json" in ended.stderr
 
 
+def test_the_file_may_set_options_of_an_importer(typed: Typed, tmp_path: Path) -> None:
+    """Other commands, which check the whole file, know the importer too."""
+    (tmp_path / "ioi-eval.toml").write_text("[import.plain]\nyear = 2024\n")
+    ended = typed("config")
+    assert ended.returncode == 0, ended.stderr
+    assert "import plain:\n  year" in ended.stdout
+    ended = typed("import", "plain", "task", "--out", "rows")
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_two_packages_with_one_name(typed: Typed, tmp_path: Path) -> None:
     """The command is refused, because it is ambiguous which package is meant."""
     install(tmp_path / "site", "other", "[ioi_eval.importers]\nplain = other:import_package\n")

@@ -160,10 +160,11 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error is
     commands = root()
-    if sys.argv[1:2] == ["import"]:
-        _add_imports(commands)
     try:
-        defaults = default_map(commands, read_config_file())
+        file = read_config_file()
+        if sys.argv[1:2] == ["import"] or "import" in file.commands:
+            _add_imports(commands)
+        defaults = default_map(commands, file)
     except InputError as error:
         tell(str(error))
         raise SystemExit(WRONG_CALL) from None
