@@ -54,7 +54,7 @@ def audit(call: AuditCall) -> int:
         name = call.out / "list.jsonl"
         raise InputError(f"--out {call.out} is a directory; name the file that the list is written to: {name}")
     if call.out is not None:
-        refuse_inside(call.out, call.problems.read_whole)
+        refuse_inside("--out", call.out, call.problems.read_whole)
     settings, dataset = call.settings, call.problems.source
     with _working_directory(call.out) as directory, call.problems.catalog(settings, directory=directory) as catalog:
         solutions = ReferenceSolutions(dataset, frozenset(catalog.entries), call.solutions)

@@ -52,24 +52,24 @@ def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
         InputError: it lies in a folder that is read, or has the results of another command.
         SetupError: it cannot be written.
     """
-    refuse_inside(out, read)
+    refuse_inside("--out", out, read)
     before = Earlier.of(out).command
     if before not in ("", command):
         raise InputError(f"--out {out} holds results of {before}, which this would replace; choose another --out")
     return check_writable(out)
 
 
-def refuse_inside(out: Path, read: Iterable[str]) -> None:
-    """Refuse a path for results in a folder that is read as rows: the next run would read the results too.
+def refuse_inside(option: str, path: Path, read: Iterable[str]) -> None:
+    """Refuse a path in a folder that is read as rows: the next run would read what this one writes.
 
     Raises:
         InputError: it lies in the folder of one of these sources.
     """
     for source in filter(reads_all_files, read):
-        if out.resolve().is_relative_to(Path(os.path.expanduser(source)).resolve()):
+        if path.resolve().is_relative_to(Path(os.path.expanduser(source)).resolve()):
             raise InputError(
-                f"--out {out} lies in {source}, all files of which are read as rows: the next run would read the "
-                "results too; choose another --out"
+                f"{option} {path} lies in {source}, all files of which are read as rows: the next run would read it "
+                f"too; choose another {option}"
             )
 
 

@@ -39,8 +39,8 @@ def test_out_cannot_be_inside_the_dump(score: Start, write: Write, tmp_path: Pat
 
 
 @pytest.mark.parametrize("option", ["--problems", "--tests"])
-def test_out_cannot_be_inside_problems_or_tests(score: Start, write: Write, tmp_path: Path, option: str) -> None:
-    """The next run would read the results as problems or tests, and refuse them. Nothing is judged."""
+def test_no_file_is_made_inside_problems_or_tests(score: Start, write: Write, tmp_path: Path, option: str) -> None:
+    """The next run would read it as problems or tests, and refuse it. Nothing is judged."""
     dump = write("dump.jsonl", submission_row("a"))
     (tmp_path / "data").mkdir()
     name = f"{option.removeprefix('--')}.jsonl"
@@ -49,6 +49,10 @@ def test_out_cannot_be_inside_problems_or_tests(score: Start, write: Write, tmp_
     assert ended.returncode == 2
     assert "--out data/out lies in data, all files of which are read" in ended.stderr
     assert not (tmp_path / "data" / "out").exists()
+    ended = score(dump, option, "data", "--log-file", "data/log.jsonl")
+    assert ended.returncode == 2
+    assert "--log-file data/log.jsonl lies in data, all files of which are read" in ended.stderr
+    assert not (tmp_path / "data" / "log.jsonl").exists()
 
 
 def test_a_dump_without_the_needed_columns_replaces_nothing(score: Start, write: Write, tmp_path: Path) -> None:
