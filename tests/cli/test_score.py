@@ -298,9 +298,9 @@ def test_an_unsupported_problem_is_not_judged(
     assert [(row["verdict"], row["total_score"]) for row in results()] == [(None, None), ("AC", 100)]
 
 
-def test_a_program_of_50_mb_is_not_compiled(score: Start, write: Write, results: Results) -> None:
+def test_a_program_of_5_mb_is_not_compiled(score: Start, write: Write, results: Results) -> None:
     """It is CE with the limit in the message, and the other rows are scored."""
-    dump = write("dump.jsonl", submission_row("huge", RIGHT + "// " + "x" * 50_000_000), submission_row("b"))
+    dump = write("dump.jsonl", submission_row("huge", RIGHT + "// " + "x" * 5_000_000), submission_row("b"))
     ended = score(dump)
     assert ended.returncode == 0
     assert [row["verdict"] for row in results()] == ["CE", "AC"]
