@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ioi_eval.cli import options
+from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.messages import tell
 from ioi_eval.errors import InputError
 
@@ -20,20 +22,22 @@ PACKAGES = "problem-packages"
 """Where, below the cache, problems' packages are installed."""
 
 
-def serve(
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeCall:
+    """What the user asks for: a group of options."""
+
     port: Annotated[
         int, typer.Option("--port", metavar="P", min=0, max=65535, help="The port; 0 for any free port.")
-    ] = 2000,
-    host: Annotated[str, typer.Option("--host", metavar="H", help="The address to bind.")] = "127.0.0.1",
-    public: Annotated[bool, typer.Option("--public", help="Allow an address H that other machines can reach.")] = False,
-    workers: options.WorkersHere = None,
+    ] = 2000
+    host: Annotated[str, typer.Option("--host", metavar="H", help="The address to bind.")] = "127.0.0.1"
+    public: Annotated[bool, typer.Option("--public", help="Allow an address H that other machines can reach.")] = False
+    workers: options.WorkersHere = None
     queue: Annotated[
         int, typer.Option("--queue", metavar="N", min=0, help="How many jobs may wait; more are refused (503).")
-    ] = 1024,
+    ] = 1024
     max_body_mb: Annotated[
         int, typer.Option("--max-body-mb", metavar="N", min=1, help="The largest request in MB, uncompressed.")
-    ] = 512,
+    ] = 512
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
@@ -42,7 +46,7 @@ def serve(
             help="Accept this host name in requests, besides IP addresses, localhost and this machine's name; may be "
             "repeated; * for any.",
         ),
-    ] = None,
+    ] = None
     repository: Annotated[
         str,
         typer.Option(
@@ -51,14 +55,35 @@ def serve(
             help="Where problems' packages are installed from: a directory that `cluster install --problems` has "
             "written, or the URL of its index.",
         ),
-    ] = "",
+    ] = ""
     packages: Annotated[
         Path | None,
         typer.Option(
             "--packages", metavar="DIR", help="Where these packages are installed; by default below the cache."
         ),
-    ] = None,
-) -> int:
+    ] = None
+
+    @property
+    def is_public(self) -> bool:
+        """Whether other machines can reach the address."""
+        try:
+            return not ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host != "localhost"
+
+    @property
+    def settings(self) -> ServerSettings:
+        """The settings of the server."""
+        from ioi_eval.sandbox.serve.server import ServerSettings
+
+        names = frozenset(name.lower() for name in (*(self.allow_host or ()), self.host))
+        body_bytes = self.max_body_mb << 20
+        held_bytes = max(4 << 30, 4 * body_bytes)
+        return ServerSettings(queue=self.queue, body_bytes=body_bytes, held_bytes=held_bytes, names=names)
+
+
+@grouped(call=ServeCall)
+def serve(call: ServeCall) -> int:
     """Make this machine a Piston worker.
 
     Serves the embedded sandbox under Piston's API v2, for any client. It offers the packages `ioi_eval` (our own jobs),
@@ -67,29 +92,15 @@ def serve(
     """
     import asyncio
 
-    from ioi_eval.sandbox.serve.server import ServerSettings
-
-    if not _is_loopback(host) and not public:
+    if call.is_public and not call.public:
         raise InputError(
-            f"--host {host} can be reached from other machines, and there is no authentication: whoever reaches it can "
-            "run programs here. If you want that, add --public"
+            f"--host {call.host} can be reached from other machines, and there is no authentication: whoever reaches "
+            "it can run programs here. If you want that, add --public"
         )
-    names = frozenset(name.lower() for name in (*(allow_host or ()), host))
-    body_bytes = max_body_mb << 20
-    held_bytes = max(4 << 30, 4 * body_bytes)
-    settings = ServerSettings(queue=queue, body_bytes=body_bytes, held_bytes=held_bytes, names=names)
-    return asyncio.run(_serve(host, port, workers, settings, repository=repository, packages=packages))
+    return asyncio.run(_serve(call))
 
 
-async def _serve(
-    host: str,
-    port: int,
-    workers: int | None,
-    settings: ServerSettings,
-    *,
-    repository: str,
-    packages: Path | None,
-) -> int:
+async def _serve(call: ServeCall) -> int:
     import asyncio
 
     from ioi_eval.artifacts import ArtifactStore
@@ -105,29 +116,22 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     environment = Environment.read()
-    async with LocalSandbox(slots=workers, isolation=Isolation.FULL, compiler=environment.compiler) as sandbox:
+    async with LocalSandbox(slots=call.workers, isolation=Isolation.FULL, compiler=environment.compiler) as sandbox:
         (target,) = sandbox.targets()
         artifacts = ArtifactStore(environment.cache)
         tell_limits(sandbox.limits)
         await compile_runner(sandbox, artifacts)
         runner = await Builder(sandbox, artifacts, Policy()).runner(target)
-        installed = InstalledPackages(packages or environment.cache / PACKAGES, repository)
+        installed = InstalledPackages(call.packages or environment.cache / PACKAGES, call.repository)
         async with serving(
-            sandbox, runner=runner, host=host, port=port, settings=settings, packages=installed
+            sandbox, runner=runner, host=call.host, port=call.port, settings=call.settings, packages=installed
         ) as address:
-            if not _is_loopback(host):
-                tell(f"{host} can be reached from other machines: whoever reaches it can run programs here")
+            if call.is_public:
+                tell(f"{call.host} can be reached from other machines: whoever reaches it can run programs here")
             tell(
                 f"serving Piston API v2 at {address}/api/v2 ({target.toolchain.version}, {target.slots} jobs at once, "
-                f"{settings.queue} may wait)"
+                f"{call.queue} may wait)"
             )
             await ended.wait()
     tell("ended")
     return 0
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
