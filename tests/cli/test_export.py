@@ -259,11 +259,9 @@ main()
 
 
 @pytest.mark.parametrize("to", MODULES)
-def test_a_full_disk_leaves_no_incomplete_file(
-    results: Path, tmp_path: Path, to: str, environment: Mapping[str, str]
-) -> None:
+def test_a_full_disk_leaves_no_incomplete_file(tmp_path: Path, to: str, environment: Mapping[str, str]) -> None:
     """The message names the file. The earlier file is unchanged."""
-    out = tmp_path / "out"
+    results, out = contest(tmp_path / "contest"), tmp_path / "out"
     settings = [part for one in SETTINGS.get(to, []) for part in ("--set", one)]
     export(results, to, *SETTINGS.get(to, []), out=out)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
