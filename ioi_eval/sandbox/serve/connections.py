@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from ioi_eval.sandbox.serve.request import Refusal
 
@@ -119,8 +119,8 @@ class HeldBytes:
     """
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._all = 0
+        self.most = most
+        self.all = 0
 
     @contextmanager
     def of_request(self) -> Iterator[RequestBytes]:
@@ -131,16 +131,6 @@ class HeldBytes:
         finally:
             held.set_size(0)
 
-    def add(self, size: int) -> None:
-        """Count more bytes, or fewer if `size` is negative.
-
-        Raises:
-            Refusal: 503, if these are too many now; they are counted all the same.
-        """
-        self._all += size
-        if size > 0 and self._all > self._most:
-            raise Refusal(503, {"message": "the queue is full: too many bytes are waiting"})
-
 
 class RequestBytes:
     """The bytes that one request holds."""
@@ -150,16 +140,16 @@ class RequestBytes:
         self._size = 0
 
     def grow(self, size: int) -> None:
-        """Count more bytes that the request needs.
+        """Count more bytes that the request needs, or fewer if `size` is negative.
 
         Raises:
-            Refusal: 503, if all requests together hold too many.
+            Refusal: 503, if all requests together hold too many; they are counted all the same.
         """
-        self._size += size
-        self._total.add(size)
+        self.set_size(self._size + size)
+        if size > 0 and self._total.all > self._total.most:
+            raise Refusal(503, {"message": "the queue is full: too many bytes are waiting"})
 
     def set_size(self, size: int) -> None:
         """Count the request as holding this many bytes now. They are in memory already, so nothing is refused."""
-        with suppress(Refusal):
-            self._total.add(size - self._size)
+        self._total.all += size - self._size
         self._size = size
