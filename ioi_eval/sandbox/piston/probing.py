@@ -187,7 +187,7 @@ def starters(runtimes: tuple[Runtime, ...], profile: str | None) -> tuple[Instal
     for starter in PREFERENCE[profile]:
         versions = [runtime.version for runtime in runtimes if _starts(runtime, starter)]
         if versions:
-            result.append(InstalledStarter(starter=starter, version=max(versions, key=_version_key)))
+            result.append(InstalledStarter(starter=starter, version=max(versions, key=wire.version_key)))
     return tuple(result)
 
 
@@ -209,10 +209,6 @@ def padded(body: bytes, size: int) -> bytes:
     head = packer.compress(body)
     padding = [packer.compress(blanks[: size - start]) for start in range(len(body), size, len(blanks))]
     return b"".join((head, *padding, packer.flush()))
-
-
-def _version_key(version: str) -> tuple[int, ...]:
-    return tuple(_number(part) for part in version.split("."))
 
 
 def _number(text: str | None) -> int:

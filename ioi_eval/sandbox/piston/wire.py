@@ -112,6 +112,11 @@ class Runtime:
         return name == self.language or name in self.aliases
 
 
+def version_key(version: str) -> tuple[int, ...]:
+    """A version as numbers, which can be compared."""
+    return tuple(int(part) if part.isdecimal() else 0 for part in version.split("."))
+
+
 def is_problems(package: str) -> bool:
     """Whether a package is one of a problem."""
     return package.startswith(PROBLEM_PACKAGE_PREFIX)

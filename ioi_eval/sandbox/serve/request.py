@@ -21,20 +21,24 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ioi_eval.sandbox.piston.wire import Runtime
+from ioi_eval.sandbox.piston.wire import Runtime, version_key
 
 MAX_FILES = 512
 """Each is a descriptor in the server and an argument of bwrap. Source: ours; a bundle of 64 tests has 140."""
 
 _MAX_WORDS, _MAX_WORDS_BYTES = 1024, 64 * 1024  # a program's arguments; in the kernel one may have 128 KiB
-_MAX_NAME = 128  # of a language, or a range of versions
+_MAX_NAME = 128  # of a language or version, in a message
 _MAX_PATH_BYTES = 1024
 _ANY_NAME = "*"  # allows every name in the header `Host`
 _MAX_MEMORY_BYTES = 1 << 50  # more than any machine has, and no counter overflows
 
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]")
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})*")
-_COMPARATOR = re.compile(r"(\^|~|>=|<=|>|<|=|)\s*v?([0-9]+|[xX*])(?:\.([0-9]+|[xX*]))?(?:\.([0-9]+|[xX*]))?")
+_ANY_PART = frozenset({"*", "x", "X", ""})  # of a version
+
+_TIMEOUT_MS, _MAX_MS = 60_000, 3_600_000
+"""The wall clock of a stage if the request sets none, and the most wall clock and CPU time that it may set. Source: the
+reference's settings; the maximum is ours."""
 
 
 class Refusal(Exception):
@@ -49,19 +53,6 @@ class Refusal(Exception):
         super().__init__(f"HTTP {status}: {answer}")
         self.status = status
         self.answer = answer
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageBounds:
-    """The default and the maximum of a stage's time limits.
-
-    Args:
-        timeout_ms: the default wall clock.
-        max_ms: the most wall clock, and the most CPU time.
-    """
-
-    timeout_ms: int
-    max_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +89,7 @@ class Request:
     run: RequestedLimits
 
 
-def checked_request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBounds, run: StageBounds) -> Request:
+def checked_request(asked: Any, runtimes: Sequence[Runtime]) -> Request:
     """Check a request in Piston's order.
 
     Raises:
@@ -121,8 +112,7 @@ def checked_request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBo
         _refuse(f"{language[:_MAX_NAME]}-{version[:_MAX_NAME]} runtime is unknown")
     if not any(_is_text(file) for file in files):
         _refuse("files must include at least one utf8 encoded file")
-    bounds = {"compile": compile, "run": run}
-    limits = {(stage, what): _limit(body, stage, what, bounds[stage]) for what in _LIMITS for stage in bounds}
+    limits = {(stage, what): _limit(body, stage, what) for what in _LIMITS for stage in _STAGES}
     stdin = body.get("stdin") or ""
     if not isinstance(stdin, str):
         raise Refusal(400, {})
@@ -134,26 +124,28 @@ def checked_request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBo
         stdin=_encoded(stdin if stdin.endswith("\n") else f"{stdin}\n"),
         **{
             stage: RequestedLimits(
-                timeout_ms=limits[stage, "timeout"] or bounds[stage].timeout_ms,
+                timeout_ms=limits[stage, "timeout"] or _TIMEOUT_MS,
                 cpu_ms=limits[stage, "cpu_time"],
                 memory_bytes=limits[stage, "memory_limit"],
             )
-            for stage in bounds
+            for stage in _STAGES
         },
     )
 
 
 def find(runtimes: Sequence[Runtime], language: str, version: str) -> Runtime | None:
-    """The latest runtime with this name whose version is in the range."""
+    """The latest runtime with this name and a wanted version."""
     fitting = [each for each in runtimes if each.answers_to(language) and satisfies(each.version, version)]
-    return max(fitting, key=lambda each: _parts(each.version), default=None)
+    return max(fitting, key=lambda each: version_key(each.version), default=None)
 
 
 def satisfies(version: str, wanted: str) -> bool:
-    """Whether a version is in a range, as npm's semver reads ranges (without hyphens and pre-releases)."""
-    return len(wanted) <= _MAX_NAME and any(
-        _in_all(_parts(version), alternative.strip()) for alternative in wanted.split("||")
-    )
+    """Whether a version is wanted: it is stated wholly (`1.2.3`), by its first parts (`1.2`, `1.x`), or is any (`*`).
+
+    Of npm's ranges, which Piston reads, these are in use.
+    """
+    parts = [part for part in wanted.split(".") if part not in _ANY_PART]
+    return version.split(".")[: len(parts)] == parts
 
 
 # ---------------------------------------------------------------------- who asks
@@ -206,7 +198,7 @@ def _is_ours(name: str, allowed: Collection[str]) -> bool:
 
 # ---------------------------------------------------------------------- the fields
 
-_LIMITS = ("memory_limit", "timeout", "cpu_time")
+_LIMITS, _STAGES = ("memory_limit", "timeout", "cpu_time"), ("compile", "run")
 
 
 def _refuse(message: str) -> NoReturn:
@@ -220,7 +212,7 @@ def _text(body: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def _limit(body: Mapping[str, Any], stage: str, what: str, bounds: StageBounds) -> int | None:
+def _limit(body: Mapping[str, Any], stage: str, what: str) -> int | None:
     """One of the six limits; `None` if absent, null or 0. For memory, which has no maximum here, also if negative."""
     name = f"{stage}_{what}"
     value = body.get(name)
@@ -230,8 +222,8 @@ def _limit(body: Mapping[str, Any], stage: str, what: str, bounds: StageBounds) 
         _refuse(f"If specified, {name} must be a number")
     if what == "memory_limit":
         return max(1, int(min(value, _MAX_MEMORY_BYTES))) if value > 0 else None
-    if value > bounds.max_ms:
-        _refuse(f"{name} cannot exceed the configured limit of {bounds.max_ms}")
+    if value > _MAX_MS:
+        _refuse(f"{name} cannot exceed the configured limit of {_MAX_MS}")
     if value < 0:
         _refuse(f"{name} must be non-negative")
     return max(1, int(value))
@@ -330,49 +322,3 @@ def _from_base64(text: str) -> bytes:
 def _from_hex(text: str) -> bytes:
     digits = _HEX.match(text)
     return bytes.fromhex(digits[0]) if digits else b""
-
-
-# ---------------------------------------------------------------------- versions
-
-
-def _parts(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"[0-9]+", version)[:3])
-
-
-def _in_all(version: tuple[int, ...], wanted: str) -> bool:
-    if not wanted:
-        return True
-    at = 0
-    while at < len(wanted):
-        match = _COMPARATOR.match(wanted, at)
-        if match is None or not _compares(version, match):
-            return False
-        at = match.end()
-        if at < len(wanted) and not wanted[at].isspace():
-            return False
-        at += len(wanted[at:]) - len(wanted[at:].lstrip())
-    return True
-
-
-def _compares(version: tuple[int, ...], comparator: re.Match[str]) -> bool:
-    sign = comparator[1]
-    given = []
-    for part in comparator.groups()[1:]:
-        if part is None or not part.isdecimal():
-            break
-        given.append(int(part))
-    low = tuple(given + [0] * (3 - len(given)))
-    if not given:
-        return sign not in ("<", ">")
-    if sign == "^":  # no change of the first part that is not 0, or of those before it
-        fixed = next((index for index, part in enumerate(given) if part), len(given) - 1)
-        return low <= version and version[: fixed + 1] == low[: fixed + 1]
-    if sign == "~":
-        return low <= version and version[: min(2, len(given))] == low[: min(2, len(given))]
-    head = version[: len(given)]
-    return {
-        ">=": version >= low,
-        "<": version < low,
-        "<=": head <= tuple(given),
-        ">": head > tuple(given),
-    }.get(sign, head == tuple(given))

@@ -15,7 +15,6 @@ the client's own `run`, confined like every script.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import re
 from collections.abc import Mapping
@@ -53,6 +52,7 @@ _JUDGE = ".ioi_eval"
 """The directory in which a client's script finds our runner, so that the client sends us this one. As in our package,
 IOI_EVAL_JUDGE names it."""
 
+_OUTPUT_BYTES = 128 << 20  # of each stream that an answer returns
 _MAX_CPUS = 64  # without a limit for CPU time, only the wall clock should limit a stage
 
 
@@ -81,57 +81,49 @@ def runtimes(bash_version: str) -> tuple[Runtime, ...]:
     )
 
 
-def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) -> Job | Scripts:
+def work(request: Request, pair: Mapping[str, Content]) -> Job | Scripts:
     """The job or commands that a request starts.
 
     Args:
         request: for one of `runtimes`.
         pair: the files that `cms_ioi` adds: `compile`, `run`, `runner`.
-        output_bytes: how much of each stream may be returned.
     """
     if request.runtime.language == Starter.BASH.value:
         argv = (*_environment(request), "bash", "-c", _BASH_PACKAGE, "run", request.main, *request.args)
-        return Scripts(files=_files(request.files), commands=(_run(request, argv, output_bytes),))
+        return Scripts(files=_files(request.files), commands=(_run(request, argv),))
     if request.runtime.package == Starter.CMS_IOI.value or _is_classic(request):
-        return _scripts(_files({**request.files, **pair}), request, output_bytes, judges=True)
+        return _scripts(_files({**request.files, **pair}), request, judges=True)
     if "plan" in request.files and _wants_ours(request, pair["runner"]):
         _refuse_more_memory(request)
         brought = {name: content for name, content in request.files.items() if name not in {MAIN, STDIN, LIST}}
         return Job(
             kind=JobKind.RUNNER,
             files=_files({**brought, "runner": pair["runner"]}),
-            run_limits=_limits(request.run, output_bytes),
+            run_limits=_limits(request.run),
         )
     judge = {f"{_JUDGE}/runner": pair["runner"], f"{_JUDGE}/runner.digest": boxfiles.runner_digest().encode()}
-    return _scripts(_files({**judge, **request.files}), request, output_bytes, f"IOI_EVAL_JUDGE=/box/{_JUDGE}")
+    return _scripts(_files({**judge, **request.files}), request, f"IOI_EVAL_JUDGE=/box/{_JUDGE}")
 
 
-def stored_work(
-    request: Request, files: Mapping[str, Content], pair: Mapping[str, Content], *, output_bytes: int
-) -> Job:
+def stored_work(request: Request, files: Mapping[str, Content], pair: Mapping[str, Content]) -> Job:
     """The job that a request for a problem's package starts, with our runner.
 
     Args:
         request: for one of the installed packages.
         files: those that it names, and those that were sent with it.
         pair: as for `work`.
-        output_bytes: how much of each stream may be returned.
 
     Raises:
         NotStored: its runner is not the one that this server compiled: the client must send all files.
         Refusal: the plan is missing or not its own, or it needs too much memory.
     """
-    runner = files.get("runner", b"")
-    content = runner if isinstance(runner, bytes) else None
-    ours = pair["runner"]
-    same = _is_ours(content, ours) if content is not None else digest(runner) == digest(ours)
     if "plan" not in request.files or files.get("plan") is not request.files["plan"]:
         raise Refusal(400, {"message": f"the plan is not the job's own; send it, and do not name it in {LIST!r}"})
-    if not same:
+    if not _is_ours(files.get("runner", b""), pair["runner"]):
         raise NotStored("not stored: * is for another version of the runner than this server's\n")
     _refuse_more_memory(request)
-    named = {**files, "runner": ours}
-    return Job(kind=JobKind.RUNNER, files=_files(named), run_limits=_limits(request.run, output_bytes))
+    named = {**files, "runner": pair["runner"]}
+    return Job(kind=JobKind.RUNNER, files=_files(named), run_limits=_limits(request.run))
 
 
 def refuse_unjudged(work: Scripts, execution: Execution) -> None:
@@ -181,11 +173,9 @@ def _wants_ours(request: Request, ours: Content) -> bool:
     return request.files.get(LIST) == runner_line(digest(ours))
 
 
-def _is_ours(runner: bytes, ours: Content) -> bool:
+def _is_ours(runner: Content, ours: Content) -> bool:
     """Whether a client's runner is the one that we compiled: we know only what this one does."""
-    if isinstance(ours, bytes):
-        return runner == ours
-    return len(runner) == ours.size and hashlib.sha256(runner).hexdigest() == ours.sha256
+    return digest(runner) == digest(ours)
 
 
 def _refuse_more_memory(request: Request) -> None:
@@ -217,9 +207,7 @@ def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:
     return tuple(JobFile(name=name, content=content, executable=name in ours) for name, content in contents.items())
 
 
-def _scripts(
-    files: tuple[JobFile, ...], request: Request, output_bytes: int, *variables: str, judges: bool = False
-) -> Scripts:
+def _scripts(files: tuple[JobFile, ...], request: Request, *variables: str, judges: bool = False) -> Scripts:
     """`compile`, if there is one, and `run`; with these variables in their environment.
 
     Our own scripts enforce the program's limits themselves. So memory and wall clock of their stages, which also run
@@ -227,9 +215,9 @@ def _scripts(
     wrong.
     """
     argv = (*_environment(request), *variables, "bash", MAIN, *request.args)
-    commands = [_run(request, argv, output_bytes, judges=judges)]
+    commands = [_run(request, argv, judges=judges)]
     if any(file.name == "compile" for file in files):
-        limits = _limits(request.compile, output_bytes, judges=judges)
+        limits = _limits(request.compile, judges=judges)
         patience = (f"IOI_EVAL_COMPILE_S={_JUDGE_COMPILES_S}",) if judges else ()
         argv = (*_environment(request), *variables, *patience, "bash", "compile")
         commands.insert(0, Command(stage="compile", argv=argv, limits=limits))
@@ -241,12 +229,12 @@ def _environment(request: Request) -> tuple[str, ...]:
     return ("env", f"PISTON_LANGUAGE={request.runtime.language}")
 
 
-def _run(request: Request, argv: tuple[str, ...], output_bytes: int, *, judges: bool = False) -> Command:
-    limits = _limits(request.run, output_bytes, judges=judges)
+def _run(request: Request, argv: tuple[str, ...], *, judges: bool = False) -> Command:
+    limits = _limits(request.run, judges=judges)
     return Command(stage="run", argv=argv, limits=limits, stdin=request.stdin)
 
 
-def _limits(asked: RequestedLimits, output_bytes: int, *, judges: bool = False) -> StageLimits:
+def _limits(asked: RequestedLimits, *, judges: bool = False) -> StageLimits:
     memory, wall_ms = asked.memory_bytes, asked.timeout_ms
     if judges:
         memory = None if memory is None else max(memory, DEFAULT_MEMORY_BYTES)
@@ -255,5 +243,5 @@ def _limits(asked: RequestedLimits, output_bytes: int, *, judges: bool = False) 
         wall_ms=wall_ms,
         cpu_ms=asked.cpu_ms or _MAX_CPUS * wall_ms,
         memory_bytes=memory,
-        output_bytes=output_bytes,
+        output_bytes=_OUTPUT_BYTES,
     )

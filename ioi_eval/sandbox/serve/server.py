@@ -20,7 +20,7 @@ import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
@@ -34,14 +34,13 @@ from ioi_eval.sandbox.piston.wire import Runtime, is_problems
 from ioi_eval.sandbox.serve import request, request_body, served_runtimes
 from ioi_eval.sandbox.serve.connections import Connections, HeldBytes, RequestBytes
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored, ServedPackages
-from ioi_eval.sandbox.serve.request import Refusal, Request, StageBounds, refuse_foreign_pages
+from ioi_eval.sandbox.serve.request import Refusal, Request, refuse_foreign_pages
 from ioi_eval.version import __version__
 
 if TYPE_CHECKING:
     from aiohttp import web
 
 _WORTH_A_THREAD = 64 * 1024  # below this, parsing takes less time than passing the data to a thread
-_HOUR_MS = 3_600_000
 _CHANGE_BYTES = 64 * 1024  # a request to install a package contains its name and version only
 _PARSING_COPIES = 2  # of a body while it is parsed: the strings in its JSON, and the files made from them
 
@@ -54,27 +53,22 @@ class ServerSettings:
         queue: how many jobs may wait, besides those that run.
         body_bytes: the largest request, unpacked. Source: the reference's setting for its workers, 512 MB.
         held_bytes: the most memory for all requests that are being read, wait or run.
-        output_bytes: most of each stream that an answer returns.
         silent_s: how long a connection may wait for the head of a request. Source: httpx keeps idle ones for 5 s, as
             Piston does.
         transfer_s: how long a client may take to send a body, or to receive an answer, besides size / `least_rate`.
         least_rate: bytes a second that a client must send or receive: 1 Mbit/s.
         unserved: how many connections without a complete request may be open.
         names: allowed in the header `Host`, besides addresses, `localhost` and this machine's name; `*` for any.
-        compile, run: the time limits of stages. Source: the reference's settings, 60 s; the maximum is ours.
     """
 
     queue: int = 1024
     body_bytes: int = 512 << 20
     held_bytes: int = 4 << 30
-    output_bytes: int = 128 << 20
     silent_s: float = 10.0
     transfer_s: float = 30.0
     least_rate: int = 128 * 1024
     unserved: int = 512
     names: frozenset[str] = frozenset()
-    compile: StageBounds = field(default_factory=lambda: StageBounds(timeout_ms=60_000, max_ms=_HOUR_MS))
-    run: StageBounds = field(default_factory=lambda: StageBounds(timeout_ms=60_000, max_ms=_HOUR_MS))
 
 
 @contextlib.asynccontextmanager
@@ -271,21 +265,17 @@ class _Server:
 
     def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | served_runtimes.Scripts | None]:
         """A request, and the work that it starts; `None` for a problem's package, whose files must be read first."""
-        settings = self._settings
-        wanted = request.checked_request(
-            request_body.parse(body, content_type), self._runtimes, compile=settings.compile, run=settings.run
-        )
+        wanted = request.checked_request(request_body.parse(body, content_type), self._runtimes)
         if wanted.runtime not in self._own:
             return wanted, None
-        return wanted, served_runtimes.work(wanted, self._pair, output_bytes=settings.output_bytes)
+        return wanted, served_runtimes.work(wanted, self._pair)
 
     async def _run_stored(self, wanted: Request) -> Execution:
         """Run a job that uses files of a problem's package."""
         assert self._packages is not None, "it was listed"
         try:
             files = await asyncio.to_thread(self._packages.packages.files, wanted.runtime, wanted.files)
-            most = self._settings.output_bytes
-            work = served_runtimes.stored_work(wanted, files, self._pair, output_bytes=most)
+            work = served_runtimes.stored_work(wanted, files, self._pair)
         except NotStored as missing:
             return missing.execution()
         return await self._run(work)

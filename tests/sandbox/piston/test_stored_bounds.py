@@ -12,7 +12,7 @@ from ioi_eval.sandbox.piston.problem_packages import data_of, list_packages, mak
 from ioi_eval.sandbox.piston.stored_files import LIST, digest
 from ioi_eval.sandbox.serve import request, served_runtimes
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
-from ioi_eval.sandbox.serve.request import MAX_FILES, Refusal, Request, StageBounds
+from ioi_eval.sandbox.serve.request import MAX_FILES, Refusal, Request
 from tests.small_problems import small_problem
 
 RUNNER = b"the runner" * 30
@@ -44,8 +44,7 @@ def checked_request_of(packages: InstalledPackages, listed: str, **more: str) ->
     """A checked request with this list, and its files."""
     files = [{"name": name, "content": content} for name, content in {LIST: listed, **more}.items()]
     body: dict[str, Any] = {"language": PACKAGE.language, "version": "*", "files": files, "run_memory_limit": 1 << 26}
-    bounds = StageBounds(timeout_ms=60_000, max_ms=60_000)
-    wanted = request.checked_request(body, packages.runtimes(), compile=bounds, run=bounds)
+    wanted = request.checked_request(body, packages.runtimes())
     return wanted, packages.files(wanted.runtime, wanted.files)
 
 
@@ -73,7 +72,7 @@ def test_a_plan_from_the_package_is_refused(packages: InstalledPackages) -> None
     listed = stored_line("runner", RUNNER) + stored_line("plan", PLAN)
     wanted, files = checked_request_of(packages, listed, plan="ioi-eval-runner 1\nend\n")
     with pytest.raises(Refusal) as refusal:
-        served_runtimes.stored_work(wanted, files, {"runner": RUNNER}, output_bytes=1 << 20)
+        served_runtimes.stored_work(wanted, files, {"runner": RUNNER})
     assert (refusal.value.status, "plan" in str(refusal.value.answer)) == (400, True)
 
 
@@ -83,8 +82,8 @@ def test_a_plan_in_the_request_is_accepted(packages: InstalledPackages) -> None:
     for plan, is_fitting in (("ioi-eval-runner 1\nend\n", True), (PLAN.decode(), False)):
         wanted, files = checked_request_of(packages, listed, plan=plan)
         if is_fitting:
-            job = served_runtimes.stored_work(wanted, files, {"runner": RUNNER}, output_bytes=1 << 20)
+            job = served_runtimes.stored_work(wanted, files, {"runner": RUNNER})
             assert (job.kind, {file.name for file in job.files}) == (JobKind.RUNNER, {"runner", "plan"})
         else:
             with pytest.raises(Refusal):
-                served_runtimes.stored_work(wanted, files, {"runner": RUNNER}, output_bytes=1 << 20)
+                served_runtimes.stored_work(wanted, files, {"runner": RUNNER})

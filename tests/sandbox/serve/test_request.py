@@ -1,4 +1,4 @@
-"""Reading requests as the real server does: messages of refusals, encodings, names, ranges of versions."""
+"""Reading requests as the real server does: messages of refusals, encodings, names, versions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.sandbox.piston.wire import Runtime
-from ioi_eval.sandbox.serve.request import MAX_FILES, Refusal, Request, StageBounds, checked_request, satisfies
+from ioi_eval.sandbox.serve.request import MAX_FILES, Refusal, Request, checked_request, satisfies
 
 RUNTIMES = (
     Runtime(language="bash", version="5.2.15", aliases=("sh",)),
     Runtime(language="bash", version="5.10.0", aliases=("sh",)),
     Runtime(language="cms", version="1.0.0", aliases=("cms_ioi",), package="cms_ioi"),
 )
-BOUNDS = StageBounds(timeout_ms=60_000, max_ms=100_000)
 FILE = {"name": "main.sh", "content": "echo"}
 FINE: dict[str, Any] = {"language": "bash", "version": "*", "files": [FILE]}
 
@@ -26,7 +25,7 @@ FINE: dict[str, Any] = {"language": "bash", "version": "*", "files": [FILE]}
 def read(changes: dict[str, Any]) -> Request:
     """Read a valid request with some changes; `...` removes a field."""
     fields = {key: value for key, value in (FINE | changes).items() if value is not ...}
-    return checked_request(fields, RUNTIMES, compile=BOUNDS, run=BOUNDS)
+    return checked_request(fields, RUNTIMES)
 
 
 def refused(changes: dict[str, Any]) -> tuple[int, Any]:
@@ -53,7 +52,7 @@ def refused(changes: dict[str, Any]) -> tuple[int, Any]:
         ({"files": [FILE | {"encoding": "base64"}]}, "files must include at least one utf8 encoded file"),
         ({"run_timeout": "5"}, "If specified, run_timeout must be a number"),
         ({"compile_cpu_time": True}, "If specified, compile_cpu_time must be a number"),
-        ({"run_timeout": 100_001}, "run_timeout cannot exceed the configured limit of 100000"),
+        ({"run_timeout": 3_600_001}, "run_timeout cannot exceed the configured limit of 3600000"),
         ({"compile_timeout": -1}, "compile_timeout must be non-negative"),
         ({"run_memory_limit": []}, "If specified, run_memory_limit must be a number"),
         ({"run_memory_limit": "1", "compile_timeout": -1}, "If specified, run_memory_limit must be a number"),
@@ -202,25 +201,13 @@ def test_half_a_surrogate_pair_in_an_argument() -> None:
 @pytest.mark.parametrize(
     ("wanted", "fits"),
     [
-        *[(wanted, True) for wanted in ("*", "x", "", "1", "1.x", "1.2", "1.2.3", "v1.2.3", "=1.2.3", "^1.0.0", "^1")],
-        *[
-            (wanted, True)
-            for wanted in ("~1.2.0", "~1", ">=1.0.0", ">1.1", "<2", "<=1.2", ">=1 <2", "3 || 1", "1.x || 7")
-        ],
-        *[(wanted, False) for wanted in ("2", "1.3", "1.2.4", "^1.3.0", "^2", "~1.3", ">1.2", "<1.2.3", ">=1 <1.2")],
-        *[(wanted, False) for wanted in ("not a version", "%%", "1.2.3-beta", "1.2.3.4", "latest")],
+        *[(wanted, True) for wanted in ("*", "x", "", "1", "1.x", "1.2", "1.2.*", "1.2.3")],
+        *[(wanted, False) for wanted in ("2", "1.3", "1.2.4", "1.2.30", "1.2.3-beta", "1.2.3.4", "latest", "^1.0.0")],
     ],
 )
-def test_ranges_of_versions(wanted: str, fits: bool) -> None:
-    """Ranges of versions are those of npm's semver."""
+def test_versions(wanted: str, fits: bool) -> None:
+    """A version is wanted as a whole, by its first parts, or any is."""
     assert satisfies("1.2.3", wanted) is fits
-
-
-def test_caret_below_one() -> None:
-    """`^0.2.3` is below 0.3, and `^0.0.3` is 0.0.3 only."""
-    assert satisfies("0.2.9", "^0.2.3")
-    assert not satisfies("0.3.0", "^0.2.3")
-    assert not satisfies("0.0.4", "^0.0.3")
 
 
 def test_the_latest_version_is_taken() -> None:
