@@ -10,8 +10,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,10 +34,12 @@ CHECK_S = 3.0
 
 _PROBE_S = 120.0  # a worker may be busy with the jobs of others
 _MAX_PROBES = 8  # six ceilings, and the probe
-_MAX_EXPLORATIONS = 64
+_MAX_GREETINGS = 64
+"""At most this many endpoints are asked for their runtimes at once, for `CHECK_S` at most. More of them, which all have
+to connect, would delay this process; an endpoint that does not answer delays the others by as much."""
+
 _ATTEMPTS = 4  # an exploration takes a dozen requests: one lost request must not exclude a worker
 _PAUSE_S = 0.3
-_TURN_S = 10.0
 _MAX_ANSWER_BYTES = 128 << 20
 
 
@@ -112,7 +112,7 @@ class Prober:
             raise InputError(f"profile {profile!r} is neither 'bundled' nor 'classic'")
         self._client = client
         self._profile = profile
-        self._at_once = asyncio.Semaphore(_MAX_EXPLORATIONS)
+        self._greetings = asyncio.Semaphore(_MAX_GREETINGS)
         self._sizes: dict[tuple[object, ...], tuple[int, int | None]] = {}
         self._measuring: dict[tuple[object, ...], asyncio.Lock] = {}
 
@@ -144,32 +144,12 @@ class Prober:
         """
         for attempt in range(_ATTEMPTS):
             try:
-                async with self._turn():
-                    return await self._explore_once(url)
+                return await self._explore_once(url)
             except TransientError as error:
                 if attempt == _ATTEMPTS - 1 or getattr(error, "end", None) is JobEnd.NOT_SERVED:
                     raise
             await asyncio.sleep(_PAUSE_S)
         raise AssertionError("the last attempt returns or raises")
-
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """A turn among the explorations that go on at once. It ends after `_TURN_S` in any case, so that endpoints that
-        do not answer do not delay the others."""
-        await self._at_once.acquire()
-        ended = asyncio.Event()
-
-        def end() -> None:
-            if not ended.is_set():
-                ended.set()
-                self._at_once.release()
-
-        timer = asyncio.get_running_loop().call_later(_TURN_S, end)
-        try:
-            yield
-        finally:
-            timer.cancel()
-            end()
 
     async def conditions(self, url: URL) -> tuple[Finding, ...]:
         """The conditions of a worker's best package, as far as they can be found out if it cannot serve.
@@ -185,7 +165,8 @@ class Prober:
         return await self._conditions(url, best, output_bytes=None)
 
     async def _explore_once(self, url: URL) -> Worker:
-        runtimes = await self.runtimes(url)
+        async with self._greetings:
+            runtimes = await self.runtimes(url)
         errors: list[SetupError | RejectedError] = []
         reasons: list[str] = []
         for installed in probing.starters(runtimes, self._profile):

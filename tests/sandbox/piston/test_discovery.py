@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from ioi_eval.errors import InputError, IoiEvalError, SandboxError, TransientErr
 from ioi_eval.sandbox.piston import discovery
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.discovery import Prober
+from ioi_eval.sandbox.piston.http_client import Reply
 from ioi_eval.sandbox.piston.pool import Pool
 from ioi_eval.sandbox.piston.workers import WorkerGroups, WorkerList
 from tests.sandbox.piston.test_workers import WORKER, at
@@ -84,32 +86,37 @@ def test_endpoints_can_be_one_string() -> None:
 
 
 class Client:
-    """A client in which servers with the host name `silent` do not answer."""
+    """A client of servers that list their runtimes, but answer no job if their name is `silent`."""
+
+    time = staticmethod(time.monotonic)
 
     async def get(self, url: URL, *, within_s: float) -> Any:
-        """Fail, as for a server that is not Piston, or do not answer."""
+        """List the runtimes."""
+        assert url.host
         assert within_s
+        return Reply(status=200, body=b'[{"language": "bash", "version": "5.2.0"}]')
+
+    async def post(self, url: URL, *_: Any, **__: Any) -> Any:
+        """Refuse a job, or do not answer."""
         if url.host == "silent":
             await asyncio.Event().wait()
-        raise SandboxError("not a Piston server")
+        raise SandboxError("takes no jobs")
 
 
 def test_silent_endpoints_do_not_delay_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Silent endpoints give up their turn after a time; they keep only a connection. So others are explored."""
-    monkeypatch.setattr(discovery, "_MAX_EXPLORATIONS", 2)
-    monkeypatch.setattr(discovery, "_TURN_S", 0.01)
+    """Endpoints that do not answer a job only keep a connection, however many they are. So others are explored."""
+    monkeypatch.setattr(discovery, "_MAX_GREETINGS", 2)
 
     async def scenario() -> None:
         prober: Any = Prober(Client())  # type: ignore[arg-type]
         silent = [asyncio.create_task(prober.explore(URL("http://silent:2000/api/v2"))) for _ in range(6)]
         await asyncio.sleep(0)
-        with pytest.raises(SandboxError, match="not a Piston server"):
+        with pytest.raises(SandboxError, match="takes no jobs"):
             await prober.explore(URL("http://answers:2000/api/v2"))
         assert not any(task.done() for task in silent)
         for task in silent:
             task.cancel()
         await asyncio.wait(silent)
-        assert prober._at_once._value == 2
 
     asyncio.run(scenario())
 
