@@ -8,10 +8,11 @@ program is loaded as a module, one function (or method of `class Solution`) is c
 data, and the result is written as data. The harness does not know the expected result and compares nothing. So
 whatever a program does to this process, its frames, builtins or descriptors, it can only change its own result.
 
-`execution.py` runs programs, `calls.py` calls functions, `values.py` reads and writes data, `top_level.py` undoes what
-the data set changed in its own reference solutions, `other_graders.py` with `compat/` runs a program as other
-graders would, `warm.py` forks, `visible_files.py` lists the files that an interpreter reads, `main.py` is the command
-line. All of it is sent into the box as one archive that `python3` can run (`ioi_eval/boxfiles.py`).
+`execution.py` runs programs, `endings.py` ends and reports their runs, `calls.py` calls functions, `values.py` reads
+and writes data, `top_level.py` undoes what the data set changed in its own reference solutions, `other_graders.py` with
+`compat/` runs a program as other graders would, `warm.py` forks, `visible_files.py` lists the files that an interpreter
+reads, `main.py` is the command line. All of it is sent into the box as one archive that `python3` can run
+(`ioi_eval/boxfiles.py`).
 
 THE WARM INTERPRETER
 

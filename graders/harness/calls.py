@@ -6,7 +6,7 @@ import builtins
 import importlib
 import sys
 
-from . import execution, values
+from . import endings, execution, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ CALL_MODULES = ("typing", "collections", "itertools", "functools", "heapq", "bis
 
 
 def run_call(
-    program: execution.Program, arguments: Any, result_fd: int, report: execution.Report, prelude: Any = None
+    program: execution.Program, arguments: Any, result_fd: int, report: endings.Report, prelude: Any = None
 ) -> int:
     """Load a program, call its function, and write the function's result to `result_fd`. Returns the exit code.
 
@@ -42,13 +42,13 @@ def run_call(
         phase = "run"
         data = values.encode(function(*arguments))
     except BaseException as error:  # noqa: BLE001 - a program may end by any exception; an exit has no result either
-        execution.print_error(error)
+        endings.print_error(error)
         report.write(phase, error)
     else:
         status = 0
-        execution.write_all(result_fd, data)
+        endings.write_all(result_fd, data)
         report.write("done")
-    return execution.end_run([module], status, names)
+    return endings.end_run([module], status, names)
 
 
 _calls: list[tuple[types.ModuleType, frozenset[str]]] = []

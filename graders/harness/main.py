@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import execution
+from . import endings, execution
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,4 +102,4 @@ def main(arguments: list[str]) -> int:
     program = execution.Program(execution.read_all(PROGRAM_FD))
     program.arguments = args[1:]
     os.close(PROGRAM_FD)
-    return execution.run_program(program, execution.Report(REPORT_FD), grader)
+    return execution.run_program(program, endings.Report(REPORT_FD), grader)

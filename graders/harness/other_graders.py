@@ -15,7 +15,7 @@ import sys
 import types
 from typing import Any
 
-from . import execution, values
+from . import endings, execution, values
 
 
 class OtherGrader:
@@ -43,7 +43,7 @@ class OtherGrader:
         self._prelude = compile(self._rules.PRELUDE, "prelude", "exec", dont_inherit=True)
         exec(self._prelude, {"__name__": "prelude"})  # its imports are then done before any program runs
 
-    def run_stdin(self, program: execution.Program, report: execution.Report) -> int:
+    def run_stdin(self, program: execution.Program, report: endings.Report) -> int:
         """Run a program as the function that the grader makes of it; write its output if it succeeded."""
         if self._is_script:
             return execution.run_stdin(program, report, self._prelude)
@@ -65,11 +65,11 @@ class OtherGrader:
         except Exception as error:  # noqa: BLE001 - as these graders do
             report.write(phase, error)
             return 1
-        execution.write_all(result_fd, printed.getvalue().encode("utf-8", "backslashreplace"))
+        endings.write_all(result_fd, printed.getvalue().encode("utf-8", "backslashreplace"))
         report.write("done")
         return 0
 
-    def run_call(self, program: execution.Program, arguments: Any, result_fd: int, report: execution.Report) -> int:
+    def run_call(self, program: execution.Program, arguments: Any, result_fd: int, report: endings.Report) -> int:
         """Call the function; its result is written to `result_fd`."""
         if self._is_script:
             from . import calls
@@ -87,11 +87,11 @@ class OtherGrader:
         except Exception as error:  # noqa: BLE001 - as these graders do
             report.write(phase, error)
             return 1
-        execution.write_all(result_fd, data)
+        endings.write_all(result_fd, data)
         report.write("done")
         return 0
 
-    def _load(self, program: execution.Program, source: str, report: execution.Report) -> types.ModuleType | None:
+    def _load(self, program: execution.Program, source: str, report: endings.Report) -> types.ModuleType | None:
         if self._rules.DIGITS is not None and hasattr(sys, "set_int_max_str_digits"):
             sys.set_int_max_str_digits(self._rules.DIGITS)
         module = types.ModuleType(self._rules.MODULE)

@@ -15,7 +15,7 @@ import struct
 import sys
 import time
 
-from . import execution
+from . import endings, execution
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def _warm_up(nothing: int) -> None:
         os.lseek(nothing, 0, os.SEEK_SET)
         execution.fresh_streams()
         exec(execution.compiled_program(program), {"__name__": "warm_up"})
-        execution.flush(sys.stdout, sys.stderr)
+        endings.flush(sys.stdout, sys.stderr)
     os.ftruncate(nothing, 0)
     os.lseek(nothing, 0, os.SEEK_SET)
 
@@ -303,8 +303,8 @@ def _warm_up_tracebacks() -> None:
     try:
         exec(execution.compiled_program(program), execution.fresh_module("warm_up", program).__dict__)
     except NameError as error:
-        execution.print_error(error)
-        execution.Report(os.open(os.devnull, os.O_WRONLY)).write("run", error)
+        endings.print_error(error)
+        endings.Report(os.open(os.devnull, os.O_WRONLY)).write("run", error)
     del sys.modules["warm_up"]
     linecache.clearcache()  # its keys are names of files, and all programs have the same name
 
@@ -367,4 +367,4 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
     if "numpy.random" in sys.modules:  # else all forks would draw the same numbers, as if they had agreed on them
         sys.modules["numpy.random"].seed()
     program.code_fd = moved["code"]
-    return execution.run_program(program, execution.Report(moved["report"]), grader)
+    return execution.run_program(program, endings.Report(moved["report"]), grader)

@@ -14,20 +14,8 @@ ENTRY = "code"
 DIGITS = None
 
 _STARRED = (
-    *(
-        "string",
-        "re",
-        "datetime",
-        "collections",
-        "heapq",
-        "bisect",
-        "copy",
-        "math",
-        "random",
-        "statistics",
-        "itertools",
-    ),
-    *("functools", "operator", "io", "sys", "json", "builtins", "typing"),
+    *("string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics"),
+    *("itertools", "functools", "operator", "io", "sys", "json", "builtins", "typing"),
 )
 PRELUDE = (
     "".join(f"from {name} import *\n" for name in _STARRED)
