@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 from ioi_eval.apps.catalog import Catalog, CatalogEntry
 from ioi_eval.errors import ODD_DATA, RowError
-from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
@@ -17,7 +16,6 @@ from ioi_eval.problems.apps_submissions import (
     PROGRAM_COLUMNS,
     AppsSubmission,
     Extractor,
-    Sample,
     our_extractor,
     problem_of,
     samples_of,
@@ -28,17 +26,6 @@ from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.row import Row, Source
 
 AppsCandidate: TypeAlias = Candidate[CatalogEntry, AppsSubmission]
-
-
-@fast_dataclass
-class JudgeableSample(Judgeable[AppsCandidate]):
-    """A sample of a row that can be judged.
-
-    Args:
-        sample: one of its programs.
-    """
-
-    sample: Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +62,11 @@ def survey(source: Source, *, id_column: str = "uuid") -> Mapping[str | None, in
     needs = _NEEDS if id_column == "uuid" else (*_NEEDS, named)
     check_first_rows(source.iterate(PROBLEM_COLUMNS), source.describe(), needs)
     counts: Counter[str | None] = Counter()
-    for row in source.iterate((*PROBLEM_COLUMNS, *PROGRAM_COLUMNS)):
+    for row in source.iterate((id_column, *PROBLEM_COLUMNS, *PROGRAM_COLUMNS)):
         problem, count = None, 1
         try:
             problem = problem_of(row)
-            count = len(samples_of(row))
+            count = len(samples_of(row, id_column))
         except (RowError, *ODD_DATA):
             pass  # it is refused later, with the reason
         counts[problem] += count
@@ -133,7 +120,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         for row in reading.rows_of(self.source, columns):
             yield self._entries_of(row, reading)
 
-    def _entries_of(self, row: Row, reading: DumpReading) -> Iterator[JudgeableSample | Refused]:
+    def _entries_of(self, row: Row, reading: DumpReading) -> Iterator[Judgeable[AppsCandidate] | Refused]:
         found = or_refused(row, self._samples, row)
         if found is None:
             return
@@ -142,17 +129,17 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         else:
             catalog_entry, samples = found
             for number, sample in enumerate(samples, reading.samples[catalog_entry.id]):
-                yield or_refused(row, self._entry, row, sample, catalog_entry, number, reading)
+                yield or_refused(sample, self._entry, sample, catalog_entry, number, reading)
             reading.samples[catalog_entry.id] += len(samples)
         reading.wanted += 1
 
-    def _samples(self, row: Row) -> tuple[CatalogEntry, Sequence[Sample]] | Refused | None:
+    def _samples(self, row: Row) -> tuple[CatalogEntry, Sequence[Row]] | Refused | None:
         """A row's problem and programs; `None` if the problem was not selected."""
         problem = problem_of(row)
         catalog_entry = self.catalog.entries.get(self.catalog.id_of(problem))
         if catalog_entry is None and self.catalog.knows(problem):
             return None
-        samples = samples_of(row)
+        samples = samples_of(row, self.id_column)
         if catalog_entry is None:
             kind = f"unknown problem {problem}: it is not in {self.catalog.source}"
             return Refused(row=row, kind=kind, message=str(row.error(kind)))
@@ -163,10 +150,11 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         return catalog_entry, samples
 
     def _entry(
-        self, row: Row, sample: Sample, catalog_entry: CatalogEntry, number: int, reading: DumpReading
-    ) -> JudgeableSample | Refused:
-        name = self._name(row, sample, f"{catalog_entry.id}/{number}")
-        submitted = submission(row, sample, name=name, problem=catalog_entry.id, extractor=self._extractor)
+        self, row: Row, catalog_entry: CatalogEntry, number: int, reading: DumpReading
+    ) -> Judgeable[AppsCandidate] | Refused:
+        own_id = row.has(self.id_column)
+        name = row.identifier(self.id_column) if own_id else f"{catalog_entry.id}/{number}"
+        submitted = submission(row, name=name, problem=catalog_entry.id, extractor=self._extractor)
         if repeated := reading.refuse_repeated_id(row, name, catalog_entry.id):
             return repeated
         found_by = (submitted.extraction,)
@@ -183,10 +171,4 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
             fingerprint=fingerprint,
             keys=keys,
         )
-        return JudgeableSample(row=row, sample=sample, candidate=candidate)
-
-    def _name(self, row: Row, sample: Sample, otherwise: str) -> str:
-        if not row.has(self.id_column):
-            return otherwise
-        name = row.identifier(self.id_column)
-        return name if sample.number is None else f"{name}/{sample.number}"
+        return Judgeable(row=row, candidate=candidate)

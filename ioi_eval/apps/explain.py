@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ioi_eval.apps.dump_reader import JudgeableSample
+from ioi_eval.apps.dump_reader import AppsCandidate
 from ioi_eval.apps.family import Executor
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.errors import ODD_DATA, RowError, SetupError, internal_error_text
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
+from ioi_eval.pipeline.dump_reader import Judgeable
 from ioi_eval.problems.apps_submissions import EXTRACTORS, our_extractor, submission
 
 OURS = "ours"
@@ -45,7 +46,7 @@ class GraderResult:
 
 
 async def grader_results(
-    entry: JudgeableSample, problem: AppsProblem, executors: Mapping[str, Executor], unusable: dict[str, str]
+    entry: Judgeable[AppsCandidate], problem: AppsProblem, executors: Mapping[str, Executor], unusable: dict[str, str]
 ) -> tuple[GraderResult, ...]:
     """Each grader's result for a program.
 
@@ -92,14 +93,14 @@ def differing_tests(results: Sequence[GraderResult]) -> list[int]:
     return [number for number, test in enumerate(tests) if len({passed for passed in test if passed is not None}) > 1]
 
 
-def _program(entry: JudgeableSample, grader: str) -> str | None:
+def _program(entry: Judgeable[AppsCandidate], grader: str) -> str | None:
     """The program as that grader finds it."""
     extractor = EXTRACTORS.get(grader, our_extractor)
     if extractor is our_extractor:
         return entry.candidate.submission.code
     mine = entry.candidate.submission
     try:
-        return submission(entry.row, entry.sample, name=mine.id, problem=mine.problem, extractor=extractor).code
+        return submission(entry.row, name=mine.id, problem=mine.problem, extractor=extractor).code
     except RowError:
         return None
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, Invalid, JudgeableSample
+from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, Invalid
 from ioi_eval.apps.mcpbr_records import refused_record, sample_record
 from ioi_eval.apps.report import markdown_report
 from ioi_eval.apps.result import AppsResult, decode_result, encode_result
@@ -19,7 +19,7 @@ from ioi_eval.apps.settings import fingerprint_of
 from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
-from ioi_eval.pipeline.dump_reader import Refused
+from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, record_kind
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.threads import in_thread
@@ -112,16 +112,17 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         )
 
     def add_result(
-        self, entry: JudgeableSample, judged_program: RecordedResult[AppsResult], tests: TestLines
+        self, entry: Judgeable[AppsCandidate], judged_program: RecordedResult[AppsResult], tests: TestLines
     ) -> tuple[bytes, ...]:
         """Add a result to the summary, and write its tests. Returns its lines of `results.jsonl` and `mcpbr.jsonl`."""
         candidate, result = entry.candidate, judged_program.result
-        whole = result_row(entry, judged_program)
+        reason = reason_of(entry.row.values, result.verdict, candidate.submission.extraction)
+        whole = result_row(entry, judged_program, reason=reason)
         tests_id = tests.write(apps_line(whole[TEST_RESULTS]), candidate.problem.id, self._inputs_of(candidate))
         row = {column: value for column, value in whole.items() if column != TEST_RESULTS} | {TESTS_ID: tests_id}
         lines = to_json(row), to_json(sample_record(entry, result))
         errors = [test.details.report.error for test in result.tests]
-        self.summary.add(whole, entry.row.values, reason=reason_of(entry, result), errors=errors)
+        self.summary.add(whole, entry.row.values, reason=reason, errors=errors)
         return lines
 
     def _inputs_of(self, candidate: AppsCandidate) -> Callable[[str], TextPart]:

@@ -10,18 +10,18 @@ from __future__ import annotations
 from typing import Any
 
 from ioi_eval.apps.catalog import CatalogEntry
-from ioi_eval.apps.dump_reader import Invalid, JudgeableSample
+from ioi_eval.apps.dump_reader import AppsCandidate, Invalid
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.compat.mcpbr import EMPTY, ERRORS, GRADER
 from ioi_eval.errors import RowError
 from ioi_eval.model.apps import AppsProblem, RowFault
-from ioi_eval.pipeline.dump_reader import Refused
+from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.problems.apps_submissions import problem_of
 
 _SHOWN_ERROR = 500  # characters of a failure's message
 
 
-def sample_record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
+def sample_record(entry: Judgeable[AppsCandidate], result: AppsResult) -> dict[str, Any]:
     """The record of a program that was judged."""
     problem, refused = entry.candidate.problem, entry.candidate.submission.refused
     if refused:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from ioi_eval.apps.dump_reader import JudgeableSample
+from ioi_eval.apps.dump_reader import AppsCandidate
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.model import Language, TestOutcome, Verdict
-from ioi_eval.pipeline.dump_reader import Refused
+from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.result_store import RecordedResult
-from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, Sample, text_of
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.rows import dump_columns
@@ -46,17 +46,14 @@ def refused_row(entry: Refused) -> dict[str, Any]:
     return {**empty, **dump_columns(entry.row.values, _RESULTS), TEST_RESULTS: [], "error": entry.message}
 
 
-def result_row(entry: JudgeableSample, judged: RecordedResult[AppsResult]) -> dict[str, Any]:
-    """The row of a submission, with its tests."""
+def result_row(entry: Judgeable[AppsCandidate], judged: RecordedResult[AppsResult], *, reason: str) -> dict[str, Any]:
+    """The row of a submission, with its tests; `reason` as `reason_of` gives it."""
     result, candidate = judged.result, entry.candidate
-    columns = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
-    given = {} if entry.sample.column == "code" else {entry.sample.column: entry.sample.value}
     message = result.message
-    if result.verdict is Verdict.NC and (reason := reason_of(entry, result)):
+    if result.verdict is Verdict.NC and reason:
         message = ": ".join(filter(None, (message, reason)))
     return {
-        **dump_columns(columns, _RESULTS),
-        **given,
+        **dump_columns(entry.row.values, _RESULTS),
         "submission": candidate.submission.id,
         "problem_id": candidate.problem.id,
         "instance_id": candidate.problem.instance_id,
@@ -71,23 +68,18 @@ def result_row(entry: JudgeableSample, judged: RecordedResult[AppsResult]) -> di
     }
 
 
-def reason_of(entry: JudgeableSample, result: AppsResult) -> str:
-    """Why a sample has no program, or none that compiles; empty if the row does not show it."""
-    return failure_reason_of(result.verdict, entry.candidate.submission.extraction, entry.sample)
+def reason_of(row: Mapping[str, Any], verdict: Verdict, extraction: str) -> str:
+    """Why a program was not found, or does not compile; empty if the row does not show it, or it has one.
 
-
-def failure_reason_of(verdict: Verdict, extraction: str, sample: Sample) -> str:
-    """The same, from the verdict, the rule that found the program, and the sample."""
-    if verdict not in {Verdict.NC, Verdict.CE} or extraction not in {"none", "column:code"}:
+    Args:
+        row: of the dump or of results.
+        verdict: of the program.
+        extraction: the rule that found it. Those of other graders are not explained.
+    """
+    if extraction not in {"none", "column:code"}:
         return ""
-    is_code = sample.column == "code"
-    return failure_reason(
-        verdict,
-        code=sample.value if is_code else None,
-        text=None if is_code else text_of(sample),
-        language=Language.PYTHON,
-        source="as all programs for APPS",
-    )
+    source = "as all programs for APPS"
+    return failure_reason(row, verdict, language=Language.PYTHON, extraction=extraction, source=source)
 
 
 def error_of(result: AppsResult) -> str | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.apps.result_rows import failure_reason_of
+from ioi_eval.apps.result_rows import reason_of
 from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.model import Verdict
-from ioi_eval.problems.apps_submissions import Sample
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.summary_from_rows import RUN_ENTRIES, copy_from_run, grouping_of_runs, values_of_rows
@@ -44,17 +43,10 @@ def apps_summary_from_rows(
     def add(row: Row) -> None:
         judged_by[str(row["judged_by"])] = None
         errors = [test.get("message", "") for test in row.get(TEST_RESULTS) or ()]
-        summary.add(row, row, reason=_reason(row), errors=errors)
+        summary.add(row, row, reason=reason_of(row, Verdict(row["verdict"]), row["extraction"]), errors=errors)
 
     values = values_of_rows(summary, rows, add, summaries=summaries, directories=directories)
     values["judged_by"] = ", ".join(judged_by) or None
     names = (*RUN_ENTRIES, "judged_by", "difficulties", "invalid_problems")
     copy_from_run(values, summaries, names, regrouped=grouping is not None)
     return values
-
-
-def _reason(row: Row) -> str:
-    """Why a submission has no program, or none that compiles; empty if that is not known, or there is one."""
-    column = next((name for name in ("generation", "messages") if row.get(name) is not None), "code")
-    sample = Sample(column=column, value=row.get(column), number=None)
-    return failure_reason_of(Verdict(row["verdict"]), row["extraction"], sample)

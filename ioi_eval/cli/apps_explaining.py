@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ioi_eval.apps.catalog import Catalog
-from ioi_eval.apps.dump_reader import AppsDumpReader, JudgeableSample, survey
+from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, survey
 from ioi_eval.apps.explain import OURS, GraderResult, differ, differing_tests, grader_results
 from ioi_eval.apps.solution_files import open_dump
 from ioi_eval.cli import apps_calls
@@ -20,7 +20,7 @@ from ioi_eval.cli.sandboxes import opened
 from ioi_eval.cli.sources import tell_hub_names
 from ioi_eval.compat import NAMES
 from ioi_eval.errors import InputError
-from ioi_eval.pipeline.dump_reader import Refused
+from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import for_each, in_thread
@@ -55,7 +55,9 @@ class _Explained:
     different: int = 0
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def add(self, index: int, entry: JudgeableSample, results: Sequence[GraderResult], everything: bool) -> None:
+    def add(
+        self, index: int, entry: Judgeable[AppsCandidate], results: Sequence[GraderResult], everything: bool
+    ) -> None:
         """Add the results for one program."""
         mine = next(result for result in results if result.grader == OURS)
         ours = mine.right
@@ -112,7 +114,7 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
         for name in call.compat or ():
             await executors[name].interpreter()  # a grader that was asked for must be usable
 
-        async def ask(numbered: tuple[int, JudgeableSample]) -> None:
+        async def ask(numbered: tuple[int, Judgeable[AppsCandidate]]) -> None:
             index, entry = numbered
             problem = await in_thread(catalog.problem, entry.candidate.problem.id)
             results = await grader_results(entry, problem, executors, explained.unusable)
@@ -127,16 +129,16 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
     return explained
 
 
-def _accepted(dump_reader: AppsDumpReader, explained: _Explained) -> Iterator[tuple[int, JudgeableSample]]:
+def _accepted(dump_reader: AppsDumpReader, explained: _Explained) -> Iterator[tuple[int, Judgeable[AppsCandidate]]]:
     """The programs that can be judged, with their positions."""
     for index, entry in enumerate(dump_reader.entries()):
-        if isinstance(entry, JudgeableSample):
-            yield index, entry
-        elif isinstance(entry, Refused):
+        if isinstance(entry, Refused):
             explained.refused.append(entry.message)
+        else:
+            yield index, entry
 
 
-def _text(entry: JudgeableSample, results: Sequence[GraderResult]) -> str:
+def _text(entry: Judgeable[AppsCandidate], results: Sequence[GraderResult]) -> str:
     """The text for one program: each grader's verdict, the tests on which they differ, and why."""
     candidate = entry.candidate
     lines = [f"{candidate.problem.instance_id}, {candidate.submission.id} ({candidate.submission.extraction})"]

@@ -6,11 +6,12 @@ split into n rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ioi_eval.errors import InputError
+from ioi_eval.extract.fences import Extracted, encodable
 from ioi_eval.extract.messages import last_answer
 from ioi_eval.problems.row import Row
 
@@ -29,7 +30,7 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
 
     Args:
         row: of a dump.
-        id_column: the column with the row's id. A row that lacks it is returned unchanged.
+        id_column: the column with the row's id. If the row lacks it, so do the others.
 
     Raises:
         RowError: a list is empty, or two lists differ in length.
@@ -37,7 +38,7 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
     if _ONE.issuperset(map(type, map(row.values.get, SAMPLE_COLUMNS))):
         return (row,)
     lists = {column: values for column in SAMPLE_COLUMNS if (values := _samples(row, column)) is not None}
-    if not lists or not row.has(id_column):
+    if not lists:
         return (row,)
     lengths = {column: len(values) for column, values in lists.items()}
     count = max(lengths.values())
@@ -46,18 +47,13 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
         raise row.error(f"its lists of programs differ in length: {values}; the n-th elements belong together")
     if not count:
         raise row.error(f"{' and '.join(lists)}: the list is empty, and there is no program")
-    name = row.identifier(id_column)
-    return tuple(
-        replace(
-            row,
-            values={
-                **row.values,
-                **{column: values[number] for column, values in lists.items()},
-                id_column: f"{name}/{number}",
-            },
-        )
-        for number in range(count)
-    )
+    name = row.identifier(id_column) if row.has(id_column) else None
+
+    def values_of(number: int) -> dict[str, Any]:
+        own_id = {} if name is None else {id_column: f"{name}/{number}"}
+        return {**row.values, **{column: values[number] for column, values in lists.items()}, **own_id}
+
+    return tuple(replace(row, values=values_of(number)) for number in range(count))
 
 
 def as_lists(value: Any) -> Any:
@@ -83,24 +79,41 @@ def _samples(row: Row, column: str) -> Sequence[Any] | None:
     return value if all(item is None or isinstance(item, kinds) for item in value) else None
 
 
-def generation_of(row: Row) -> str | None:
-    """The model's text in a row: `generation` if it is not blank, else the last answer in `messages`, if there is one.
+def program_of(
+    row: Row, extract: Callable[[str], Extracted], answer_of: Callable[[Sequence[Any]], str | None] = last_answer
+) -> Extracted:
+    """The program of a row: its `code` if that is not blank, else what is extracted from its text (`generation_of`).
+
+    Args:
+        row: with one program.
+        extract: finds a program in a text.
+        answer_of: finds the answer in a conversation.
+
+    Raises:
+        RowError: a column has another type, or the messages are malformed.
+    """
+    code = row.optional_text("code")
+    if code is not None and code.strip():
+        return Extracted(code=encodable(code), rule="column:code")
+    text = generation_of(row, answer_of)
+    return Extracted(code=None, rule="none") if text is None else extract(text)
+
+
+def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = last_answer) -> str | None:
+    """The model's text in a row: `generation` if it is not blank, else the answer in `messages`, if there is one.
 
     Raises:
         RowError: a column has another type, or the messages are malformed.
     """
     generation = row.optional_text("generation")
-    return generation if generation is not None and generation.strip() else _answer(row)
-
-
-def _answer(row: Row) -> str | None:
-    """The model's last message in the row's conversation, if there is one."""
+    if generation is not None and generation.strip():
+        return generation
     if not row.has("messages"):
         return None
     messages = as_lists(row.values["messages"])
     if not isinstance(messages, list):
         raise row.error("messages is not a list of messages")
     try:
-        return last_answer(messages)
+        return answer_of(messages)
     except InputError as error:
         raise row.error(str(error)) from error

@@ -16,7 +16,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.extract.cpp import fix_includes
-from ioi_eval.extract.fences import encodable
+from ioi_eval.extract.fences import Extracted, encodable
 from ioi_eval.languages import all_names, language_called, rules_of
 from ioi_eval.model import (
     DEFAULT_YEAR,
@@ -30,7 +30,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
 from ioi_eval.problems.row import Row, problem_key
-from ioi_eval.problems.samples import SAMPLE_COLUMNS, generation_of
+from ioi_eval.problems.samples import SAMPLE_COLUMNS, program_of
 
 MAX_CODE_BYTES = 100_000
 """Source: CMS's `max_submission_length`, the limit of the IOI's own server."""
@@ -91,12 +91,12 @@ def submission_from_row(
     if row.has("language") and any(row.has(column) for column in (*SOURCE_COLUMNS, *SAMPLE_COLUMNS)):
         language = _language(row)  # outputs have no language
     sources = _source_files(row, language)
-    code: str | None
     if sources:
-        code, extraction = "\n".join(file.content.decode() for file in sources), "column:sources"
+        found = Extracted(code="\n".join(file.content.decode() for file in sources), rule="column:sources")
     else:
-        code, extraction = _code(row, language)
-    make = partial(Submission, id=name, problem=problem, language=language, extraction=extraction)
+        found = program_of(row, rules_of(language).extract)
+    code = found.code
+    make = partial(Submission, id=name, problem=problem, language=language, extraction=found.rule)
     if code is None:
         return make(code=None)
     if len(sources) > MAX_SOURCE_FILES:
@@ -241,15 +241,3 @@ def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
     if files and not any(name.endswith(language.endings) for name in files):
         raise row.error(f"{column} holds headers only: {', '.join(files)}")
     return tuple(files.values())
-
-
-def _code(row: Row, language: Language) -> tuple[str | None, str]:
-    """The program, and the rule by which it was found."""
-    code = row.optional_text("code")
-    if code is not None and code.strip():
-        return encodable(code), "column:code"
-    generation = generation_of(row)
-    if generation is None:
-        return None, "none"
-    extracted = rules_of(language).extract(generation)
-    return extracted.code, extracted.rule

@@ -30,33 +30,29 @@ _ENDED_BY_SEMICOLON = re.compile(r";[ \t\r]*$", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
-def contest_reason(row: Mapping[str, Any], verdict: Verdict, *, language: Language, extraction: str) -> str:
-    """The reason for NC or CE, as `failure_reason` gives it, of a program that a rule (`extraction`) found in a row."""
-    if verdict not in {Verdict.NC, Verdict.CE}:
-        return ""
-    stated = row.get("language")
-    return failure_reason(
-        verdict,
-        code=row.get("code") if extraction == "column:code" else None,
-        text=generation_of(Row(source="", number=0, values=row)) if verdict is Verdict.NC else None,
-        language=language,
-        source="its `language`" if isinstance(stated, str) and stated.strip() else "the row has no `language`",
-    )
-
-
-def failure_reason(verdict: Verdict, *, code: object, text: str | None, language: Language, source: str) -> str:
-    """The reason for NC or CE that a user can remove; empty if it is not known.
+def failure_reason(
+    row: Mapping[str, Any], verdict: Verdict, *, language: Language, extraction: str, source: str | None = None
+) -> str:
+    """The reason for NC or CE that a user can remove; empty for other verdicts, or if it is not known.
 
     Args:
-        verdict: NC or CE.
-        code: the program that a user gave; `None` if it was found in a text.
-        text: the model's text; `None` or blank if there is none.
+        row: of a dump or of results, with one program.
+        verdict: of the submission.
         language: the language in which it was judged.
-        source: where this language is from, for the message.
+        extraction: the rule that found the program.
+        source: where this language is from, for the message; by default what the row says about that.
     """
+    if source is None:
+        stated = row.get("language")
+        is_stated = isinstance(stated, str) and stated.strip()
+        source = "its `language`" if is_stated else "the row has no `language`"
     if verdict is Verdict.NC:
+        text = generation_of(Row(source="", number=0, values=row))
         return why_without_code(text, language, source=source) if text and text.strip() else _EMPTY
-    return why_not_compiled(code, language, source=source) if isinstance(code, str) else ""
+    code = row.get("code")
+    if verdict is Verdict.CE and extraction == "column:code" and isinstance(code, str):
+        return why_not_compiled(code, language, source=source)
+    return ""
 
 
 @lru_cache(maxsize=4)  # asked for the row and for the summary

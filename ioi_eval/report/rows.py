@@ -20,7 +20,7 @@ from ioi_eval.config import Unscored
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import OutputOnly, Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.report.compact import TESTS_ID
-from ioi_eval.report.failure_reasons import contest_reason
+from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.totals import CpuSplit, distinct_outcomes, judge_error
 from ioi_eval.scores import total_points
 
@@ -78,7 +78,7 @@ class JudgedSubmission:
         if isinstance(self.problem.method, OutputOnly):
             return ""
         language, extraction = self.submission.language, self.submission.extraction
-        return contest_reason(row, self.result.verdict, language=language, extraction=extraction)
+        return failure_reason(row, self.result.verdict, language=language, extraction=extraction)
 
 
 def result_row(

@@ -23,7 +23,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.problems.submissions import stated_language
-from ioi_eval.report.failure_reasons import contest_reason
+from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_values import problem_of, submission_of
 from ioi_eval.report.run_summary import RunFacts, RunSummary
@@ -83,7 +83,7 @@ def summary_from_rows(
             _result(row, key, name, verdict),
             submission=name,
             cpu=CpuSplit(run=row["cpu_s"]),
-            reason=contest_reason(row, verdict, language=language, extraction=row["extraction"]),
+            reason=failure_reason(row, verdict, language=language, extraction=row["extraction"]),
         )
 
     values = values_of_rows(summary, rows, add, summaries=summaries, directories=directories, id_column=id_column)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.catalog import load_catalog
-from ioi_eval.apps.dump_reader import AppsDumpReader, JudgeableSample
+from ioi_eval.apps.dump_reader import AppsDumpReader
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.result_rows import RESULT_COLUMNS, judged_columns, refused_row, result_row
 from ioi_eval.model import TestOutcome, Verdict
-from ioi_eval.pipeline.dump_reader import Refused
+from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.result_store import RecordedResult
 from ioi_eval.rows import open_source
 from tests.apps_rows import DOUBLE, ROWS, write_rows
@@ -25,8 +25,8 @@ def row_of(entry: object, found: RecordedResult[AppsResult]) -> dict[str, Any]:
     """The row of an entry."""
     if isinstance(entry, Refused):
         return refused_row(entry)
-    assert isinstance(entry, JudgeableSample)
-    return result_row(entry, found)
+    assert isinstance(entry, Judgeable)
+    return result_row(entry, found, reason="")
 
 
 @pytest.fixture
@@ -59,6 +59,13 @@ def test_results_of_an_earlier_judging_are_replaced(written: Any) -> None:
     again, unknown = written(first | {"resolved": True}, refused | {"resolved": True})
     assert (again["resolved"], unknown["resolved"]) == (False, None)
     assert not [name for name in {**again, **unknown} if name.startswith("dump_")]
+
+
+def test_results_of_a_row_with_several_programs_can_be_judged_again(written: Any) -> None:
+    """Each has an id of its own, in the column of ids too."""
+    results = written({"problem_id": 0, "uuid": "a", "code": [DOUBLE, None], "generation": ["x", "y"]})
+    assert [(row["uuid"], row["generation"]) for row in results] == [("a/0", "x"), ("a/1", "y")]
+    assert [row["submission"] for row in written(*results)] == ["a/0", "a/1"]
 
 
 def test_result_columns_are_complete(written: Any) -> None:

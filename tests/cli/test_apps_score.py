@@ -186,7 +186,7 @@ def test_rows_that_cannot_be_judged_are_named(score: Start, write: Write, rows: 
     for words in (
         "unknown problem 77",
         "problem 3 cannot be judged",
-        "code is neither text nor a list of texts",
+        "code is 7; it must be a text",
         "problem_id is missing",
     ):
         assert words in ended.stdout

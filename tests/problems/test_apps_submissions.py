@@ -34,9 +34,8 @@ def row(**values: Any) -> Row:
 
 def read(extractor: Extractor = our_extractor, **values: Any) -> list[AppsSubmission]:
     """The submissions in a row."""
-    one = row(**values)
-    samples = samples_of(one)
-    return [submission(one, sample, name=str(n), problem="1", extractor=extractor) for n, sample in enumerate(samples)]
+    samples = samples_of(row(**values), "uuid")
+    return [submission(sample, name=str(n), problem="1", extractor=extractor) for n, sample in enumerate(samples)]
 
 
 @pytest.mark.parametrize(
@@ -47,10 +46,11 @@ def read(extractor: Extractor = our_extractor, **values: Any) -> list[AppsSubmis
         ({"code": None, "generation": FENCED}, [("print(1)\n", "fence:python")]),
         ({"messages": talk(FENCED)}, [("print(1)\n", "fence:python")]),
         ({"messages": talk([{"type": "text", "text": FENCED}])}, [("print(1)\n", "fence:python")]),
-        ({"code": ["a=1", "", "a=2"]}, [("a=1", "column:code"), (None, "column:code"), ("a=2", "column:code")]),
+        ({"code": ["a=1", "", "a=2"]}, [("a=1", "column:code"), (None, "none"), ("a=2", "column:code")]),
         ({"code": ("a=1", None)}, [("a=1", "column:code"), (None, "none")]),
         ({"generation": [FENCED, "I cannot."]}, [("print(1)\n", "fence:python"), (None, "none")]),
         ({"messages": [talk(FENCED), talk("no")]}, [("print(1)\n", "fence:python"), (None, "none")]),
+        ({"code": [None, "a=1"], "generation": [FENCED, ""]}, [("print(1)\n", "fence:python"), ("a=1", "column:code")]),
         ({"messages": []}, [(None, "none")]),
         ({"generation": ""}, [(None, "none")]),
         ({"code": "x = '\ud800'"}, [("x = '�'", "column:code")]),
@@ -78,10 +78,11 @@ def test_arrays_are_lists() -> None:
             "the row has no program: it needs one of the columns code, generation, messages; its columns are: "
             "problem_id, text",
         ),
-        ({"code": 7}, "code is neither text nor a list of texts"),
-        ({"code": []}, "code is neither text nor a list of texts"),
-        ({"code": ["a", 7]}, r"code holds something of type int \(at 1\), no text"),
-        ({"generation": {"a": 1}}, "generation is neither text nor a list of texts"),
+        ({"code": 7}, "code is 7; it must be a text"),
+        ({"code": []}, "code: the list is empty"),
+        ({"code": ["a", 7]}, r"code is \['a', 7\]; it must be a text"),
+        ({"code": ["a"], "generation": ["a", "b"]}, "its lists of programs differ in length"),
+        ({"generation": {"a": 1}}, "generation is {'a': 1}; it must be a text"),
         ({"messages": "x"}, "messages is not a list of messages"),
         ({"messages": ["x"]}, "a message is of type str; it must be an object with role and content"),
         ({"messages": [{"role": "assistant", "content": 7}]}, "the content of a message is of type int"),

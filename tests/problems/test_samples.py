@@ -75,7 +75,7 @@ def test_invalid_lists_are_refused(values: dict[str, Any], words: str) -> None:
         samples(**values)
 
 
-def test_a_row_without_an_id_is_unchanged() -> None:
-    """It is refused later, and its programs have no ids."""
+def test_a_row_without_an_id() -> None:
+    """Its programs have no ids either: APPS numbers them, and other rows are refused later."""
     row = Row(source="dump.jsonl", number=3, values={"generation": ["a", "b"]})
-    assert sample_rows(row, "uuid") == (row,)
+    assert [dict(sample.values) for sample in sample_rows(row, "uuid")] == [{"generation": "a"}, {"generation": "b"}]
