@@ -121,8 +121,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         tests_id = tests.write(apps_line(whole[TEST_RESULTS]), candidate.problem.id, self._inputs_of(candidate))
         row = {column: value for column, value in whole.items() if column != TEST_RESULTS} | {TESTS_ID: tests_id}
         lines = to_json(row), to_json(sample_record(entry, result))
-        errors = [test.details.report.error for test in result.tests]
-        self.summary.add(whole, entry.row.values, reason=reason, errors=errors)
+        self.summary.add(whole, entry.row.values, reason=reason, errors=result.errors)
         return lines
 
     def _inputs_of(self, candidate: AppsCandidate) -> Callable[[str], TextPart]:

@@ -1,7 +1,4 @@
-"""The result of a program for APPS; and as plain values for the journal, and back. Pure.
-
-In the journal a test is a list without trailing default values: a million programs with 20 tests have 20 million tests.
-"""
+"""The result of a program for APPS; and as plain values for the journal, and back. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.compat.terms import Code, Graded
-from ioi_eval.model import HarnessReport, Isolation, JudgedResult, RunDetails, TestOutcome, Verdict
+from ioi_eval.journal.codec import decode_outcome, encode_outcome
+from ioi_eval.model import Isolation, JudgedResult, TestOutcome, Verdict
 from ioi_eval.model.apps import RowFault
 
 
@@ -28,6 +26,7 @@ class AppsResult(JudgedResult):
         fault: why the row cannot be judged; `None` if it can.
         message: if the program does not load, the row has a fault, or we failed.
         load_error: the error if the program does not compile. Every test is CE then.
+        errors: the different exceptions with which tests ended: their `repr`.
         graded: the result of the other grader.
         python: the interpreter on the target.
         judging_digest: a hash of how and where it was judged, the same for all programs; empty if nothing ran. In
@@ -42,6 +41,7 @@ class AppsResult(JudgedResult):
     fault: RowFault | None = None
     message: str = ""
     load_error: str = ""
+    errors: tuple[str, ...] = ()
     graded: Graded | None = None
     python: str = ""
     judging_digest: str = ""
@@ -61,17 +61,6 @@ class AppsResult(JudgedResult):
 
 # --------------------------------------------------------------------------- in the journal
 
-_TEST: Mapping[str, Any] = {
-    **dict.fromkeys(("test", "verdict", "passed", "time_s", "wall_s", "memory_bytes")),
-    **dict.fromkeys(("message", "error", "output"), ""),
-    **{"code": None, "judged_by": "", "exit_code": None, "signal": None, "limit": None, "attempted": {}},
-    **{"stderr": "", "failed_program": None, "final": False, "near_limit": False, "reran": False},
-}
-"""The fields of a test in order, with their defaults. The first three are always written. Only older journals have
-`code` and `judged_by`, which the record has too, and the exit code 0."""
-
-_SAME = ("memory_bytes", "message", "exit_code", "signal", "limit", "stderr", "failed_program")
-_FLAGS = ("final", "near_limit", "reran")
 _TEXTS = ("judged_by", "message", "load_error", "target", "python")
 
 
@@ -85,7 +74,8 @@ def encode_result(result: AppsResult) -> dict[str, Any]:
         "isolation": result.isolation,
         "fault": result.fault,
         **{name: getattr(result, name) for name in _TEXTS if getattr(result, name)},
-        "tests": list(map(_encode_test, result.tests)),
+        **({"errors": result.errors} if result.errors else {}),
+        "tests": list(map(encode_outcome, result.tests)),
         "graded": None
         if graded is None
         else [list(graded.codes), list(graded.rules), [dict(entry) for entry in graded.metadata], graded.crash],
@@ -103,51 +93,9 @@ def decode_result(values: Mapping[str, Any]) -> AppsResult:
         isolation=None if values["isolation"] is None else Isolation(values["isolation"]),
         fault=None if values["fault"] is None else RowFault(values["fault"]),
         **{name: values.get(name, "") for name in _TEXTS},
-        tests=tuple(map(_decode_test, values["tests"])),
+        errors=tuple(values.get("errors", ())),
+        tests=tuple(map(decode_outcome, values["tests"])),
         graded=None
         if graded is None
         else Graded(codes=tuple(graded[0]), rules=tuple(graded[1]), metadata=tuple(graded[2]), crash=graded[3]),
-    )
-
-
-def milliseconds(seconds: float) -> float:
-    """Seconds in milliseconds, without rounding errors; the runner measures microseconds."""
-    return round(seconds * 1000, 6)
-
-
-def _encode_test(test: TestOutcome) -> list[Any]:
-    named = {
-        **_TEST,
-        "test": int(test.test),
-        "verdict": test.verdict,
-        "passed": test.passed,
-        "time_s": test.time_s,
-        "wall_s": test.wall_s,
-        "error": test.details.report.error,
-        "output": test.printed_text,
-        "attempted": dict(test.attempted),
-        **{name: getattr(test, name) for name in (*_SAME, *_FLAGS)},
-        "exit_code": test.exit_code or None,
-    }
-    values = list(named.values())
-    defaults = list(_TEST.values())
-    while len(values) > 3 and values[-1] == defaults[len(values) - 1]:
-        values.pop()
-    return values
-
-
-def _decode_test(row: list[Any]) -> TestOutcome:
-    named = {**_TEST, **dict(zip(_TEST, row, strict=False))}
-    verdict, passed = Verdict(named["verdict"]), named["passed"]
-    without_score = verdict in (Verdict.JE, Verdict.SKIPPED) and not passed
-    return TestOutcome(
-        test=str(named["test"]),
-        verdict=verdict,
-        score=None if without_score else float(passed),
-        cpu_ms=None if named["time_s"] is None else milliseconds(named["time_s"]),
-        wall_ms=None if named["wall_s"] is None else milliseconds(named["wall_s"]),
-        attempted=named["attempted"],
-        output=named["output"].encode(),
-        details=RunDetails(report=HarnessReport(error=named["error"])),
-        **{name: named[name] for name in (*_SAME, *_FLAGS)},
     )

@@ -229,7 +229,13 @@ def result_of(problem: AppsProblem, outcomes: Mapping[str, TestOutcome], setting
         judged_by=settings.judged_by,
         message=load_error or (unjudged.message if unjudged else ""),
         load_error=load_error,
+        errors=_errors(tests),
     )
+
+
+def _errors(tests: Sequence[TestOutcome]) -> tuple[str, ...]:
+    """The different exceptions with which tests ended."""
+    return tuple(dict.fromkeys(filter(None, (test.details.report.error for test in tests))))
 
 
 def _not_compiled(test: TestOutcome, error: str) -> TestOutcome:
@@ -357,6 +363,7 @@ def _graded_result(
         judged_by=settings.judged_by,
         message=graded.crash or ("" if ran or not graded.rules else graded.rules[0]),
         load_error=graded.rules[0] if graded.codes == (-2,) and graded.rules else "",
+        errors=_errors(tests),
         graded=graded,
     )
 

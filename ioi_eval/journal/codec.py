@@ -1,4 +1,4 @@
-"""Converts a submission's result to plain values for JSON, and back. Pure.
+"""Converts the result of a test, or of a submission to a contest problem, to plain values for JSON, and back. Pure.
 
 A test is in many subtasks, and a submission has up to some hundred tests: each distinct outcome is written once, as
 a list without its trailing defaults, and the subtasks refer to it by number.
@@ -21,12 +21,11 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.row import problem_key
 
-_FIELDS = tuple(f.name for f in fields(TestOutcome))
-"""A test is stored as a list of its values in this order, without defaults at the end."""
-
+_STORED = tuple(f for f in fields(TestOutcome) if f.name != "details")
+_FIELDS = tuple(f.name for f in _STORED)
 _DEFAULTS = tuple(
     f.default if f.default is not MISSING else f.default_factory() if f.default_factory is not MISSING else MISSING
-    for f in fields(TestOutcome)
+    for f in _STORED
 )
 
 
@@ -37,13 +36,11 @@ def encode_result(result: SubmissionResult) -> dict[str, Any]:
 
     def index_of(outcome: TestOutcome) -> int:
         """The index of an outcome in the table, to which it is added if necessary."""
-        values = [getattr(outcome, name) for name in _FIELDS]
+        values = (getattr(outcome, name) for name in _FIELDS)
         key = tuple(tuple(sorted(v.items())) if isinstance(v, Mapping) else v for v in values)
         if key not in indices:
             indices[key] = len(table)
-            while values[-1] == _DEFAULTS[len(values) - 1]:
-                values.pop()
-            table.append(list(map(_plain, values)))
+            table.append(encode_outcome(outcome))
         return indices[key]
 
     subtasks = [
@@ -74,7 +71,7 @@ def encode_result(result: SubmissionResult) -> dict[str, Any]:
 
 def decode_result(values: Mapping[str, Any]) -> SubmissionResult:
     """The result that `encode_result` wrote."""
-    outcomes = [_outcome(row) for row in values["outcomes"]]
+    outcomes = [decode_outcome(row) for row in values["outcomes"]]
     verdict, message, final, cpu_ms, wall_ms = values["compile"]
     return SubmissionResult(
         submission=values["submission"],
@@ -104,13 +101,22 @@ def decode_result(values: Mapping[str, Any]) -> SubmissionResult:
     )
 
 
+def encode_outcome(outcome: TestOutcome) -> list[Any]:
+    """The values of a test in the order of its fields, without defaults at the end."""
+    values = [getattr(outcome, name) for name in _FIELDS]
+    while values[-1] == _DEFAULTS[len(values) - 1]:
+        values.pop()
+    return list(map(_plain, values))
+
+
 def _plain(value: object) -> object:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _outcome(row: list[Any]) -> TestOutcome:
+def decode_outcome(row: list[Any]) -> TestOutcome:
+    """The test that `encode_outcome` wrote."""
     named: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
     if named.get("output") is not None:
         named["output"] = base64.b64decode(named["output"])

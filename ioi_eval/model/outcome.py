@@ -31,7 +31,7 @@ class HarnessReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
-    """Details of a run that judging needs. Results for contests store none of them, those for APPS `report.error`.
+    """Details of a run that judging needs. No result stores them.
 
     Args:
         judged: whether the runner has judged; if not, the verdict is JE until our side has judged.
@@ -50,8 +50,8 @@ class RunDetails:
 class TestOutcome:
     """The result of a submission on one test.
 
-    The journal stores the values in this order (`journal/codec.py`), so a new field stands directly before `details`,
-    which is not stored, and has a default.
+    The journal stores the values in this order, without defaults at the end (`journal/codec.py`). So those that most
+    tests have come first. `details` is not stored.
 
     Args:
         test: the test's name.
@@ -62,6 +62,7 @@ class TestOutcome:
         cpu_ms: CPU time, summed over the submission's processes.
         wall_ms: wall clock.
         memory_bytes: peak resident memory, of the largest process.
+        output: the first bytes of what the program printed; `None` unless the caller asked for them.
         exit_code: of the process that failed first, else of the first process.
         signal: the signal that killed it; `None` if it ended by itself.
         limit: which limit it exceeded, whether or not it was stopped for that (`cpu`, `idle`, `memory`, `output`,
@@ -78,7 +79,6 @@ class TestOutcome:
             it is not tried again.
         stderr: its first bytes, for people to read.
         check_cpu_ms: CPU time of checker and manager.
-        output: the first bytes of what the program printed; `None` unless the caller asked for them.
         details: further data, for judging outside the box.
     """
 
@@ -91,6 +91,7 @@ class TestOutcome:
     cpu_ms: float | None = None
     wall_ms: float | None = None
     memory_bytes: int | None = None
+    output: bytes | None = None
     exit_code: int | None = None
     signal: str | None = None
     limit: str | None = None
@@ -102,7 +103,6 @@ class TestOutcome:
     final: bool = False
     stderr: str = ""
     check_cpu_ms: float | None = None
-    output: bytes | None = None
     details: RunDetails = RunDetails()
 
     @property

@@ -14,7 +14,8 @@ from ioi_eval.apps.result import AppsResult, decode_result, encode_result
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.apps.verdicts import assessed, is_right, judged, result_of_grader
 from ioi_eval.compat import grader_named
-from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
+from ioi_eval.compat.terms import Graded
+from ioi_eval.model import HarnessReport, Isolation, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, CallTest, RowFault, StdinTest
 
 PASSED = TestOutcome(test="0", verdict=Verdict.AC, score=1.0)
@@ -75,65 +76,31 @@ def test_the_limit_of_all_tests_follows_from_that_of_one(name: str, passes: bool
     )
 
 
-RECORD = {
-    "verdict": "JE",
-    "passed": 1,
-    "total": 6,
-    "isolation": "full",
-    "fault": None,
-    "judged_by": "lines",
-    "message": "it crashed",
-    "tests": [
-        [0, "AC", True, 0.021345, 0.030001, 9027584, "", "", "1\n", None, "lines"],
-        [1, "WA", False, 0.000007, None, 4096, "line 1 differs", "", "", None, "lines", 0],
-        [2, "RE", False, 1.1, 2.2, None, "exit 1", "KeyError(1)", "", None, "lines", 1, None, None, {"socket": 2}, "x"],
-        [3, "TLE", False, 9.9, 9.9, 1, "", "", "", None, "lines", None, "SIGKILL", "cpu", {}, "", None, False, True, True],  # noqa: E501
-        [4, "JE", None, None, None, None, "crashed", "", "", None, "lines", None, None, None, {}, "", "checker", True],
-        [5, "SKIPPED", False, None, None, None, "", "", "", None, "lines"],
-    ],
-    "graded": None,
-}  # fmt: skip
-GRADED = {
-    "verdict": "RE",
-    "passed": 1,
-    "total": 3,
-    "isolation": "full",
-    "fault": None,
-    "judged_by": "mcpbr",
-    "tests": [
-        [0, "RE", True, 0.1, 0.2, 1, "", "", "", True, "mcpbr", 1],
-        [1, "WA", False, 0.1, 0.2, 1, "", "", "", -1, "mcpbr"],
-        [2, "SKIPPED", False, None, None, None, "", "", "", None, "mcpbr"],
-    ],
-    "graded": [[True, -1], ["", "line 1"], [], ""],
-}
-
-
-@pytest.mark.parametrize("record", [RECORD, GRADED])
-def test_journal_records_of_earlier_releases(record: dict[str, Any]) -> None:
-    """They can be read. They are written in the same form, but without each test's code, judge and exit code 0."""
-    result = decode_result({**record, "problem": "7"})
-    assert [test.passed for test in result.tests] == [test[2] for test in record["tests"]]
-    assert [test.time_s for test in result.tests] == [test[3] for test in record["tests"]]
-    written = encode_result(result)
-    expected = {**record, "tests": [_as_stored_now(test) for test in record["tests"]]}
-    assert {name: written[name] for name in record} == expected
-
-
-def _as_stored_now(test: list[Any]) -> list[Any]:
-    """The test without these three, and so without the empty values before them."""
-    values = [*test[:9], None, "", *(value or None for value in test[11:12]), *test[12:]]
-    while len(values) > 3 and values[-1] in (None, ""):
-        values.pop()
-    return values
-
-
-def test_a_test_is_stored_without_what_the_record_has() -> None:
-    """A journal may have 20 million tests."""
-    test = TestOutcome(
-        test="7", verdict=Verdict.AC, score=1.0, cpu_ms=2.692, wall_ms=3.001, memory_bytes=11796480, exit_code=0
+def test_a_result_is_stored_in_the_journal_in_few_bytes() -> None:
+    """A journal may have 20 million tests. What the harness reported is stored once for all of them."""
+    tests = [
+        TestOutcome(
+            test="0", verdict=Verdict.AC, score=1.0, cpu_ms=2.692, wall_ms=3.001, memory_bytes=11796480, output=b"4\n"
+        ),
+        TestOutcome(
+            test="1", verdict=Verdict.RE, score=0.0, message="exit 1", cpu_ms=1.0, wall_ms=2.0, exit_code=1, stderr="x"
+        ),
+        TestOutcome(test="2", verdict=Verdict.SKIPPED, score=None),
+    ]
+    graded = Graded(codes=(True, -1), rules=("equal", "raised"), metadata=({"error": "KeyError(1)"},))
+    result = AppsResult(
+        problem="7",
+        verdict=Verdict.RE,
+        passed=1,
+        total=3,
+        tests=tuple(tests),
+        errors=("KeyError(1)",),
+        judged_by="hendrycks",
+        graded=graded,
+        isolation=Isolation.FULL,
+        target="local",
+        python="python3 3.11.2",
     )
-    result = AppsResult(problem="7", verdict=Verdict.AC, passed=1, total=1, tests=(test,), judged_by="lines")
-    (stored,) = encode_result(result)["tests"]
-    assert stored == [7, "AC", True, 0.002692, 0.003001, 11796480]
-    assert orjson.dumps(stored) == b'[7,"AC",true,0.002692,0.003001,11796480]'
+    record = orjson.loads(orjson.dumps(encode_result(result)))
+    assert orjson.dumps(record["tests"][0]) == b'["0","AC",1.0,"",2.692,3.001,11796480,"NAo="]'
+    assert decode_result({**record, "problem": "7"}) == result
