@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -146,12 +145,9 @@ def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, ch
             edited since.
     """
     values: dict[str, Any] = {f.name: getattr(settings, f.name) for f in fields(settings)}
-    compat = settings.compat
-    values["compat"] = None if compat is None else compat.name  # `rules_digest` covers its rules
-    values["time_limit_s"] = settings.cpu_s
-    values["comparator"] = str(settings.comparator)
-    values["warm"] = None  # how a program is started changes no result
-    values["checker"] = None if checker is None else hashlib.sha256(checker).hexdigest()
+    del values["warm"]  # how a program is started changes no result
+    del values["compat"]  # `judged_by` has its name, and `rules_digest` covers its rules
+    values |= {"comparator": settings.judged_by, "time_limit_s": settings.cpu_s, "checker": checker}
     toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
     ours = (rules_digest(), harness_digest(), runner_digest())
     return digest_of([ours, values, python, target.isolation, toolchain, target.narrowed])
