@@ -15,7 +15,6 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.answers import check_answer, has_stated_results
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.model import Language, Problem, ProblemKey, Subtask
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
@@ -23,6 +22,8 @@ from ioi_eval.problems.ioi import draft_problems
 from ioi_eval.problems.row import Row
 
 RowValues = dict[str, Any]
+_ASKS_FOR_RESULT = b"readBothGraderResults"  # in a checker
+_NO_ANSWER = ("SV", "PV", "WA", "FAIL")  # results of a grader
 _LANGUAGES = {
     **{ending: member.value for member in Language for ending in member.endings},
     **{".py3": "python", ".java": "java", ".pas": "pascal", ".go": "go", ".cs": "csharp"},
@@ -151,7 +152,7 @@ def build_task(
             {"year": key.year, "day": shared["day"], "problem_name": shared["name"], "problem_id": key.id},
             {name: paths for name, paths in tests.items() if name in used},
             test_columns or {},
-            checked=has_stated_results(problem),
+            checked=_has_stated_results(problem),
         ),
     )
 
@@ -330,3 +331,31 @@ def _test_text(package: Package, name: str) -> str:
         raise InputError(
             f"{name} is not text (byte {error.start + 1} is not UTF-8); such tests cannot be rows"
         ) from error
+
+
+def _has_stated_results(problem: Problem) -> bool:
+    """Whether the checker requires the grader's result in official outputs, by a function of CMS's testlib."""
+    return problem.checker is not None and _ASKS_FOR_RESULT in problem.checker.source.content
+
+
+def check_answer(name: str, text: str) -> None:
+    """Refuse an official output which shows that the model solution failed.
+
+    Such an output begins with two lines: a secret and the grader's result. If the model solution failed while the tests
+    were generated (a small stack is enough for that), the checker reports a failure of the judge for every solution.
+    Source: testlib as it is changed for CMS, `readBothGraderResults`.
+
+    Args:
+        name: the output's path in the package.
+        text: its content.
+
+    Raises:
+        InputError: it is empty, or the grader's result is a failure.
+    """
+    stated = text.split(maxsplit=2)[1:2]
+    if stated and stated[0] not in _NO_ANSWER:
+        return
+    problem = f"says {stated[0]}, but the checker needs OK" if stated else "does not say how the grader ended"
+    raise InputError(
+        f"{name} {problem}: the model solution failed on this test; generate it again, with `ulimit -s unlimited`"
+    )
