@@ -322,6 +322,15 @@ def test_the_snippets_run(world: World) -> None:
         assert ended.stdout.strip() == snippet.strip().rpartition("  # ")[2]
 
 
+def test_the_table_lists_all_options_of_run_tests() -> None:
+    """Also the options that our commands refuse by name."""
+    from ioi_eval.cli.other_names import OTHER_NAMES
+
+    listed = {span for line in lines() if line.kind == "option" for span in line.spans(0)}
+    for program in OTHER_NAMES[("score",)]:
+        assert program.options.keys() <= listed
+
+
 def _lacks_tables_of(page: str) -> list[str]:
     return [name for name in ("run_tests (Hugging Face)",) if f"## {name}" not in page]
 

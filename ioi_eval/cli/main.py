@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from ioi_eval.cli.exits import WRONG_CALL, command
 from ioi_eval.cli.messages import tell
+from ioi_eval.cli.other_names import refuse_other_names
 from ioi_eval.cli.settings import default_map
 from ioi_eval.config_file import read_config_file
 from ioi_eval.errors import InputError
@@ -157,6 +158,9 @@ def main() -> None:
     gc.set_threshold(*_COLLECT)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent that ignores it would cost us all exit codes of children
     _refuse_empty_words(sys.argv[1:])
+    if message := refuse_other_names(sys.argv[1:]):
+        tell(message)
+        raise SystemExit(WRONG_CALL)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error is
     commands = root()

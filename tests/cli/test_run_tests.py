@@ -279,11 +279,34 @@ def test_the_script_takes_the_same_options(
     assert verdicts(tmp_path / "results" / "a") == {"one": "AC"}
 
 
-def test_score_refuses_several_data_sets(start: Start) -> None:
-    """The message names the command that takes them."""
+def test_other_commands_name_their_own_options(start: Start) -> None:
+    """If the reference's options are given to `score`, the message names those of `score`."""
+    ended = start("score", "a.jsonl", "--add_includes")
+    assert ended.returncode == 2
+    assert "--add_includes is an option of Hugging Face's tests_runner.py; in ioi-eval score it is: --fix-includes" in (
+        ended.stderr
+    )
+    assert "ioi-eval run-tests" in ended.stderr
+    ended = start("validate", "a.jsonl", "--dry_run")
+    assert (ended.returncode, "leave it out" in ended.stderr) == (2, True)
     ended = start("score", "a.jsonl,b.jsonl", *OWN, "--out", "out")
     assert ended.returncode == 2
     assert "ioi-eval run-tests takes several with commas, and patterns" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "here"),
+    [
+        ("tests_runner.py", "ioi-eval run-tests"),
+        ("new_eval_model_generations.py", "ioi-eval score (in Python: ioi_eval.pipeline.score_dump)"),
+        ("evaluate.py", "ioi-eval score (answers of a model are made elsewhere"),
+    ],
+)
+def test_programs_of_the_reference_typed_as_commands(start: Start, typed: str, here: str) -> None:
+    """The message says which command to use."""
+    ended = start(typed, "a", "b")
+    assert ended.returncode == 2
+    assert f"{typed} is not a command here; its counterpart is: {here}" in ended.stderr
 
 
 def test_patterns_match_files_too(tmp_path: Path) -> None:
