@@ -14,7 +14,6 @@ import typer
 from ioi_eval.cli.exits import exit_code_of
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.options import Bar
-from ioi_eval.cli.outputs import refuse_inside
 from ioi_eval.errors import InputError, first_own_error
 from ioi_eval.version import __version__
 
@@ -89,6 +88,7 @@ class Watch:
 
         log = None
         if self.log_file is not None:
+            from ioi_eval.cli.outputs import refuse_inside
             from ioi_eval.events.lines import log_file
 
             refuse_inside("--log-file", self.log_file, read)
