@@ -189,7 +189,7 @@ def _add(group: _ProblemRows, row: Row) -> None:
     points = row.number_of("score")
     tests = row.texts("test_names")
     if any(name == other.name for other in group.subtasks):
-        raise row.error(f"subtask {name} occurs twice")
+        raise row.error(f"subtask {name} occurs twice: this problem has another row for it; leave out one of them")
     if not 0 <= points <= _MAX_POINTS:
         raise row.error(
             f"subtask {name} is worth {points:g} points; a subtask must be worth 0 or more, and at most 10^9"
