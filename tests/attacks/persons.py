@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from ioi_eval import boxfiles, fingerprint
+from tests.attacks import catalogue
 from tests.attacks.harm import OWN_UID, adopt_orphans
 
 USER_UID = 0x6E000000 + os.getpid()
@@ -56,6 +57,7 @@ class Person:
         fingerprint.runner_digest()
         fingerprint.harness_digest()
         fingerprint.rules_digest()
+        catalogue.programs()
         codecs.lookup("ascii")  # Python imports it when it is first used
         with contextlib.ExitStack() as stack:
             directory = None
