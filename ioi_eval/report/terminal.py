@@ -194,11 +194,13 @@ def near_limit(summary: Mapping[str, Any]) -> str:
 def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
     counts = summary["submissions"]
     if counts["undecided"]:
-        yield _list(
-            f"{counts['undecided']} without a score, because of a judge error (JE)",
-            [f"{entry['submission']} ({entry['problem']}): {entry['error']}" for entry in summary["undecided"]],
-            counts["undecided"],
-        )
+        examples = summary["undecided"]
+        with_error: dict[tuple[str, str], list[str]] = {}
+        for entry in examples:
+            with_error.setdefault((entry["problem"], entry["error"]), []).append(entry["submission"])
+        items = [f"{listed(ids, most=1)} ({problem}): {error}" for (problem, error), ids in with_error.items()]
+        head = f"{counts['undecided']} without a score, because of a judge error (JE)"
+        yield _list(head, items, len(items) + counts["undecided"] - len(examples))
     yield from refusal_lists(summary["refused"])
     if counts["pending"]:
         yield f"{counts['pending']} still to be judged: run the same command again to go on."

@@ -227,6 +227,18 @@ def test_the_table_shows_problems_and_failures() -> None:
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text)
 
 
+def test_an_error_of_several_submissions_is_printed_once() -> None:
+    """A checker that does not compile fails all submissions to its problem, with the compiler's long message."""
+    summary = dict(example())
+    errors = [("a", "tree", "no checker"), ("b", "tree", "no checker"), ("c", "nile", "no checker"), ("d", "tree", "x")]
+    summary["undecided"] = [{"submission": i, "problem": p, "error": e} for i, p, e in errors]
+    summary["submissions"] = {**summary["submissions"], "undecided": 7}
+    assert (
+        "7 without a score, because of a judge error (JE):\n  a and 1 more (tree): no checker\n  c (nile): no checker\n"
+        "  d (tree): x\n"
+    ) in terminal_report(summary)
+
+
 def test_the_report_is_complete_and_escapes_cells() -> None:
     """Ids and messages are untrusted text. They cannot end a table cell."""
     text = markdown_report(example())
