@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from ioi_eval.cli.sources import tell_hub_names
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Index, peek
-from ioi_eval.model import DEFAULT_YEAR, Language
+from ioi_eval.model import DEFAULT_YEAR, Language, ProblemKey
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.contest import ContestDumpReader, ContestFamily
 from ioi_eval.pipeline.survey import Survey, survey
@@ -44,36 +44,33 @@ _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, an
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpToScore:
-    """A dump that a command judges.
-
-    Args:
-        call: the options of the command.
-        dump: its rows.
-        survey: what reading it once has found.
-        grouping: the columns by which results are grouped.
-        drafts: the problems with a year and an id that occur in it, with scaled time limits and without tests.
-        problems, tests: the rows of problems and of tests.
-        blobs: stores the test data.
-    """
+    """A dump that a command judges, what reading it once has found, and the columns by which results are grouped."""
 
     call: ScoreCall
     dump: Source
     survey: Survey
     grouping: Grouping
-    drafts: ProblemSet
-    problems: Source
-    tests: Source
-    blobs: BlobStore = field(default_factory=BlobStore)
 
-    def begin_to_load(self) -> LoadingProblems:
-        """Begin to read the tests, which are stored in the cache."""
-        return LoadingProblems.begin(self.drafts, self.tests, self.blobs)
+    def problems_of_dump(self, problems: ProblemSet) -> ProblemSet:
+        """From the problems that were read for several dumps, those with a year and an id that occur in this dump."""
+        years, ids = ({getattr(key, name) for key in self.survey.problems} for name in ("year", "id"))
 
-    def restore(self) -> None:
-        """Read problems and tests again, after the cache was deleted."""
-        tell("the cache was deleted during the run; reading problems and tests again")
-        years, ids = _years_and_ids(self.survey)
-        load_problems(self.problems, self.tests, self.blobs, years=years, ids=ids)
+        def is_own(key: ProblemKey) -> bool:
+            return key.year in years and key.id in ids
+
+        return replace(
+            problems,
+            problems={key: problem for key, problem in problems.problems.items() if is_own(key)},
+            unusable={key: error for key, error in problems.unusable.items() if is_own(key)},
+            passed_over={
+                *problems.passed_over,
+                *(key for key in (*problems.problems, *problems.unusable) if not is_own(key)),
+            },
+        )
+
+    def wait_for_problems(self, problems: LoadingProblems) -> LoadingProblems:
+        """The same of problems that are being read; waits until all have been read."""
+        return LoadingProblems.complete(self.problems_of_dump(problems.wait_for_all()))
 
 
 def score(call: ScoreCall) -> int:
@@ -85,10 +82,16 @@ def score(call: ScoreCall) -> int:
     return call.watch.run(SCORE, call.as_dict(), work, read=call.sources)
 
 
-def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, DumpOutcome], int], events: Events) -> int:
+def score_all(
+    calls: Sequence[ScoreCall],
+    *,
+    after: Callable[[ScoreCall, DumpOutcome], int],
+    events: Events,
+) -> int:
     """Score several dumps, one after the other, each into a directory of its own, and show each result.
 
-    All dumps are read once before anything is judged.
+    All dumps are read once before anything is judged. Problems and tests are read only once, and the sandbox is entered
+    only once. A single dump is judged while tests are still being read.
 
     Args:
         calls: they differ only in `dumps` and `out`.
@@ -98,24 +101,44 @@ def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, DumpOut
     Returns:
         The exit code: the highest of all.
     """
-    dumps = _open(calls)
-    code = 0
-    for number, to_score in enumerate(dumps, 1):
-        call = to_score.call
-        if len(dumps) > 1:
-            tell(f"data set {number} of {len(dumps)}: {call.dump}")
-        outcome = asyncio.run(_score(to_score, events))
-        texts = [terminal_report(outcome.summary)]
+    common = calls[0]
+    problem_source, test_source, dumps = _open(calls)
+    blobs = BlobStore()
+    problems = _load(dumps, problem_source, test_source, blobs)
+
+    def restore() -> None:
+        tell("the cache was deleted during the run; reading problems and tests again")
+        years, ids = _years_and_ids(dumps)
+        load_problems(problem_source, test_source, blobs, years=years, ids=ids)
+
+    def show(to_score: DumpToScore, outcome: DumpOutcome) -> int:
+        call, texts = to_score.call, [terminal_report(outcome.summary)]
         if call.suspicious:
             from ioi_eval.report.suspicious import suspicious_report
 
             texts.append(suspicious_report(result_rows(call.out), id_column=call.id_column))
         end_run(call.out, outcome.summary, events, *texts)
-        code = max(code, outcome.exit_code, after(call, outcome))
-        if outcome.interrupted or outcome.stopped_by:
-            tell(*(f"not begun: {left.call.dump}" for left in dumps[number:]))
-            break
-    return code
+        return max(outcome.exit_code, after(call, outcome))
+
+    async def run() -> int:
+        codes = []
+        async with _opened(common, events) as (sandbox, scorer):
+            await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.drafts.problems.values()))
+            reading = asyncio.create_task(_take_the_place_of_a_job(sandbox, problems))
+            for number, to_score in enumerate(dumps, 1):
+                if len(dumps) > 1:
+                    tell(f"data set {number} of {len(dumps)}: {to_score.call.dump}")
+                    await until(lambda: not problems.is_loading)
+                own = problems if len(dumps) == 1 else to_score.wait_for_problems(problems)
+                outcome = await _score(sandbox, scorer, to_score, own, restore=restore, events=events)
+                codes.append(await in_thread(show, to_score, outcome))
+                if outcome.interrupted or outcome.stopped_by:
+                    tell(*(f"not begun: {left.call.dump}" for left in dumps[number:]))
+                    break
+            reading.cancel()
+        return max(codes)
+
+    return asyncio.run(run())
 
 
 def dry_run(call: ScoreCall) -> int:
@@ -140,41 +163,40 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     Returns:
         The exit code: 1 if some rows cannot be judged.
     """
-    from ioi_eval.pipeline.dry_run import DryRun, plan
+    from ioi_eval.pipeline.dry_run import plan
 
-    async def planned(to_score: DumpToScore) -> DryRun:
-        call = to_score.call
-        async with _opened(call) as (_, scorer):
-            index, notes = peek(call.out) if not call.no_resume else (Index(), ())
-            tell(*notes)
-            dump_reader = await _dump_reader(to_score, to_score.begin_to_load(), scorer)
-            return await in_thread(plan, dump_reader, index, dedupe=not call.no_dedupe, retry_failed=call.retry_failed)
+    problem_source, test_source, dumps = _open(calls)
+    problems = _load(dumps, problem_source, test_source, BlobStore())
 
-    code = 0
-    for to_score in _open(calls):
-        dry = asyncio.run(planned(to_score))
-        print(f"{to_score.call.dump}\n\n{dry.describe()}\n" if len(calls) > 1 else dry.describe())
-        code = 1 if dry.refused.counts else code
-    return code
+    async def run() -> bool:
+        complete = True
+        async with _opened(calls[0]) as (_, scorer):
+            for to_score in dumps:
+                index, notes = peek(to_score.call.out) if not to_score.call.no_resume else (Index(), ())
+                tell(*notes)
+                dump_reader = await _dump_reader(to_score, to_score.wait_for_problems(problems), scorer)
+                again = {"dedupe": not to_score.call.no_dedupe, "retry_failed": to_score.call.retry_failed}
+                planned = await in_thread(plan, dump_reader, index, **again)
+                print(f"{to_score.call.dump}\n\n{planned.describe()}\n" if len(dumps) > 1 else planned.describe())
+                complete = complete and not planned.refused.counts
+        return complete
+
+    return 0 if asyncio.run(run()) else 1
 
 
-def _open(calls: Sequence[ScoreCall]) -> Sequence[DumpToScore]:
-    """Each dump, read once, with its problems."""
+def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToScore]]:
+    """The sources of problems and tests, and each dump, read once."""
     common = calls[0]
     check_std(common.rules.std)
     folder, *_ = [check_out(call.out, read=call.sources, command=SCORE) for call in calls]
     sources = [_dump(call) for call in calls]
     tell_hub_names((*(name for call in calls for name in call.dumps), common.problems, common.tests))
     problems, tests = open_source(common.problems, all_splits=True), open_source(common.tests)
-    return [_read_once(call, source, folder, problems, tests) for call, source in zip(calls, sources, strict=True)]
+    return problems, tests, [_read_once(call, source, folder) for call, source in zip(calls, sources, strict=True)]
 
 
-def _read_once(call: ScoreCall, dump: Source, folder: Path, problems: Source, tests: Source) -> DumpToScore:
-    """A dump, read once. Official solutions have a label instead of an id; they are named by the label.
-
-    Raises:
-        InputError: nothing could be judged.
-    """
+def _read_once(call: ScoreCall, dump: Source, folder: Path) -> DumpToScore:
+    """A dump, read once. Official solutions have a label instead of an id; they are named by the label."""
     if call.id_column == _ID_COLUMN:
         named = {name for row in islice(dump.iterate((_ID_COLUMN, _LABEL_COLUMN)), FIRST) for name in row.names}
         if _LABEL_COLUMN in named and _ID_COLUMN not in named:
@@ -182,27 +204,8 @@ def _read_once(call: ScoreCall, dump: Source, folder: Path, problems: Source, te
             call = replace(call, id_column=_LABEL_COLUMN)
     dump = KeptColumns(dump, submission_columns(call.id_column), folder)
     found = survey(dump, call.selection, id_column=call.id_column)
-    tell(
-        f"{counted(found.rows, 'submission')} to {counted(len(found.problems), 'problem')}; reading problems and tests"
-    )
-    years, ids = _years_and_ids(found)
-    drafts = problems_without_tests(problems, years=years, ids=ids)
-    _check_found(call, found, drafts, problems)
-
-    return DumpToScore(
-        call=call,
-        dump=dump,
-        survey=found,
-        grouping=grouping_of([open_source(name) for name in call.dumps], call.by),
-        drafts=scaled_set(drafts, call.rules.factor),
-        problems=problems,
-        tests=tests,
-    )
-
-
-def _years_and_ids(survey: Survey) -> tuple[set[int], set[str]]:
-    """The years and the ids of the problems that a dump needs."""
-    return {key.year for key in survey.problems}, {key.id for key in survey.problems}
+    grouping = grouping_of([open_source(name) for name in call.dumps], call.by)
+    return DumpToScore(call=call, dump=dump, survey=found, grouping=grouping)
 
 
 def _dump(call: ScoreCall) -> Source:
@@ -218,20 +221,41 @@ def _dump(call: ScoreCall) -> Source:
     return Altered(dump, without_code=call.always_extract_code, with_messages=call.add_messages_column)
 
 
-def _check_found(call: ScoreCall, survey: Survey, problems: ProblemSet, source: Source) -> None:
+def _load(
+    dumps: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore
+) -> LoadingProblems:
+    """The problems with a year and an id that occur in the dumps, with scaled time limits. Reading their tests, which
+    are stored in the cache, has begun."""
+    rows = sum(to_score.survey.rows for to_score in dumps)
+    needed = {key for to_score in dumps for key in to_score.survey.problems}
+    tell(f"{counted(rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
+    years, ids = _years_and_ids(dumps)
+    drafts = problems_without_tests(problem_source, years=years, ids=ids)
+    for to_score in dumps:
+        _check_found(to_score, to_score.problems_of_dump(drafts), problem_source)
+    return LoadingProblems.begin(scaled_set(drafts, dumps[0].call.rules.factor), test_source, blobs)
+
+
+def _years_and_ids(dumps: Sequence[DumpToScore]) -> tuple[set[int], set[str]]:
+    """The years and the ids of the problems that the dumps need."""
+    needed = {key for to_score in dumps for key in to_score.survey.problems}
+    return {key.year for key in needed}, {key.id for key in needed}
+
+
+def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) -> None:
     """Refuse a dump for other problems, or a selected problem that does not exist.
 
     Raises:
         InputError: nothing could be judged, and existing results would only be replaced.
     """
-    known = {*problems.problems, *problems.unusable}
-    absent = sorted({key.id for key in survey.problems} & call.selection.problems - {key.id for key in known})
+    known, call = {*problems.problems, *problems.unusable}, to_score.call
+    absent = sorted({key.id for key in to_score.survey.problems} & call.selection.problems - {key.id for key in known})
     if known and not absent:
         return
     needed = ", ".join(f"--problem {name}" for name in absent)
     if not absent:
-        assumed = f" (rows without `year` are for {DEFAULT_YEAR})" if survey.without_year else ""
-        needed = f"any problem of {call.dump}, which asks for {listed(map(str, survey.problems))}{assumed}"
+        assumed = f" (rows without `year` are for {DEFAULT_YEAR})" if to_score.survey.without_year else ""
+        needed = f"any problem of {call.dump}, which asks for {listed(map(str, to_score.survey.problems))}{assumed}"
     rows = source.iterate(("year", "id"))
     existing = dict.fromkeys(f"{row.integer('year')}/{row.identifier('id')}" for row in rows)
     raise InputError(f"{source.describe()} does not have {needed}; it has {listed(existing)}")
@@ -257,25 +281,28 @@ async def _take_the_place_of_a_job(entered: OpenSandbox, problems: LoadingProble
             await until(lambda: not problems.is_loading)
 
 
-async def _score(to_score: DumpToScore, events: Events) -> DumpOutcome:
-    call, problems = to_score.call, to_score.begin_to_load()
-    async with _opened(call, events) as (sandbox, scorer):
-        await make_ready(sandbox, (problem.memory_limit_bytes for problem in to_score.drafts.problems.values()))
-        reading = asyncio.create_task(_take_the_place_of_a_job(sandbox, problems))
-        dump_reader = await _dump_reader(to_score, problems, scorer)
-        outcome = await judge_dump(
-            call,
-            ContestFamily(dump_reader, scorer, unscored=call.unscored_as, grouping=to_score.grouping),
-            sandbox,
-            jobs_at_once=sandbox.jobs_at_once,
-            rows=to_score.survey.rows,
-            problems=len(to_score.drafts.problems),
-            shares=Language.PYTHON in to_score.survey.languages,
-            events=events,
-            restore=to_score.restore,
-        )
-        reading.cancel()
-        return outcome
+async def _score(
+    sandbox: OpenSandbox,
+    scorer: Scorer,
+    to_score: DumpToScore,
+    problems: LoadingProblems,
+    *,
+    restore: Callable[[], None],
+    events: Events,
+) -> DumpOutcome:
+    call = to_score.call
+    dump_reader = await _dump_reader(to_score, problems, scorer)
+    return await judge_dump(
+        call,
+        ContestFamily(dump_reader, scorer, unscored=call.unscored_as, grouping=to_score.grouping),
+        sandbox,
+        jobs_at_once=sandbox.jobs_at_once,
+        rows=to_score.survey.rows,
+        problems=len(problems.drafts.problems),
+        shares=Language.PYTHON in to_score.survey.languages,
+        events=events,
+        restore=restore,
+    )
 
 
 async def _dump_reader(to_score: DumpToScore, problems: LoadingProblems, scorer: Scorer) -> ContestDumpReader:
