@@ -16,12 +16,13 @@ Source: CMS, `cmscontrib/loaders/italy_yaml.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.italian_solutions import LINKED, read_solutions
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.score_parameters import SUM_SUBTASK, subtasks_of
@@ -39,8 +40,6 @@ _JUDGE_FOLDERS = ("check", "cor")
 _JUDGE_NAMES = ("checker", "correttore", "manager")
 _JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
 _MAX_TESTS = 100_000
-_OPENED = re.compile(r'\bfopen[ \t]*\([ \t]*argv[ \t]*\[[ \t]*([12])[ \t]*\][ \t]*,[ \t]*"([rw])b?\+?"')
-_ARGUMENT = re.compile(r"\bargv([ \t]*\[[ \t]*)([12])([ \t]*\])")
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -57,7 +56,23 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     """
     with open_package(path, ROOT_FILE) as package:
         package.format = "a task in the Italian YAML format"
+        _check_format(package)
         return _task(package, package.yaml(ROOT_FILE), year, day)
+
+
+def _check_format(package: Package) -> None:
+    """Refuse tasks of other formats whose settings too are called `task.yaml`, by what only they have.
+
+    Source: task-maker-rust, `task-maker-format/src/terry`; github.com/austrian-olympiad-informatics/ioi-tasks.
+    """
+    other = ""
+    if any(package.has(f"managers/generator{ending}") for ending in _SOURCES):
+        other = "of Terry, where each participant gets inputs of their own (managers/generator)"
+    elif re.search(r"^(?:extends|long_name)[ \t]*:", package.text(ROOT_FILE), re.MULTILINE):
+        other = "in the format of the Austrian olympiad (extends or long_name)"
+    if other:
+        package.format = ""  # the message names it
+        raise UnsupportedError(f"{package.where}: by its files it is a task {other}; that is not supported")
 
 
 def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None) -> ImportedTask:
@@ -83,7 +98,7 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
         package,
         shared,
         subtasks=subtasks,
-        files=_with_our_order(package, files) if _has_one_process(config) else files,
+        files=with_our_order(files, package.notes) if _has_one_process(config) else files,
         config=config,
         tests=_tests(package, count),
         solutions=read_solutions(package, subtasks, output_only=config["task_type"] == TaskType.OUTPUT_ONLY),
@@ -334,30 +349,3 @@ def _files(package: Package, task_type: str) -> list[tuple[str, str]]:
         what = f"the {role} is {source}" if source else f"outputs are compared without a {role}"
         package.notes.append(f"left out, because CMS does not use them either: {', '.join(unused)} ({what})")
     return files
-
-
-def _with_our_order(package: Package, files: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The judge's files of a task with one process, with the arguments of manager and stub in CMS's order.
-
-    CMS gives a manager first the FIFO from the program, then the FIFO to it, and a stub first the FIFO from the
-    manager. In CMS a FIFO has no fixed direction, so both may use the arguments the other way round, as old tasks do.
-    Here each has one, so the two arguments are swapped in all these sources.
-
-    Source: CMS, `cms/grading/tasktypes/Communication.py`; the two tasks of cms-dev/con_test that communicate.
-    """
-    programs = {
-        path: text
-        for path, text in files
-        if PurePosixPath(path).stem in ("manager", "stub") and language(path) in ("cpp", "c")
-    }
-    is_reversed = all(set(_OPENED.findall(text)) == {("1", "w"), ("2", "r")} for text in programs.values())
-    if len({PurePosixPath(path).stem for path in programs}) != 2 or not is_reversed:
-        return list(files)
-    package.notes.append(
-        "manager and stub use their FIFOs in the opposite order of CMS; argv[1] and argv[2] are swapped in both"
-    )
-    swapped = {
-        path: _ARGUMENT.sub(lambda match: f"argv{match[1]}{'21'[int(match[2]) - 1]}{match[3]}", text)
-        for path, text in programs.items()
-    }
-    return [(path, swapped.get(path, text)) for path, text in files]

@@ -90,6 +90,14 @@ def test_programs_of_a_task_that_takes_outputs_are_noted(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("files", "words"),
     [
+        (
+            {"task.yaml": "name: a\ndescription: A\nmax_score: 6\n", "managers/generator.py": ""},
+            "a task of Terry, where",
+        ),
+        (
+            {"task.yaml": "extends: ../base.yaml\nchecker: !cppcompile a.cpp\n"},
+            "in the format of the Austrian olympiad",
+        ),
         ({"task.yaml.orig": "title: A\n"}, "its task.yaml.orig is for task-maker-rust, which makes task.yaml"),
         (
             {"task.toml": "title = 'A'\n", "gen/gen.toml": ""},
@@ -98,7 +106,7 @@ def test_programs_of_a_task_that_takes_outputs_are_noted(tmp_path: Path) -> None
     ],
 )
 def test_tasks_of_other_formats_are_refused_by_name(tmp_path: Path, files: dict[str, str], words: str) -> None:
-    """The message has the program that makes a task of this format."""
+    """Although some of them have a task.yaml too."""
     with pytest.raises(InputError) as caught:
         import_package(write_package(tmp_path / "somma", files), year=2026)
     assert words in str(caught.value)
