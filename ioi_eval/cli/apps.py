@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -27,6 +27,8 @@ _WHERE = OptionGroup(sandbox_options_of, {"profile": ProfileChoice.BUNDLED, "pat
 @dataclass(frozen=True, kw_only=True)
 class AppsScoreCall(RunOptions):
     """What the user asks for: a group of options."""
+
+    narrowing: ClassVar = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
 
     dumps: Annotated[
         list[str],

@@ -56,7 +56,11 @@ async def judge_dump(
     options = call.as_dict()
     with await in_thread(Journal, call.out, options=options, resume=not call.no_resume) as journal:
         tell(*journal.notes)
-        tell(*replacement_warning(call.out, rows=rows, dump=call.dump))
+        tell(
+            *replacement_warning(
+                call.out, rows=rows, options=options, narrowing=call.narrowing, resume=not call.no_resume
+            )
+        )
         emit_judging_begins(events, entered, dump=call.dump, out=call.out, rows=rows, problems=problems)
         return await score_dump(
             call.out,

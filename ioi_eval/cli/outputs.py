@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -73,16 +73,38 @@ def refuse_inside(option: str, path: Path, read: Iterable[str]) -> None:
             )
 
 
-def replacement_warning(out: Path, *, rows: int, dump: str) -> tuple[str, ...]:
-    """A warning if the directory has results that those of this run, of so many rows of a dump, will replace."""
+def replacement_warning(
+    out: Path, *, rows: int, options: Mapping[str, Any], narrowing: Mapping[str, str], resume: bool
+) -> tuple[str, ...]:
+    """A warning if the directory has results that this run will replace with fewer; the journal keeps them.
+
+    Args:
+        out: the directory.
+        rows: the number of rows of this run.
+        options: the options of this run, as `Earlier.options`.
+        narrowing: for each option that may leave rows out, its key in `options`.
+        resume: whether this run continues the journal.
+    """
     before = Earlier.of(out)
+    dump, earlier_dump = options["dump"], before.options.get("dump")
     if not before.command:
         return ()
-    if (earlier_dump := before.options.get("dump")) != dump:
+    if earlier_dump != dump:
         return (f"the results of {earlier_dump} in {out} will be replaced by those of {dump}",)
-    if rows >= before.rows:
+    changed = {
+        option: name
+        for option, name in narrowing.items()
+        if options[name] and options[name] != before.options.get(name)
+    }
+    lacking = any(_lacks(options[name], before.options.get(name)) for name in changed.values())
+    if rows >= before.rows and not lacking:
         return ()
-    return (
-        f"the results of {counted(before.rows, 'row')} in {out} will be replaced by those of {rows}; the journal keeps "
-        "all, and the command of before restores them",
-    )
+    note = f"the results of {counted(before.rows, 'row')} in {out} will be replaced by those of {rows}"
+    if resume and changed:
+        note += f"; the journal keeps all, and the command without {' and '.join(changed)} restores them"
+    return (note,)
+
+
+def _lacks(now: object, before: object) -> bool:
+    """Whether a list lacks an item that the earlier list had."""
+    return isinstance(now, list) and isinstance(before, list) and not set(before) <= set(now)

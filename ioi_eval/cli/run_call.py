@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(ABC):
     """A group of options: those that every family of problems has."""
+
+    narrowing: ClassVar[Mapping[str, str]]
+    """For each option that may leave rows out, its key in `as_dict`."""
 
     dumps: list[str]
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results; made if absent.")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class ScoreCall(RunOptions):
     """What the user asks for: a group of options."""
+
+    narrowing: ClassVar = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
 
     dumps: Annotated[list[str], typer.Argument(metavar="DUMP", help="The generations: files, folders, or Hub ids.")]
     problems: options.Problems

@@ -143,11 +143,13 @@ def test_results_of_the_other_family_are_not_replaced(score: Start, start: Start
 
 
 def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, rows: Rows) -> None:
-    """With a data set of other problems nothing is replaced."""
+    """This also holds if the same number of rows is for another problem. With a data set of other problems nothing is
+    replaced.
+    """
     dump = write("dump.jsonl", *({"problem_id": n, "uuid": "a", "code": DOUBLE} for n in (0, 1)))
-    assert "will be replaced" not in score(dump).stderr
-    warning = "the results of 2 rows in out will be replaced by those of 1; the journal keeps all"
-    assert warning in score(dump, "-t", "apps_1").stderr
+    assert "will be replaced" not in score(dump, "-t", "0").stderr
+    warning = "the results of 1 row in out will be replaced by those of 1; the journal keeps all, and the command "
+    assert f"{warning}without --task restores them\n" in score(dump, "-t", "apps_1").stderr
     write("apps.jsonl", doubling(7))
     ended = score(dump)
     assert ended.returncode == 2

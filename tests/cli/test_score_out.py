@@ -120,14 +120,14 @@ def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, res
     whole = results()
     assert (
         "ioi-eval: the results of 2 rows in out will be replaced by those of 1; the journal keeps all, and the "
-        "command of before restores them\n"
+        "command without --limit restores them\n"
     ) in score(dump, "--limit", "1").stderr
     assert len(results()) == 1
     ended = score(dump, "--problem", "add")
     assert "will be replaced" not in ended.stderr
     assert results() == whole
     write("dump.jsonl", submission_row("a", NARROW))
-    assert "the results of 2 rows in out will be replaced by those of 1; " in score(dump, "--problem", "add").stderr
+    assert "the results of 2 rows in out will be replaced by those of 1\n" in score(dump, "--problem", "add").stderr
 
 
 def test_two_runs_into_one_directory_are_refused(score: Start, write: Write, tmp_path: Path) -> None:
