@@ -56,7 +56,7 @@ def read_configuration(path: Path) -> Configuration:
     """Read a YAML file.
 
     Raises:
-        InputError: it cannot be read, has a key that mcpbr does not have, or a value makes no sense.
+        InputError: it cannot be read, misspells a key, or a value makes no sense.
     """
     import yaml
 
