@@ -81,6 +81,12 @@ class ArtifactStore:
         self._building.pop(key, None)
         return blob
 
+    def put(self, key: str, content: bytes) -> None:
+        """Store an entry, if there is none, and this user may write to the cache."""
+        if not self.holds(key):
+            with contextlib.suppress(SetupError):
+                self._write(key, content)
+
     def _checked_entry(self, key: str) -> Blob | None:
         """The entry, if it was checked before and still exists."""
         blob = self._checked.get(key)

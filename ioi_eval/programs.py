@@ -283,12 +283,15 @@ class Builder:
         """Why the known good program does not compile with a standard; `None` if it does. Concurrent callers share one
         attempt.
 
-        The answer is kept for the run only if it is certain: from the compiler, or from a box without a compiler.
+        The answer is kept for the run only if it is certain: from the compiler, or from a box without a compiler. If an
+        earlier run compiled the program with this machine's compiler, only a missing part is looked for now.
         """
         key = (target.name, language, std)
         async with self._trying.setdefault(key, TaskLock()):
             if key not in self._refusals:
-                self._refusals[key] = await self._compile_known_good(std, target, language)
+                stored = recipes.known_good_key(await self.tools.toolchain(language, target), std, language)
+                was_compiled = not target.is_remote and self._artifacts.holds(stored)
+                self._refusals[key] = await self._compile_known_good(std, target, language, was_compiled=was_compiled)
         return self._refusals[key]
 
     async def _compile_known_good(
@@ -303,6 +306,8 @@ class Builder:
                 return str(error)
             raise
         if answer.artifacts:
+            if not (target.is_remote or was_compiled):
+                self._artifacts.put(recipes.known_good_key(toolchain, std, language), answer.artifacts["good"])
             return None
         output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not started"
         if answer.steps and compiling.failed_by_itself(answer.steps[-1]) and not compiling.is_machine_failure(output):

@@ -1,7 +1,7 @@
 """What several processes that share the tests make only once: a directory for it, and a lock for making it.
 
-The runner and programs of tests, which take 10 CPU-s and more to compile, are also kept for later test runs of the same
-checkout, under a hash of sources, flags and compiler.
+The runner, the known good program and programs of tests, which take 10 CPU-s and more to compile, are also kept for
+later test runs of the same checkout, under a hash of sources, flags and compiler.
 """
 
 from __future__ import annotations
@@ -23,13 +23,18 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cache_directory import delete_unused, new_file
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError
-from ioi_eval.model import Blob
+from ioi_eval.jobs.compile import runner_key
+from ioi_eval.jobs.recipes import known_good_key
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 KEPT = Path(__file__).resolve().parent.parent / ".pytest_cache" / "compiled"
 """What later test runs use, too. A file that was not used for two weeks is deleted."""
+
+
+STANDARDS = ("gnu++17", "gnu++20")
+"""In which most programs of the tests are compiled."""
 
 
 def shared_directory(factory: pytest.TempPathFactory) -> Path:
@@ -82,25 +87,35 @@ def made_once(path: Path, make: Callable[[Path], None]) -> Path:
 
 
 def put_runner(cache: Path) -> None:
-    """Put the runner of the embedded sandbox into a cache, compiled now or by an earlier test run. If it does not work
-    here, the tests report that.
+    """Put the runner of the embedded sandbox into a cache, and the known good program in the usual standards. They are
+    compiled now, or by an earlier test run. If one of them does not compile here, the tests report that.
     """
     with contextlib.suppress(SandboxError, SetupError):
         try:
-            kept = asyncio.run(_build_runner(KEPT)).path
+            kept = asyncio.run(_build(KEPT))
         except SetupError:  # of another user, perhaps
-            asyncio.run(_build_runner(cache))
+            asyncio.run(_build(cache))
             return
-        there = cache / kept.relative_to(KEPT)
-        for directory in (there.parent.parent, there.parent):
-            directory.mkdir(mode=0o755, exist_ok=True)
-        shutil.copy2(kept, there)
+        for path in (path for key in kept for path in KEPT.glob(f"artifacts/*/{key}.*")):
+            there = cache / path.relative_to(KEPT)
+            for directory in (there.parent.parent, there.parent):
+                directory.mkdir(mode=0o755, exist_ok=True)
+            shutil.copy2(path, there)
         delete_unused(KEPT.glob("artifacts/*/*"))
 
 
-async def _build_runner(cache: Path) -> Blob:
+async def _build(cache: Path) -> list[str]:
+    """Build what a cache lacks, and return the keys."""
+    store = ArtifactStore(cache)
     async with LocalSandbox(slots=1) as sandbox:
-        return await Builder(sandbox, ArtifactStore(cache), Policy()).runner(sandbox.targets()[0])
+        (target,) = sandbox.targets()
+        builder = Builder(sandbox, store, Policy())
+        await builder.runner(target)
+        keys = [known_good_key(target.toolchain, std) for std in STANDARDS]
+        for std, key in zip(STANDARDS, keys, strict=True):
+            if not store.holds(key):
+                await builder.require_working_compiler(std, target)
+    return [runner_key(target.toolchain), *keys]
 
 
 def compiled(target: Path, arguments: Sequence[str], sources: Iterable[Path]) -> Path:

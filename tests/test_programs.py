@@ -189,15 +189,56 @@ def test_after_no_space_left_the_known_good_program_is_compiled_again(tmp_path: 
     asyncio.run(scenario())
 
 
+def reads_headers(job: Job) -> Stage:
+    """A compiler that reads large headers instead of compiling them, and compiles the rest."""
+    assert re.search(r"^step .* argv=-E argv=headers.cpp ", plan_of(job), re.MULTILINE)
+    return GOOD(job)
+
+
+def compiles_headers(job: Job) -> Stage:
+    """A compiler that compiles the whole known good program."""
+    assert "argv=-E" not in plan_of(job)
+    return GOOD(job)
+
+
+@pytest.mark.parametrize(
+    ("changed", "later"),
+    [
+        ({}, [reads_headers]),
+        ({"is_remote": True}, [compiles_headers]),
+        ({"toolchain": replace(TARGET.toolchain, version="another")}, [built, compiles_headers]),
+    ],
+)
+def test_a_later_run_only_reads_the_large_headers_of_the_known_good_program(
+    tmp_path: Path, changed: dict[str, Any], later: list[Answer]
+) -> None:
+    """If an earlier one compiled the program on this machine, with the same compiler."""
+
+    async def run(answers: list[Answer], target: Target) -> None:
+        builder = Builder(Scripted(*answers), ArtifactStore(tmp_path), Policy())
+        await builder.require_working_compiler("gnu++17", target, refused="x.cpp:1:1: error: no")
+
+    asyncio.run(run([built, compiles_headers], TARGET))
+    asyncio.run(run(later, replace(TARGET, **changed)))
+
+
+def test_a_refused_known_good_program_is_not_stored(tmp_path: Path) -> None:
+    """The next run compiles all of it."""
+
+    async def run(*answers: Answer) -> None:
+        builder = Builder(Scripted(*answers), ArtifactStore(tmp_path), Policy())
+        await builder.require_working_compiler("gnu++17", TARGET, refused="x.cpp:1:1: error: no")
+
+    with pytest.raises(SetupError, match="does not work inside a box"):
+        asyncio.run(run(built, step_answer(**NO)))
+    asyncio.run(run(compiles_headers))
+
+
 def test_after_a_missing_part_of_the_compiler_the_known_good_program_is_compiled_again(tmp_path: Path) -> None:
     """The compiler may have been removed or upgraded during the run: right programs were CE from then on. Most headers
     are only read again, as they were compiled before.
     """
     missing = "a.cpp:1:10: fatal error: vector: No such file or directory\n"
-
-    def reads_headers(job: Job) -> Stage:
-        assert re.search(r"^step .* argv=-E argv=headers.cpp ", plan_of(job), re.MULTILINE)
-        return GOOD(job)
 
     async def scenario() -> None:
         sandbox = Scripted(built, GOOD, reads_headers, step_answer(code=1, output=missing))

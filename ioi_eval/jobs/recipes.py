@@ -202,6 +202,11 @@ def known_good_recipe(
     return Recipe(what="known good program", steps=(*reading, *steps), artifacts=("good",), sees=toolchain.sees)
 
 
+def known_good_key(toolchain: Toolchain, std: str, language: Language = Language.CPP) -> str:
+    """The name in the store of the known good program, compiled as a whole."""
+    return f"{known_good_recipe(toolchain, std, language).key(toolchain)}-good"
+
+
 # --------------------------------------------------------------------------- the precompiled header
 
 HEADER = "bits/stdc++.h"
