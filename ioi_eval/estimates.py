@@ -1,27 +1,36 @@
 """pass@k; confidence intervals of means and of differences of means; a test for counts of changes. Pure.
 
 Problems are the sample: they were drawn from all possible problems, and submissions to one problem are similar. So an
-interval is computed by drawing problems again with replacement (a bootstrap over clusters), with the same draws for
-all columns. Two sets of results are compared problem by problem, because hard problems are hard for both.
+interval is computed by drawing problems again with replacement (a bootstrap over clusters). Two sets of results are
+compared problem by problem, because hard problems are hard for both: the sample is the difference of each problem.
 
-The draws are bytes of Python's own Mersenne Twister, whose sequence is fixed for all versions; numpy's is not. The seed
-is fixed too: the same results give the same intervals.
+The script of `report.html` computes intervals of what is selected there (`report/page/data.js`), by the same rules:
 
-Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13 (percentile interval); McNemar 1947, in the
-exact form.
+- The values of the n problems are sorted, so that the order of the problems does not matter.
+- A draw takes n of them. Each takes the next number r of mulberry32, and is the value at index floor(r · n / 2³²).
+- Each draw is used twice, the second time with indices from the end: if all values change their signs, so do the ends.
+- The interval is from the lowest to the highest mean without 2.5 % of the means on each side.
+
+Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13 (percentile interval); Ettinger 2017 for
+mulberry32; McNemar 1947, in the exact form.
 """
 
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ioi_eval.errors import InputError
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 DRAWS = 1000
 SEED = 20210520  # the day APPS was published
+_CUT = DRAWS // 40  # 2.5 %
 INTERVALS = f"95 % bootstrap intervals from {DRAWS:,} draws of problems"
 """The note in reports about their intervals."""
 
@@ -53,21 +62,32 @@ def mean_estimates(columns: Mapping[str, Sequence[float]], *, intervals: bool = 
 
     if not columns:
         return {}
-    table = np.array(list(columns.values()), dtype=np.float64)  # a ValueError if their lengths differ
+    table = np.sort(np.array(list(columns.values()), dtype=np.float64))  # a ValueError if their lengths differ
     count = table.shape[1]
     means = [math.fsum(column) / count for column in columns.values()]
     if count < 2 or not intervals:
         return {name: Estimate(value=mean, low=None, high=None) for name, mean in zip(columns, means, strict=True)}
-    dice = random.Random(SEED)
-    drawn = np.empty((DRAWS, len(means)))
-    for draw in range(DRAWS):
-        indices = np.frombuffer(dice.randbytes(8 * count), dtype=np.uint64) % count
-        drawn[draw] = table @ np.bincount(indices.astype(np.int64), minlength=count) / count
-    low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
+    both = np.concatenate((table, table[:, ::-1]))
+    sums = np.empty((DRAWS // 2, len(both)))
+    for draw in range(len(sums)):
+        indices = random_numbers(draw * count, count).astype(np.uint64) * count >> 32
+        sums[draw] = both @ np.bincount(indices.astype(np.int64), minlength=count)
+    drawn = np.sort(sums.reshape(DRAWS, -1), axis=0) / count
     return {
-        name: Estimate(value=mean, low=float(low[index]), high=float(high[index]))
+        name: Estimate(value=mean, low=float(drawn[_CUT, index]), high=float(drawn[-1 - _CUT, index]))
         for index, (name, mean) in enumerate(zip(columns, means, strict=True))
     }
+
+
+def random_numbers(start: int, count: int) -> NDArray[np.uint32]:
+    """The next `count` numbers of mulberry32 after the first `start` ones, in 32 bits."""
+    import numpy as np
+
+    state = np.arange(start + 1, start + 1 + count, dtype=np.uint32) * 0x6D2B79F5 + SEED
+    mixed: NDArray[np.uint32] = (state ^ state >> 15) * (state | 1)
+    mixed ^= mixed + (mixed ^ mixed >> 7) * (mixed | 61)
+    mixed ^= mixed >> 14
+    return mixed
 
 
 def mcnemar(lost: int, won: int) -> float:

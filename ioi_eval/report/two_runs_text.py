@@ -99,7 +99,7 @@ def _means(comparison: Comparison, names: tuple[str, str]) -> str:
         before, after, difference = (comparison.means[f"{what} {when}"] for when in (*NAMES, "difference"))
         cells = (percent(mean.value, mean.low, mean.high) for mean in (before, after))
         rows.append((label, *cells, percent(difference.value, difference.low, difference.high, sign="+")))
-    legend = f"(means over problems; in brackets {INTERVALS}, the same draws for both)"
+    legend = f"(means over problems; in brackets {INTERVALS})"
     if any(comparison.pending):
         legend = "(means over problems; no intervals, as a run is not complete)"
     elif comparison.problems == 1:

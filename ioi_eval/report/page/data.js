@@ -62,8 +62,11 @@ function passAt(n, c, k) {
   return 1 - none;
 }
 
-// Random numbers that are the same in every browser and each time the page is opened (mulberry32).
-function dice(seed) {
+const DRAWS = 1000;
+const SEED = 20210520;
+
+// Random numbers from 0 to 1 (mulberry32).
+function mulberry32(seed) {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;
     let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -72,16 +75,12 @@ function dice(seed) {
   };
 }
 
-// How often problems are drawn again, for this number of problems.
-const drawCount = (count) => Math.max(200, Math.min(1000, Math.floor(1e6 / count)));
-
-// The positions of the drawn problems; drawn once for each number of problems, and used for all estimates.
+// The indices of the drawn values; drawn once for each number of problems, and used for all estimates.
 const drawn = new Map();
 function drawsOf(count) {
   if (!drawn.has(count)) {
-    const draws = drawCount(count);
-    const random = dice(20210520);
-    drawn.set(count, Uint32Array.from({ length: draws * count }, () => Math.floor(random() * count)));
+    const random = mulberry32(SEED);
+    drawn.set(count, Uint32Array.from({ length: (DRAWS / 2) * count }, () => Math.floor(random() * count)));
   }
   return drawn.get(count);
 }
@@ -89,22 +88,26 @@ function drawsOf(count) {
 // Whether means have intervals. As long as submissions are still to be judged they have none: the others are not a random sample.
 let hasIntervals = true;
 
-// A mean over problems with its 95 % interval (bootstrap over problems); no interval for fewer than two problems.
+// A mean over problems with its 95 % interval, by the rules in `ioi_eval/estimates.py`; no interval for fewer than two problems.
 function estimate(values) {
   if (!values.length) return null;
   const value = mean(values);
   const count = values.length;
   if (count < 2 || !hasIntervals) return { value, low: null, high: null };
+  const sorted = Float64Array.from(values).sort();
   const indices = drawsOf(count);
-  const draws = indices.length / count;
-  const means = new Float64Array(draws);
-  for (let draw = 0; draw < draws; draw++) {
-    let total = 0;
-    for (let i = draw * count; i < (draw + 1) * count; i++) total += values[indices[i]];
-    means[draw] = total / count;
+  const means = new Float64Array(DRAWS);
+  for (let draw = 0; draw < DRAWS / 2; draw++) {
+    let [total, fromEnd] = [0, 0];
+    for (let i = draw * count; i < (draw + 1) * count; i++) {
+      total += sorted[indices[i]];
+      fromEnd += sorted[count - 1 - indices[i]];
+    }
+    means[2 * draw] = total / count;
+    means[2 * draw + 1] = fromEnd / count;
   }
   means.sort();
-  return { value, low: means[Math.floor(0.025 * draws)], high: means[Math.ceil(0.975 * draws) - 1] };
+  return { value, low: means[DRAWS / 40], high: means[DRAWS - 1 - DRAWS / 40] };
 }
 
 function withInterval(estimated, digits = 1) {

@@ -90,7 +90,7 @@ function intervalNotes(view) {
     `${capital(isApps(view) ? names.best : names.all)}: of ${together}. Mean over problems.`,
   ];
   if (!view.hasIntervals) return [...sentences, "There are no intervals: submissions are still to be judged, and the judged ones are not a random sample.", SCORED];
-  if (count > 1) sentences.push(`In brackets: 95 % intervals (bootstrap over problems, ${drawCount(count).toLocaleString("en")} resamples). They are drawn anew for what is shown, so their ends can differ a little from those in report.md.`);
+  if (count > 1) sentences.push(`In brackets: 95 % intervals (bootstrap over problems, ${DRAWS.toLocaleString("en")} resamples).`);
   if (count > 1 && view.groups.length > 1) sentences.push(`Differences are paired by problem. With fewer than ${LEAST_PROBLEMS} problems they have no interval. A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups.`);
   if (count > 1) sentences.push(`Intervals say how much depends on which problems were chosen, not on which submissions a model happened to write.${count < FEW_PROBLEMS ? ` With ${count} problems they are rough, and rather too narrow: take "significant" as a hint.` : ""}`);
   return [...sentences, SCORED];

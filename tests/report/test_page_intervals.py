@@ -1,0 +1,95 @@
+"""The script of the page computes the same intervals as `ioi_eval.estimates`, from the same random numbers."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.cli.reporting import remake
+from ioi_eval.estimates import mean_estimates
+from ioi_eval.report.texts import half_up
+from tests.browser import Tab, needs_chromium
+from tests.small_results import apps_row, contest_row, write_results
+from tests.test_estimates import FIRST_NUMBERS
+
+pytestmark = needs_chromium
+
+
+def test_the_random_numbers_are_the_same(quiet: Tab, report: Path) -> None:
+    """Those of Python are tested in `test_estimates.py`."""
+    quiet.open(report)
+    assert quiet.value("Array.from({ length: 5 }, mulberry32(SEED)).map((number) => 2 ** 32 * number)") == FIRST_NUMBERS
+
+
+def test_the_intervals_are_the_same(quiet: Tab, report: Path) -> None:
+    """Of shares and of differences, in any order."""
+    quiet.open(report)
+    dice = random.Random(1)
+    for count in (2, 3, 10, 300):
+        values = [dice.choice((0.0, dice.uniform(-1, 1))) for _ in range(count)]
+        expected = mean_estimates({"": values})[""].as_dict()
+        dice.shuffle(values)
+        assert quiet.value(f"estimate({values})") == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("is_apps", [False, True])
+@pytest.mark.parametrize("by", ["model", "none"])
+def test_the_page_shows_the_intervals_of_the_summary(quiet: Tab, tmp_path: Path, by: str, is_apps: bool) -> None:
+    """The mean score, pass@1 and pass@2 of each group, or of all. The rows are in another order than the problems."""
+    remake([write_results(tmp_path / "out", _random_rows(is_apps=is_apps))], None, "uuid", by=[by])
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    of = _apps_estimates if is_apps else _contest_estimates
+    named = {group["name"]: of(group) for group in summary["groups"]} or {"all submissions": of(summary)}
+    assert len(named) == (3 if by == "model" else 1)
+    assert all(estimate["low"] < estimate["high"] for estimates in named.values() for estimate in estimates)
+    quiet.open(tmp_path / "out" / "report.html")
+    means, pass_at_k = (quiet.value(_CELLS.format(section)) for section in ("groups", "pass-at-k"))
+    shown = {name: [means[name][0], means[name][2], pass_at_k[name][1]] for name in named}
+    assert shown == {name: list(map(_text, estimates)) for name, estimates in named.items()}
+
+
+_CELLS = """Object.fromEntries([...document.querySelectorAll("#{} tbody tr")].map((row) => {{
+  const [name, ...cells] = [...row.children].map((cell) => cell.textContent);
+  return [name, cells];
+}}))"""
+
+
+def _random_rows(*, is_apps: bool) -> list[dict[str, Any]]:
+    """Four submissions of each of three models to each of 14 problems."""
+    dice = random.Random(2)
+    rows = []
+    for number in range(4 * 3 * 14):
+        problem, model = number % 14, f"m{number % 3}"
+        passed = [dice.random() < 0.2 + 0.05 * problem for _ in range(2)]
+        if is_apps:
+            level = ("interview", "competition")[problem % 2]
+            rows.append(apps_row(str(number), *passed, problem_id=str(5 * problem), difficulty=level, model=model))
+        else:
+            name, year = f"p{problem}", 2020 + problem % 5
+            rows.append(contest_row(str(number), *map(float, passed), problem_id=name, year=year, model=model))
+            for subtask in rows[-1]["all_subtasks_results"]:
+                subtask["problem"] = name
+    dice.shuffle(rows)
+    return rows
+
+
+def _contest_estimates(values: dict[str, Any]) -> list[dict[str, float]]:
+    pass_at_k = [
+        {"value": values["pass_at_k"][k], **dict(zip(("low", "high"), values["pass_at_k_interval"][k], strict=True))}
+        for k in ("1", "2")
+    ]
+    return [values["average_score"], *pass_at_k]
+
+
+def _apps_estimates(values: dict[str, Any]) -> list[dict[str, float]]:
+    line = values["difficulties"][-1]
+    return [line["test_case_average"], line["strict_accuracy"], line["pass_at_k"]["2"]]
+
+
+def _text(estimate: dict[str, float]) -> str:
+    value, low, high = (half_up(100 * estimate[name], 1) for name in ("value", "low", "high"))
+    return f"{value} % [{low},\xa0{high}]"
