@@ -14,7 +14,7 @@ from ioi_eval.estimates import mean_estimates
 from ioi_eval.report.texts import half_up
 from tests.browser import Tab, needs_chromium
 from tests.small_results import apps_row, contest_row, write_results
-from tests.test_estimates import FIRST_NUMBERS
+from tests.test_estimates import AFTER, BEFORE, FIRST_NUMBERS
 
 pytestmark = needs_chromium
 
@@ -29,11 +29,13 @@ def test_the_intervals_are_the_same(quiet: Tab, report: Path) -> None:
     """Of shares and of differences, in any order."""
     quiet.open(report)
     dice = random.Random(1)
-    for count in (2, 3, 10, 300):
-        values = [dice.choice((0.0, dice.uniform(-1, 1))) for _ in range(count)]
+    columns = [[dice.choice((0.0, dice.uniform(-1, 1))) for _ in range(count)] for count in (2, 3, 10, 300)]
+    for values in ([b - a for a, b in zip(BEFORE, AFTER, strict=True)], *columns):
         expected = mean_estimates({"": values})[""].as_dict()
         dice.shuffle(values)
-        assert quiet.value(f"estimate({values})") == pytest.approx(expected, abs=1e-12)
+        found = quiet.value(f"estimate({values})")
+        assert found == pytest.approx(expected, abs=1e-12)
+        assert (found["low"] == 0) == (expected["low"] == 0)
 
 
 @pytest.mark.parametrize("is_apps", [False, True])

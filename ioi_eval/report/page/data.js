@@ -107,7 +107,8 @@ function estimate(values) {
     means[2 * draw + 1] = fromEnd / count;
   }
   means.sort();
-  return { value, low: means[DRAWS / 40], high: means[DRAWS - 1 - DRAWS / 40] };
+  const [low, high] = [means[DRAWS / 40], means[DRAWS - 1 - DRAWS / 40]].map((end) => (Math.abs(end) < 1e-6 ? 0 : end));
+  return { value, low, high };
 }
 
 function withInterval(estimated, digits = 1) {
