@@ -142,6 +142,12 @@ def pass_at_each_k(counts: Sequence[tuple[int, int]], ks: Iterable[int]) -> dict
 
 
 def _pass_at_k(n: int, c: int, k: int) -> float:
-    if n - c < k:
-        return 1.0
-    return 1.0 - math.prod(1.0 - k / i for i in range(n - c + 1, n + 1))
+    return 1.0 - all_among(n, n - c, k)
+
+
+def all_among(n: int, some: int, k: int) -> float:
+    """How likely k of n samples, drawn without replacement, are all among `some` of them: C(some, k) / C(n, k)."""
+    if some < k:
+        return 0.0
+    factors, drawn = sorted((k, n - some))  # the shorter of two equal products
+    return math.prod(1.0 - drawn / (n - i) for i in range(factors))

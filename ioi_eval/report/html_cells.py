@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ioi_eval.estimates import all_among
 from ioi_eval.report.html_rows import PageProblem, PageRow
 
 KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -99,20 +100,11 @@ def best_of(values: Mapping[float, int], ks: Sequence[int]) -> list[float]:
         below, mean, reached = 0, [], 0.0
         for value, count in ordered:
             below += count
-            until = _none_above(n, below, k)
+            until = all_among(n, below, k)
             mean.append(value * (until - reached))
             reached = until
         means.append(math.fsum(mean))
     return means
-
-
-def _none_above(n: int, below: int, k: int) -> float:
-    """The probability that k of n values are all among the `below` lowest: C(below, k) / C(n, k), exact for large n."""
-    if below < k:
-        return 0.0
-    above = n - below
-    steps, drawn = (above, k) if above < k else (k, above)  # the shorter of two equal products
-    return math.prod(1.0 - drawn / (n - step) for step in range(steps))
 
 
 def cells_of(
