@@ -106,7 +106,7 @@ def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
     """
     tests = tests_of(row)
     if call.test is None:
-        return first_failed(tests) if has_run(row) else None
+        return first_failed(tests.values()) if has_run(row) else None
     if call.test not in tests:
         existing = ", ".join(map(printable, list(tests)[:20]))
         raise InputError(f"this submission has no test {call.test}; it has {existing or 'none, as nothing was run'}")

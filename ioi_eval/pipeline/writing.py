@@ -19,6 +19,7 @@ from ioi_eval.errors import ODD_DATA, SetupError
 from ioi_eval.model import Keep, Verdict
 from ioi_eval.report import compact
 from ioi_eval.report.inputs import TextPart, input_line
+from ioi_eval.report.result_values import first_failed
 
 _PRINTABLE_BITS = 2000  # Source: Python's limit of digits, which is 4,300 by default and can be set to 640
 
@@ -50,7 +51,7 @@ class TestLines:
         Returns:
             The line's `tests_id`; `None` if it has no test.
         """
-        self._write_input(compact.first_failing(line), problem, input_of)
+        self._write_input(first_failed(line[compact.TEST_RESULTS]), problem, input_of)
         tests = [test if self._keeps(test) else _without_output(test) for test in line[compact.TEST_RESULTS]]
         tests_id, body = compact.line_with_id({**line, compact.TEST_RESULTS: tests}, to_json)
         if tests_id and tests_id not in self._written:

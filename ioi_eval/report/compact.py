@@ -13,8 +13,6 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.report.result_values import PASSED, name_of_test, verdict_of_test
-
 TESTS_ID, TEST_RESULTS, SUBTASKS = "tests_id", "test_results", "subtasks"
 _ID_BYTES = 12
 
@@ -64,14 +62,6 @@ def line_with_id(line: Mapping[str, Any], dump: Any) -> tuple[str, bytes]:
     body: bytes = dump(dict(line))
     tests_id = blake2b(body, digest_size=_ID_BYTES).hexdigest()
     return tests_id, b'{"%b":"%b",%b' % (TESTS_ID.encode(), tests_id.encode(), body[1:])
-
-
-def first_failing(line: Mapping[str, Any]) -> str | None:
-    """The first test of a line that failed; `None` if none failed."""
-    for test in line[TEST_RESULTS]:
-        if verdict_of_test(test) not in PASSED:
-            return name_of_test(test)
-    return None
 
 
 class WithTests:

@@ -164,7 +164,7 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
             ]
             for subtask in subtasks
         ],
-        "input": _input(results, row.problem, first_failed(tests)),
+        "input": _input(results, row.problem, first_failed(tests.values())),
         "tests": [_test(name, tests[name]) for name in names],
         "more": len(tests) - len(names),
     }

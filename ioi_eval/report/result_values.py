@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
@@ -112,9 +112,9 @@ def tests_of(row: Row) -> dict[str, Row]:
     return tests
 
 
-def first_failed(tests: Mapping[str, Row]) -> str | None:
-    """The first of these tests (see `tests_of`) that failed; `None` if none failed."""
-    return next((name for name, test in tests.items() if test["status"] not in PASSED), None)
+def first_failed(tests: Iterable[Row]) -> str | None:
+    """The name of the first of these tests that failed; `None` if none failed."""
+    return next((name_of_test(test) for test in tests if verdict_of_test(test) not in PASSED), None)
 
 
 def has_run(row: Row) -> bool:

@@ -196,7 +196,7 @@ def details(row: Row) -> str:
     if row.get("code_compiles") is False or verdict_of(row) in {"CE", "NC"}:
         parts += excerpt(str(row.get("compile_message") or row.get("message") or ""), lines=_LINES, width=_WIDTH)
     tests = tests_of(row)
-    name = first_failed(tests)
+    name = first_failed(tests.values())
     if name is not None:
         test = tests[name]
         first, *more = excerpt(message_of_test(test), lines=_LINES, width=_WIDTH) or [""]
