@@ -62,7 +62,7 @@ class Gate:
 
 def test_a_job_that_no_connection_is_made_for_fails_in_the_end(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Checks go on to succeed; the job is tried again after each, and fails after its patience, with the reason."""
-    monkeypatch.setattr(endpoint_state, "FIRST_REST_S", 0.1)
+    monkeypatch.setattr(endpoint_state, "FIRST_PAUSE_S", 0.1)
     stub = start("stub_piston.py")
 
     async def run() -> tuple[Exception, Gate]:

@@ -1,14 +1,14 @@
 """The state of the pool: requests for slots; each endpoint's jobs, and whether it may get more. Pure.
 
-    TRUSTED ── not served, no answer, overload, or three broken answers in a row ────────► RESTING ◄─┐
-        ▲                                                                   the rest is over │       │ check failed:
-        │ a job was answered                                                                 ▼       │ a longer rest
+    TRUSTED ── not served, no answer, overload, or three broken answers in a row ─────────► PAUSED ◄─┐
+        ▲                                                                  the pause is over │       │ check failed:
+        │ a job was answered                                                                 ▼       │ a longer pause
     ON_TRIAL ◄─────────────────────────────── check answered ──────────────────────── (a check) ─────┘
-        └── a job was not answered ──► RESTING
+        └── a job was not answered ──► PAUSED
 
 A check is `GET /runtimes`, the one request that costs a server nothing (`/packages` can crash it). An answer shows that
 the process is alive, not that it can execute jobs. So an endpoint that comes back gets one job at a time until one is
-answered. A server that answers checks but breaks jobs costs one job after each rest, and its rests get longer.
+answered. A server that answers checks but breaks jobs costs one job after each pause, and its pauses get longer.
 
 An endpoint in service is checked too, if it has jobs and has not answered anything for a while.
 """
@@ -27,12 +27,12 @@ from ioi_eval.errors import SandboxError
 from ioi_eval.sandbox.piston.job_end import JobEnd
 
 BROKEN_IN_A_ROW = 3
-"""After this many broken answers in a row an endpoint rests. If one answer in twenty is broken by chance, three in a
-row happen once in 8,000 jobs."""
+"""After this many broken answers in a row an endpoint is paused. If one answer in twenty is broken by chance, three in
+a row happen once in 8,000 jobs."""
 
-FIRST_REST_S = 0.5
-LONGEST_REST_S = 30.0
-"""Rests double from the first to the longest. Each is multiplied by a random 0.5 to 1, so that endpoints which failed
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 30.0
+"""Pauses double from the first to the longest. Each is multiplied by a random 0.5 to 1, so that endpoints which failed
 together are not checked together."""
 
 CHECK_AFTER_S = 2.0
@@ -54,7 +54,7 @@ class Availability(Enum):
 
     TRUSTED = auto()
     ON_TRIAL = auto()  # one job at a time
-    RESTING = auto()  # none
+    PAUSED = auto()  # none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,15 +259,15 @@ class EndpointState:
         self.is_checked = False
         self._heard_at = now
         self._check_after_s = CHECK_AFTER_S
-        self._resting_until = 0.0
+        self._paused_until = 0.0
         self._failing_since: float | None = None
         self._broken = 0  # in a row
-        self._rests = 0  # in a row
+        self._pauses = 0  # in a row
 
     @property
     def in_service(self) -> bool:
         """Whether it is given jobs when it has free slots."""
-        return self.availability is not Availability.RESTING and self.is_listed
+        return self.availability is not Availability.PAUSED and self.is_listed
 
     @property
     def has_free_slot(self) -> bool:
@@ -280,8 +280,8 @@ class EndpointState:
         """When to check it; infinity if no check is needed."""
         if self.is_checked or not self.is_listed:
             return math.inf
-        if self.availability is Availability.RESTING:
-            return self._resting_until
+        if self.availability is Availability.PAUSED:
+            return self._paused_until
         return self._heard_at + self._check_after_s if self.running else math.inf
 
     def job_begins(self, request: SlotRequest, now: float) -> None:
@@ -295,21 +295,21 @@ class EndpointState:
         request.state, request.last_endpoint = self, self.endpoint.url
 
     def job_ended(self, end: JobEnd, now: float, rng: random.Random) -> None:
-        """One of its jobs ended. If it is resting already, only an answer changes anything."""
+        """One of its jobs ended. If it is paused already, only an answer changes anything."""
         if end is JobEnd.CANCELLED or end is JobEnd.CLIENT_LAGGED:
             return
         if end is JobEnd.ANSWERED:
             self._heard_at, self._check_after_s, self._failing_since = now, CHECK_AFTER_S, None
             self._broken = 0
             if self.availability is Availability.ON_TRIAL:
-                self._rests, self.availability = 0, Availability.TRUSTED
+                self._pauses, self.availability = 0, Availability.TRUSTED
             return
         self._broken += 1
         is_chance = (
             end is JobEnd.BROKEN and self.availability is Availability.TRUSTED and self._broken < BROKEN_IN_A_ROW
         )
-        if self.availability is not Availability.RESTING and not is_chance:
-            self._rest(now, rng)
+        if self.availability is not Availability.PAUSED and not is_chance:
+            self._pause(now, rng)
 
     def check_ended(self, is_alive: bool | None, now: float, rng: random.Random) -> bool:
         """A check ended; `is_alive` is `None` if it failed because this process was late, so that nothing is known.
@@ -321,18 +321,18 @@ class EndpointState:
         if is_alive or (is_alive is None and self.in_service):
             self._heard_at, self._failing_since = now, None
             self._check_after_s = min(self._check_after_s * 2, LONGEST_CHECK_AFTER_S)
-            if self.availability is Availability.RESTING:
+            if self.availability is Availability.PAUSED:
                 self.availability = Availability.ON_TRIAL
             return False
-        self._rest(now, rng)
+        self._pause(now, rng)
         if is_alive is None:
             return False
         self._failing_since = now if self._failing_since is None else self._failing_since
         return now - self._failing_since >= ABANDON_AFTER_S
 
-    def _rest(self, now: float, rng: random.Random) -> None:
-        longest = min(FIRST_REST_S * 2**self._rests, LONGEST_REST_S)
-        self._rests = min(self._rests + 1, 30)
-        self._resting_until = now + longest * rng.uniform(0.5, 1.0)
-        self.availability = Availability.RESTING
+    def _pause(self, now: float, rng: random.Random) -> None:
+        longest = min(FIRST_PAUSE_S * 2**self._pauses, LONGEST_PAUSE_S)
+        self._pauses = min(self._pauses + 1, 30)
+        self._paused_until = now + longest * rng.uniform(0.5, 1.0)
+        self.availability = Availability.PAUSED
         self.is_checked = False  # the result of a check that is under way does not count

@@ -20,7 +20,7 @@ get no new jobs, and when the last one ends, the job starts. If another machine 
 one. When the job ends, the machine goes first to the next such job, as it is idle already.
 
 **Health.** `endpoint_state.py` decides when an endpoint is given no jobs. Those that it runs continue: their own
-deadlines apply. `tick` returns the endpoints to check: those whose rest is over, and those that run jobs and were
+deadlines apply. `tick` returns the endpoints to check: those whose pause is over, and those that run jobs and were
 silent for a while. If checks fail for long, the jobs there are abandoned.
 
 **Retries.** The caller decides how often one job is sent again (`retries.py`). The pool holds such jobs back while
@@ -67,7 +67,7 @@ class Pool:
 
     Args:
         patience_s: how long jobs wait while no endpoint is in service.
-        rng: makes the length of rests random.
+        rng: makes the length of pauses random.
         changed: called when an endpoint enters or leaves service, with its name and whether it is in service now.
     """
 

@@ -11,7 +11,7 @@ from ioi_eval.errors import UnavailableError
 from ioi_eval.sandbox.piston.endpoint_state import (
     ABANDON_AFTER_S,
     CHECK_AFTER_S,
-    LONGEST_REST_S,
+    LONGEST_PAUSE_S,
     Availability,
     Endpoint,
     EndpointState,
@@ -42,12 +42,12 @@ def test_an_endpoint_that_comes_back_is_used_again() -> None:
     world.dead.add("w0")
     world.release(world.request(), JobEnd.NOT_SERVED)
     world.until(40.0)
-    rests = [after - before for (before, _), (after, _) in zip(world.checks, world.checks[1:], strict=False)]
-    assert len(rests) >= 3
-    assert all(0.25 <= rest <= LONGEST_REST_S + TICK_S for rest in rests)
-    assert rests[-1] > 2 * rests[0]
+    pauses = [after - before for (before, _), (after, _) in zip(world.checks, world.checks[1:], strict=False)]
+    assert len(pauses) >= 3
+    assert all(0.25 <= pause <= LONGEST_PAUSE_S + TICK_S for pause in pauses)
+    assert pauses[-1] > 2 * pauses[0]
     world.dead.clear()
-    world.until(world.now + LONGEST_REST_S + TICK_S)
+    world.until(world.now + LONGEST_PAUSE_S + TICK_S)
     requests = [world.request() for _ in range(4)]
     assert world.running == requests[:1], "one job first"
     world.release(requests[0])
@@ -88,7 +88,7 @@ def test_a_job_that_gets_no_connection_fails_when_patience_runs_out(end: JobEnd)
     begun = world.now
     while request.failure is None:
         attempt(end)
-    assert begun + PATIENCE_S <= world.now <= begun + PATIENCE_S + 2 * LONGEST_REST_S
+    assert begun + PATIENCE_S <= world.now <= begun + PATIENCE_S + 2 * LONGEST_PAUSE_S
     assert type(request.failure) is UnavailableError
 
 
@@ -118,7 +118,7 @@ def test_the_third_broken_answer_ends_the_service() -> None:
         state.job_ended(end, 0.0, rng)
         assert state.availability is Availability.TRUSTED
     state.job_ended(broken, 0.0, rng)
-    assert state.availability is Availability.RESTING
+    assert state.availability is Availability.PAUSED
 
 
 @pytest.mark.parametrize("end", [JobEnd.NOT_SERVED, JobEnd.TIMED_OUT, JobEnd.OVERLOADED])
@@ -126,7 +126,7 @@ def test_what_ends_the_service_at_once(end: JobEnd) -> None:
     """Service ends at once if there is no connection, no answer in time, or the server is overloaded."""
     state = endpoint_state()
     state.job_ended(end, 0.0, random.Random(1))
-    assert state.availability is Availability.RESTING
+    assert state.availability is Availability.PAUSED
 
 
 def test_a_silent_endpoint_is_detected_within_five_seconds() -> None:
@@ -140,7 +140,7 @@ def test_a_silent_endpoint_is_detected_within_five_seconds() -> None:
     assert not world.abandoned
     assert set(names([world.request() for _ in range(4)])) == {"w1", None}
     assert requests[0].holds_slot, "its job continues: the endpoint may still answer"
-    world.until(5.0 + ABANDON_AFTER_S + 2 * LONGEST_REST_S)
+    world.until(5.0 + ABANDON_AFTER_S + 2 * LONGEST_PAUSE_S)
     assert requests[0] in world.abandoned
 
 
@@ -163,7 +163,7 @@ def test_a_busy_endpoint_that_changes_is_still_checked() -> None:
     assert world.tick() == ["w0"]
     world.pool.add(Endpoint(url="w0", machine="m0", group="other"), world.now)
     world.dead.add("w0")
-    world.until(10.0 + 2 * ABANDON_AFTER_S + 2 * LONGEST_REST_S)
+    world.until(10.0 + 2 * ABANDON_AFTER_S + 2 * LONGEST_PAUSE_S)
     assert {name for when, name in world.checks if when > 10.0} == {"w0"}
     assert set(world.abandoned) == {request}
 
@@ -214,7 +214,7 @@ def test_jobs_fail_without_an_endpoint_in_service() -> None:
     world.request()
     assert len(world.failed) == 3
     world.dead.clear()
-    world.until(world.now + LONGEST_REST_S + TICK_S)
+    world.until(world.now + LONGEST_PAUSE_S + TICK_S)
     assert world.request().holds_slot
 
 
