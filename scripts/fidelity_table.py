@@ -24,6 +24,7 @@ import json
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +40,10 @@ IMPORTERS = ("cms", "italian-yaml", "kattis", "library-checker", "tps")
 _COUNTS = re.compile(rf"\| (\S+)(?: {EARLIER_MARK})? ((?:\| \d+ ){{6}})\|")
 _ORIGINS_HEAD = ("importer", "tasks", "from", "by")
 _HEAD = ("task", "solutions", "stated", "agree", "disagree", "not judged", "times near the limit")
+_OTHERWISE_HEAD = ("task", "solution", "subtask", "stated", "seen", "the test that decided", "why")
 _NEAR_HEAD = ("task", "solution", "tests", "verdicts", "closest", "of the limit")
 _OPEN = "**not explained yet**"
+_REFUSED_ROW = re.compile(r"\S+, row \d+: (.*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +62,13 @@ class Reason:
     where: tuple[str, ...] = ()
     text: str
 
-    def explains(self, disagreement: Mapping[str, Any]) -> bool:
-        """Whether it explains this disagreement."""
+    def explains(self, row: Sequence[str]) -> bool:
+        """Whether it explains the disagreement in a row of the table, whose first cells are task, solution, subtask."""
+        task, solution, subtask, *_ = row
         return (
-            disagreement["problem"] == self.problem
-            and disagreement["solution"] in self.solutions
-            and (not self.where or disagreement["where"] in self.where)
+            task == cell(self.problem)
+            and solution in map(cell, self.solutions)
+            and (not self.where or subtask in map(cell, self.where))
         )
 
 
@@ -91,7 +95,7 @@ class EarlierRows:
 
     Args:
         counts: the numbers of each task, by its key.
-        disagreements: unchanged lines of the table of disagreements.
+        disagreements: unchanged lines of the table of disagreements; their reasons are looked up again.
         near: unchanged lines of the table of times close to a limit.
     """
 
@@ -217,37 +221,31 @@ def fidelity_table(
     if twice := sorted({key for key in keys if keys.count(key) > 1}):
         raise InputError(f"{', '.join(twice)} was validated in several of the given directories; give each once")
     earlier = EarlierRows.read(document, keys)
-    disagreements = [disagreement for values in validations for disagreement in values["disagreements"]]
-    explained = [
-        (disagreement, next((r for r in reasons if r.explains(disagreement)), None)) for disagreement in disagreements
-    ]
+    judged_rows = [tuple(map(cell, _facts(entry))) for values in validations for entry in values["disagreements"]]
+    rows = [*judged_rows, *(tuple(line[2:].split(" | ")[:-1]) for line in earlier.disagreements)]
+    reason_of = {row: next((reason for reason in reasons if reason.explains(row)), None) for row in rows}
     parts = [_INTRODUCTION, markdown_table(_HEAD, _rows(validations, earlier))]
     if earlier.counts:
         parts.append(_EARLIER)
     judged = {*keys, *dict(earlier.counts)}
     parts += filter(None, [origins_section(origins, judged)])
-    otherwise = [
-        _line((*_facts(disagreement), _OPEN if reason is None else reason.text)) for disagreement, reason in explained
-    ]
-    if otherwise or earlier.disagreements:
-        head = ("task", "solution", "subtask", "stated", "seen", "the test that decided", "why")
-        parts += ["## What came out otherwise", _table(head, otherwise, earlier.disagreements)]
-    near = [_line(row) for row in _near_limit_rows(validations)]
+    if rows:
+        parts += _otherwise(rows, reason_of)
+    near = [f"| {' | '.join(map(cell, row))} |" for row in _near_limit_rows(validations)]
     if near or earlier.near:
         parts += [_NEAR_LIMIT, _table(_NEAR_HEAD, near, earlier.near)]
     failed = [line for values in validations for line in (*values["undecided"], *values["refused"])]
     if failed:
-        parts += ["## Not judged", "\n".join(f"- {cell(line)}" for line in failed)]
+        parts += ["## Not judged", _not_judged(failed)]
     targets = sorted({target for values in validations for target in values["targets"]})
     parts += ["## Judged by", "\n".join(f"- {cell(target)}" for target in targets)]
     return FidelityTable(
         markdown="\n\n".join(parts) + "\n",
-        open=sum(line.endswith(f"| {_OPEN} |") for line in (*otherwise, *earlier.disagreements)),
+        open=sum(reason_of[row] is None for row in rows),
         idle=tuple(
             reason
             for reason in reasons
-            if reason.problem not in dict(earlier.counts)
-            and not any(reason.explains(disagreement) for disagreement in disagreements)
+            if reason.problem not in dict(earlier.counts) and not any(map(reason.explains, judged_rows))
         ),
         unplaced=without_origin(origins, judged) if origins else (),
     )
@@ -319,9 +317,25 @@ def _lines_below(sections: Collection[str], title: str, tasks: Collection[str]) 
     return tuple(line for line in lines if line.startswith(tuple(f"| {key} | " for key in tasks)))
 
 
-def _line(row: Sequence[str]) -> str:
-    """A row whose last cell is our Markdown; the other cells are untrusted text."""
-    return f"| {' | '.join((*(cell(word) for word in row[:-1]), row[-1]))} |"
+def _otherwise(rows: Sequence[tuple[str, ...]], reason_of: Mapping[tuple[str, ...], Reason | None]) -> list[str]:
+    """The section on disagreements: a table that names reasons by number, and the reasons, each once."""
+    numbers: dict[str, int] = {}
+    lines = []
+    for row in sorted(rows, key=lambda row: row[0]):
+        reason = reason_of[row]
+        why = _OPEN if reason is None else str(numbers.setdefault(reason.text, len(numbers) + 1))
+        lines.append(f"| {' | '.join((*row, why))} |")
+    texts = "\n".join(f"{number}. {text}" for text, number in numbers.items())
+    introduction = "The last column has the number of the reason in the list below the table."
+    return ["## What came out otherwise", introduction, _table(_OTHERWISE_HEAD, lines, ()), *filter(None, [texts])]
+
+
+def _not_judged(messages: Sequence[str]) -> str:
+    """A list of what was not judged. Rows that were refused for the same reason are counted together."""
+    refused = Counter(match[1] for message in messages if (match := _REFUSED_ROW.fullmatch(message)))
+    others = [message for message in messages if not _REFUSED_ROW.fullmatch(message)]
+    counted = [f"{count} {'row' if count == 1 else 'rows'}: {reason}" for reason, count in refused.most_common()]
+    return "\n".join(f"- {cell(line)}" for line in (*others, *counted))
 
 
 def _table(head: Sequence[str], lines: Sequence[str], earlier: Sequence[str]) -> str:
@@ -351,7 +365,8 @@ which label. The packages are not part of this project. This file is generated:
 
 Reasons for what came out otherwise are from `docs/fidelity-reasons.toml`, the origins of packages from
 `docs/fidelity-packages.toml`. Rows of tasks that are in none of the given directories are kept from the last version of
-this file, and marked. Most formats state no year: that of the import tells tasks of one name apart."""
+this file, and marked. Most formats state no year. The year before a task's name is the one that was given to the
+import; it tells tasks of the same name apart."""
 
 
 def main(directories: list[str]) -> int:

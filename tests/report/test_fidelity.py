@@ -82,6 +82,7 @@ def test_counts_of_several_runs_are_added() -> None:
         validation("2024/nile", disagreements=(disagreement(),)),
         validation("2022/fish", "2022/team", near_limit=near, undecided=["2022/fish, x: checker failed"]),
     ]
+    runs[1]["refused"] = [f"rows/solutions.jsonl, row {number}: its language is java" for number in (1, 7)]
     runs[1]["problems"]["2022/fish"]["agreements"] = 3
     table = fidelity_table(runs, ())
     for line in (
@@ -89,6 +90,7 @@ def test_counts_of_several_runs_are_added() -> None:
         "| 2024/nile | 2 | 4 | 3 | 1 | 0 | 0 |",
         "| all | 6 | 12 | 10 | 1 | 1 | 3 |",
         "- 2022/fish, x: checker failed",
+        "- 2 rows: its language is java",
         "- local, full",
     ):
         assert line in table.markdown.splitlines()
@@ -113,12 +115,13 @@ def test_solutions_close_to_a_limit_are_listed_by_their_margin() -> None:
 
 
 def test_a_reason_explains_its_solutions(tmp_path: Path) -> None:
-    """In all subtasks, or in those that it names. Its Markdown is kept; texts of others are escaped."""
+    """In all subtasks, or in those that it names. It is listed once, with its Markdown; texts of others are escaped."""
     table = made(tmp_path, disagreement(), disagreement(solution="correct/b.cpp", where="02"))
     assert (table.open, table.idle) == (0, ())
     line = next(line for line in table.markdown.splitlines() if "correct/b.cpp" in line)
-    assert line.endswith("| This machine is `slow`. |")
+    assert line.endswith("| 1 |")
     assert "a\\|b" in line
+    assert table.markdown.splitlines().count("1. This machine is `slow`.") == 1
     narrow = REASON + 'where = ["01"]\n'
     table = made(tmp_path, disagreement(), disagreement(where="02"), text=narrow)
     assert table.open == 1
