@@ -35,8 +35,8 @@ becomes a contestant like any other:
     answer, that is the runner's failure (JE), never the program's.
 
 All forks share the seed of string hashes and the layout of memory. Neither gives one test information about another.
-With full isolation the warm process itself runs in the contestant's root directory, and before each fork it makes the
-test's own PID namespace, which comes with the request, that of its next child.
+With full isolation the warm process itself runs in the contestant's root directory. Each request contains a PID
+namespace of the test's own. Before the fork the warm process makes it the namespace of its next child (`setns`).
 
 It runs on every Python from 3.8 on, and needs only the standard library.
 """

@@ -96,7 +96,10 @@ class TreeNode:
 
 
 def _hide(module: types.ModuleType, name: str) -> None:
-    """Make our own `gcd` no function of a program that is asked for one of this name; it can still use ours."""
+    """Move a name of our own out of the program's module, into the builtins, if the program is asked for it.
+
+    So a program that lacks the function `gcd` fails, but can still use ours.
+    """
     if name in module.__dict__:
         setattr(builtins, name, module.__dict__.pop(name))
 

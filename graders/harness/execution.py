@@ -176,8 +176,8 @@ def code_of(program: Program, compiled: Callable[[], types.CodeType]) -> types.C
     """The program's compiled code: from `compiled`, or from an earlier test of the same program.
 
     The first test that compiles the program writes the code to `code_fd`, before any of the program runs, and closes
-    the file. Not if the compiler warns: each test prints that; nor if the order of a constant set would change.
-    Incomplete code is of a test that was stopped.
+    the file. It does not if the compiler warns, because each test must print that, or if the order of a constant set
+    would change. If a test is stopped while it writes, the code is incomplete, and is not used.
     """
     fd, program.code_fd = program.code_fd, None
     if fd is None:

@@ -23,7 +23,7 @@ struct Contestant {
   int64_t started_us = 0, ended_us = 0, spent_before_us = 0;
   ProcFiles files;
   Sample last;
-  int64_t settled_us = 0;         // CPU time and delay up to the last settlement
+  int64_t accounted_us = 0;       // CPU time and delay when idle time was last added up
   int64_t peak_bytes = 0;         // as polled; wait4 gives the final value
   int64_t written_bytes = 0;      // of the output file, if it has a name
   bool left_output = true;        // whether there is an output

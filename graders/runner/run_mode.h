@@ -95,7 +95,7 @@ inline Outcome run_once(Job& job, WarmInterpreter& warm, const Test& test, Passe
 
 // Whether the program is run again after a pass that the judge program has judged. The score of such a pass does not count. A
 // late pass of a program that ended by itself does not end the test: only the last pass gives the score that a repetition could earn.
-// (Otherwise a program that sees bad luck would be late on purpose and get another chance.)
+// (Otherwise a program whose random choices were bad could be late on purpose, and get another chance.)
 inline bool goes_on(const Outcome& outcome, const Passes& passes) {
   bool by_judge = outcome.verdict == Verdict::AC || outcome.verdict == Verdict::PA || outcome.verdict == Verdict::WA;
   return passes.wants_another() && (by_judge || !outcome.in_time.empty());

@@ -203,13 +203,13 @@ class RunningTest : protected TestState {
   // Every few milliseconds the runner reads what the processes use, and applies the rules that stop a program.
   void tick(int64_t now) {
     int64_t wall = stopwatch_.look(now);
-    bool due = wall - accounted_us_ >= kTickUs;  // early ticks do not settle; the first later one settles for them too
+    bool due = wall - accounted_us_ >= kTickUs;  // early ticks are too short; a later one adds up their idle time too
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
     }
     manager_.look(due);
-    // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread is runnable, we do not settle.
-    int64_t idle = !due || anybody(&Sample::runs) ? 0 : settle(wall);
+    // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread is runnable, idle time is not added up.
+    int64_t idle = !due || anybody(&Sample::runs) ? 0 : new_idle_us(wall);
     unblock();
     drain();
     if (anybody_alive()) {
@@ -221,15 +221,15 @@ class RunningTest : protected TestState {
     }
   }
 
-  // Idle time since the last settlement: wall clock minus CPU time and run-queue delay. Waiting for the machine's disk is not
+  // Idle time since it was last added up: wall clock minus CPU time and run-queue delay. Waiting for the machine's disk is not
   // idle; only the wall clock of the test bounds it.
-  int64_t settle(int64_t wall) {
+  int64_t new_idle_us(int64_t wall) {
     int64_t busy = busy_us(manager_.process, manager_.last), idle = wall - accounted_us_ - (busy - manager_accounted_us_);
     manager_accounted_us_ = busy;
     for (Contestant& c : contestants_) {
       busy = busy_us(c.process, c.last);
-      idle -= busy - c.settled_us;
-      c.settled_us = busy;
+      idle -= busy - c.accounted_us;
+      c.accounted_us = busy;
     }
     accounted_us_ = wall;
     return anybody(&Sample::waits) ? 0 : std::max<int64_t>(0, idle);
@@ -374,7 +374,7 @@ class RunningTest : protected TestState {
   Fd held_in_, held_out_;  // only with an interactor
   Stopwatch stopwatch_;
   int64_t idle_us_ = 0, manager_idle_us_ = 0;
-  int64_t accounted_us_ = 0, manager_accounted_us_ = 0;  // by the stopwatch, and the manager's busy time: at the last settlement
+  int64_t accounted_us_ = 0, manager_accounted_us_ = 0;  // the stopwatch, and the manager's busy time, when idle time was last added up
 };
 
 }  // namespace runner

@@ -69,7 +69,7 @@ def result_row(entry: Judgeable[AppsCandidate], judged: RecordedResult[AppsResul
 
 
 def reason_of(row: Mapping[str, Any], verdict: Verdict, extraction: str) -> str:
-    """Why a program was not found, or does not compile; empty if the row does not show it, or it has one.
+    """Why no program was found, or it does not compile; empty if the row does not show why, or this is not the case.
 
     Args:
         row: of the dump or of results.

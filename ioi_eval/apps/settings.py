@@ -124,8 +124,11 @@ def run_rules(problem: AppsProblem, settings: AppsSettings, *, checker: bytes | 
 
 
 def return_bytes(problem: AppsProblem, settings: AppsSettings, rules: RunRules) -> int:
-    """How much of an output is returned: its beginning, if it is compared in the box; as much as a right value can
-    have; for another grader all."""
+    """How many bytes of an output the job returns.
+
+    For another grader all; for a call as many as a right value can have; else, as outputs are compared in the box, only
+    those that results show.
+    """
     most = rules.output_limit_bytes or settings.output_bytes
     if settings.compat is not None:
         return most

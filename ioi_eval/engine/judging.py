@@ -23,8 +23,8 @@ counts:
 - A *late run that may be in time*: a TLE of a program that ended by itself, so not much later than the limit. The
   test is run again, alone on its machine. Until then its outcome counts as the zero that it probably is, so tests
   behind it wait; if it turns out not to be a zero, they are needed again, and appear in `pending`. It is repeated only
-  if that is certain to matter: see below. With `near_limit_repeats` above 1, the best of so many runs counts: another
-  one follows as long as the fastest was near the limit (`near_limit`).
+  if it certainly decides something: see below. With `near_limit_repeats` above 1, the best of so many runs counts:
+  another one follows as long as the fastest was near the limit (`near_limit`).
 - A *judge fault*: a JE that names the program that failed. The test is repeated in a job of its own while it is needed,
   even if a test behind it is known to score 0: whether that is known yet depends on the order in which tests ran, which
   must not affect results. If the same checker or manager fails again, the JE is final, and later runs retry it only if

@@ -28,7 +28,7 @@ class NoTargetError(SandboxError):
 
     Args:
         message: the reasons.
-        unfit: whether no target was lost: those that exist may not judge it, or cannot.
+        unfit: whether no target was lost: all of them exist, and none may or can judge it.
     """
 
     def __init__(self, message: str, *, unfit: bool) -> None:

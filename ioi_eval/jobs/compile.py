@@ -316,17 +316,17 @@ printf '\\n%s\\n%s\\n' "$(sha256sum < "${{runner:-{shipped}}}")" {nonce}
 
 
 def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None) -> Job:
-    """The job that compiles the runner itself, on a target that has none yet.
+    """The job that finds or compiles the runner itself, on a target that has none yet.
 
-    Our Piston package contains a runner, in the folder IOI_EVAL_JUDGE: if it was made from the same sources and can be
-    started, it is used; else the shipped one is used, if it can be started. On a file system that is mounted noexec the
-    shipped one is used without a trial, because a compiled one could not be tried there either. The box contains
-    nothing hostile, so plain scripts are enough.
+    It uses the first of these that can be started: the runner of our Piston package (in the folder IOI_EVAL_JUDGE), if
+    it was made from the same sources; the runner of the wheel; one that the job compiles. On a file system that is
+    mounted noexec that of the wheel is used without a trial, because a compiled one could not be tried there either.
+    The box contains nothing hostile, so plain scripts are enough.
 
     Args:
         toolchain: the target's.
         nonce: 32 hexadecimal digits.
-        shipped: the runner that our own package contains, if it has one.
+        shipped: the compiled runner of the wheel, if it has one.
     """
     flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
     argv = [toolchain.command, *flags, "runner.cpp", "-o", "runner"]

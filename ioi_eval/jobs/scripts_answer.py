@@ -5,10 +5,10 @@ There are three ways to read them. `score_and_feedback` is exactly the mapping o
 `compile_outcome` and `test_outcome` give the verdict if the scripts are those of that package. They are stricter: if
 the scripts' answer is not certain, it is an error of ours, and never a score.
 
-We trust only what a submission cannot write: stdout, which it does not share; and the last line of stderr, which the
-scripts write after the submission has ended, but only to distinguish kinds of zero. A program can make the compiler
-write anything to stderr. So we believe that the compiler lacked memory or time only if there are no lines but its
-driver's messages: every error that a program can cause prints other lines too.
+We trust only what a submission cannot write. That is stdout, because the submission has another one; and the last line
+of stderr, which the scripts write after the submission has ended, but only to choose the verdict of a score of 0. A
+program can make the compiler write anything to stderr. So we believe that the compiler lacked memory or time only if
+there are no lines but its driver's messages: every error that a program can cause prints other lines too.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def score_and_feedback(execution: Execution) -> tuple[str, str]:
     Returns:
         The execution's stdout as the score and its stderr as feedback, or `"0"` and what went wrong.
 
-    Source: the source documents ("IOI: Running tests", evaluating without Piston).
+    Source: huggingface/ioi, "IOI: Running tests", evaluating without Piston.
     """
     compiled, run = execution.compile, execution.run
     if compiled is not None and compiled.code != 0:

@@ -1,8 +1,15 @@
 """Judges a dump, with a fixed number of tasks, one window and one journal.
 
-A feeder reads rows in a thread. There are seven cases: the row is refused; it is written already, with the result of an
-earlier run (`None`); it has no program, and is judged at once; an earlier run has judged it; an identical program was
-judged; an identical program is being judged (the row *follows* that one, its leader); or the row waits in the window.
+A feeder reads rows in a thread. There are seven cases:
+
+- the row is refused;
+- it is written already, with the result of an earlier run (`None`);
+- it has no program, and is judged at once;
+- an earlier run has judged it;
+- an identical program was judged;
+- an identical program is being judged: the row *follows* that one, its leader;
+- otherwise the row waits in the window.
+
 Tasks take rows from the window. A failure of ours becomes a result that has no score. A result is in the journal before
 it counts as done; then its followers get records that refer to it. Followers do not take over a judge error: the first
 of them becomes a leader itself. `StopRule` decides when a run ends because the sandbox, or our own code, fails every

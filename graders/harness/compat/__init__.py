@@ -20,7 +20,7 @@ TAKEN_FROM_OS = (
 
 
 def take_away(*more_builtins: str) -> None:
-    """Remove what that guard removes: functions of `os`, and builtins."""
+    """Remove what `reliability_guard` removes: functions of `os`, modules, and the given builtins."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for name in TAKEN_FROM_OS:
         setattr(os, name, None)

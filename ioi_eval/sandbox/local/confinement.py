@@ -1,5 +1,5 @@
-"""The words in front of a job's command that confine it (`setpriv`, `bwrap`), and which paths they may show. Pure,
-except that it looks at which paths exist.
+"""The command prefixes that confine a job (`setpriv`, `bwrap`), and which paths they may show. Pure, except that it
+looks at which paths exist.
 
 Facts behind the options (each tried):
 - bwrap started by real root leaves `/proc/sys` writable inside, so root first becomes a box's own uid.
@@ -69,7 +69,7 @@ _OF_THE_KERNEL = frozenset({"dev", "proc", "sys"})
 
 
 def as_user(uid: int | None) -> tuple[str, ...]:
-    """The words that make the rest of the command run as an unprivileged user; none if we are not root."""
+    """The prefix that makes a command run as an unprivileged user; empty if we are not root."""
     if uid is None:
         return ()
     return ("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--")
@@ -124,7 +124,7 @@ def in_namespaces(
 
 
 def _mounting_tmpfs() -> tuple[str, ...]:
-    """The words before bwrap's that mount the limited tmpfs, for a bwrap without `--size`."""
+    """The prefix of the bwrap command that mounts the limited tmpfs, for a bwrap without `--size`."""
     mounts = (f"mount -t tmpfs -o size={size},mode=0755,nosuid,nodev tmpfs {mounted}" for mounted, _, size in _TMPFS)
     return (*_IN_MOUNT_NAMESPACE, f'{"; ".join(mounts)}; exec "$@"', "sh")
 

@@ -38,7 +38,7 @@ def why_no_box(
     """The cause, and what to do, in a sentence.
 
     Args:
-        before: the words that make a command run as the user of boxes.
+        before: the prefix that makes a command run as the user of boxes.
         stderr: bwrap's message.
         sysctls: the directory of the kernel's settings.
         itself: the `/proc` directory of this process.

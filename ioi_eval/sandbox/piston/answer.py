@@ -3,8 +3,8 @@
 Facts of both generations (recorded in 438 transcripts, and read in `api/src/`):
 
 - There is no 413: a body that is too large, like malformed JSON, is 400 with a `stack`; a null file is 400 `{}`.
-- A server that could not start a process or make a box answers 500 with an empty body. File names that lead to the
-  same answer are refused before sending, so here it means: try another server.
+- A server that could not start a process or make a box answers 500 with an empty body. It gives the same answer to some
+  file names, but jobs with these are refused before sending. So this answer means that another server should be tried.
 - A stage that was ended by a signal has code null. Since isolate the server says why (`status`), measured outside of
   the box, where no program can write. `XX` means that isolate failed, never the program. A stage without exit code,
   signal, status and time means the same: isolate refused its arguments, or was killed, and its report stayed empty.

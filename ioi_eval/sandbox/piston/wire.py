@@ -10,7 +10,7 @@ What servers of both generations do, and what is done about it here:
 - Files arrive with mode 644: a line in front of the script makes files executable again.
 - stdin is cut at about 219 kB and gets a final newline: it is sent as a file, from which the script reads.
 - Names that escape, clash or contain NUL get an empty 500: they are refused here, with a message.
-- A file takes them 0.7 ms of CPU time, however small it is: small files for the runner are sent as one (`_packed`).
+- A file takes servers 0.7 ms of CPU time, however small: small files for the runner are sent as one (`_packed`).
 - Missing limits are replaced by the server's (3 s of CPU since isolate): all six are always sent.
 - Limits above the server's are refused with 400: `Ceilings` has the server's limits.
 - A number that isolate or Node cannot represent stops a job before it starts: `_BOUNDS` keeps every limit in range.
