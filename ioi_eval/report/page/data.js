@@ -46,8 +46,8 @@ function rounded(value, digits) {
 const percent = (share, digits = 1) => (share === null || share === undefined ? "–" : `${rounded(100 * share, digits)} %`);
 const capital = (text) => (text.startsWith("pass@") ? text : text[0].toUpperCase() + text.slice(1));
 const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
+const mean = (values) => sum(values) / values.length;
 
 function points(value) {
   if (value === null || value === undefined) return "–";
@@ -85,11 +85,8 @@ function drawsOf(count) {
   return drawn.get(count);
 }
 
-// Whether means have intervals. As long as submissions are still to be judged they have none: the others are not a random sample.
-let hasIntervals = true;
-
 // A mean over problems with its 95 % interval, by the rules in `ioi_eval/estimates.py`; no interval for fewer than two problems.
-function estimate(values) {
+function estimate(values, hasIntervals = true) {
   if (!values.length) return null;
   const value = mean(values);
   const count = values.length;
@@ -121,16 +118,13 @@ function withInterval(estimated, digits = 1) {
 class View {
   constructor(summary) {
     this.summary = summary;
-    hasIntervals = !summary.runs.some((run) => run.pending);
+    // As long as submissions are still to be judged means have no intervals: the others are not a random sample.
+    this.hasIntervals = !summary.runs.some((run) => run.pending);
     this.groups = summary.groups.map((_, index) => index).slice(0, 8);
     this.dates = [...new Set(summary.problems.map((problem) => problem.date).filter(Boolean))].sort();
     this.from = 0;
     this.until = this.dates.length - 1;
     this.cells = new Map(summary.cells.map(([group, problem, cell]) => [group * summary.problems.length + problem, cell]));
-  }
-
-  get hasIntervals() {
-    return hasIntervals;
   }
 
   get isDated() {

@@ -25,8 +25,8 @@ function numbersOf(view, group) {
     near: sum(cells.map((cell) => cell.near)),
     copies: sum(cells.map((cell) => cell.copies)),
     targeted: sum(cells.map((cell) => cell.targeted)),
-    solved: estimate(judged.map((cell) => cell.solved / cell.n)),
-    score: estimate(judged.map((cell) => cell.mean ?? 0)),
+    solved: estimate(judged.map((cell) => cell.solved / cell.n), view.hasIntervals),
+    score: estimate(judged.map((cell) => cell.mean ?? 0), view.hasIntervals),
     together: judged.length ? mean(judged.map((cell) => cell[isApps(view) ? "best" : "all"] ?? 0)) : null,
     problems: judged.length,
   };
@@ -45,7 +45,7 @@ function behind(view, group, first) {
   const both = pairs.filter(([one, other]) => one?.n && other?.n);
   if (!both.length) return "–";
   if (hasOthers(view, group, first)) return ["other problems ", el("small", {}, `${both.length.toLocaleString("en")} in common`)];
-  const difference = estimate(both.map(([one, other]) => (one.mean ?? 0) - (other.mean ?? 0)));
+  const difference = estimate(both.map(([one, other]) => (one.mean ?? 0) - (other.mean ?? 0)), view.hasIntervals);
   const signed = (value) => rounded(100 * value, 1).replace("-", "−");
   const of = counted(both.length, "problem");
   if (difference.low === null || both.length < LEAST_PROBLEMS) return [`${signed(difference.value)} `, el("small", {}, of)];
@@ -231,7 +231,7 @@ function curve(view, group, value) {
   if (!cells.length) return [];
   const least = Math.min(...cells.map((cell) => cell.n));
   return view.summary.ks.map((k, index) => [k, index]).filter(([k]) => k <= least)
-    .map(([k, index]) => [k, estimate(cells.map((cell) => value(cell, k, index)))]);
+    .map(([k, index]) => [k, estimate(cells.map((cell) => value(cell, k, index)), view.hasIntervals)]);
 }
 
 const lines = (view, value) => view.groups.map((group) => ({ group, name: view.summary.groups[group], values: curve(view, group, value) }));
