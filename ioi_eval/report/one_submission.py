@@ -11,7 +11,7 @@ from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.report.inputs import TextPart
-from ioi_eval.report.result_values import has_run, message_of_test, tests_of
+from ioi_eval.report.result_values import full_marks_of, has_run, message_of_test, tests_of
 from ioi_eval.report.texts import escaped, excerpt, first_difference, plain, points, printable, table
 
 _CODE_LINES = 400
@@ -70,9 +70,7 @@ def listing(rows: Iterable[tuple[tuple[str, str], Mapping[str, Any]]], *, most: 
 def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
     problem, submission = map(printable, name)
     if "all_subtasks_results" in row:
-        full = sum(subtask["points"] for subtask in row["all_subtasks_results"] or ())
-        total = row.get("total_score")
-        score = f"{points(total)} of {points(full)} points"
+        score = f"{points(row.get('total_score'))} of {points(full_marks_of(row))} points"
     else:
         score = f"{_passed(row)} tests"
     result = f"{row['verdict']}, {score}" if row.get("verdict") else "not judged"

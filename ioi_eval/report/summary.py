@@ -10,7 +10,7 @@ from typing import Any
 from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
-from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, problem_estimates
+from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, limited_score, problem_estimates
 from ioi_eval.report.totals import CpuSplit, scores_of
 from ioi_eval.selection import reasoning_length
 
@@ -137,7 +137,7 @@ def _problem(tally: ProblemTally) -> dict[str, Any]:
         "best_score": tally.best,
         "best_submission": tally.best_submission,
         "all_submissions_score": together.at_least,
-        "limit_50_score": tally.best_of_50,
+        "limit_50_score": limited_score(tally.rows, problem),
         "subtasks": [
             {
                 "subtask": best.subtask,

@@ -135,13 +135,8 @@ class ProblemTally:
         """Full marks of the problem."""
         return math.fsum(subtask.points for subtask in self.problem.subtasks)
 
-    @property
-    def best_of_50(self) -> float:
-        """The points if only 50 submissions, chosen without knowing their scores, count."""
-        return limited_score(self.rows, self.problem)
 
-
-def problem_estimates(tallies: Sequence[ProblemTally], *, intervals: bool = True) -> dict[str, Estimate]:
+def problem_estimates(tallies: Sequence[ProblemTally], *, intervals: bool) -> dict[str, Estimate]:
     """Means over problems: the average share of the points that a submission gets, and pass@k with k as text.
 
     Solved means full marks in every subtask; submissions that could not be judged are left out. pass@k is given only if

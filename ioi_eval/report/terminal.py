@@ -98,11 +98,9 @@ def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
     )
 
 
-def share(estimate: Mapping[str, float | None] | None) -> str:
+def share(estimate: Mapping[str, Any] | None) -> str:
     """A mean share with its interval: `62.50 % [41.67, 83.33]`; `–` if there is none."""
-    if estimate is None or estimate["value"] is None:
-        return "–"
-    return percent(estimate["value"], estimate["low"], estimate["high"])
+    return "–" if estimate is None else percent(estimate["value"], estimate["low"], estimate["high"])
 
 
 def group_cells(summary: Mapping[str, Any], *, max_ks: int = 20) -> tuple[list[str], list[list[str]]]:
@@ -119,9 +117,8 @@ def _group_row(group: Mapping[str, Any], ks: Sequence[str], years: Sequence[int]
     counts, contests = group["submissions"], {contest["year"]: contest for contest in group["contests"]}
     row = [group["name"], str(counts["scored"]), str(counts["undecided"]), str(len(group["problems"]))]
     row.append(share(group["average_score"]))
-    for k in ks:
-        value, (low, high) = group["pass_at_k"].get(k), group["pass_at_k_interval"].get(k, (None, None))
-        row.append(share({"value": value, "low": low, "high": high}))
+    values, intervals = group["pass_at_k"], group["pass_at_k_interval"]
+    row.extend(percent(values[k], *intervals[k]) if k in values else "–" for k in ks)
     row.extend(bounded(contests[year], name) if year in contests else "–" for year in years for name in _SUMS)
     return row
 

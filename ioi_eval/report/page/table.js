@@ -282,7 +282,6 @@ function rightOf(verdicts) {
   return `${verdicts.filter((verdict) => verdict === "AC").length} of ${verdicts.length} accepted${skipped ? `, ${skipped} not run` : ""}`;
 }
 
-const FAILED = (test) => test.verdict !== "AC" && test.verdict !== "SKIPPED";
 const box = (label, text, className = "") => (text ? [el("h3", {}, label), el("pre", { class: className, tabindex: "0", "aria-label": label }, text)] : []);
 
 function testLine(test) {
@@ -300,7 +299,7 @@ function testLine(test) {
 // The details of a submission: first why it failed, then its subtasks, tests and program.
 function detail(shown, problem) {
   const tests = shown.tests ?? [];
-  const failing = tests.find(FAILED);
+  const failing = tests.find((test) => test.verdict !== "AC" && test.verdict !== "SKIPPED");
   const isChecked = shown.subtasks && ["WA", "PA"].includes(failing?.verdict);
   const facts = [["subtask it was written for", shown.target], ["language", shown.language], ["code found by", shown.extraction], ["judged by", shown.judged]].filter(([, value]) => value);
   return [
