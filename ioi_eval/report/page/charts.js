@@ -299,7 +299,7 @@ function limitChart(title, rows, isTime) {
     add(picture, [svg("line", { class: "limit", x1: left + 10 * slot, x2: left + 10 * slot, y1: 0, y2: y(0) }),
       svg("text", { x: left + 10 * slot - 4, y: 9, "text-anchor": "end" }, "limit"),
       [0, 2, 4, 6, 8, 10].map((bin) => [svg("line", { class: "axis", x1: left + bin * slot, x2: left + bin * slot, y1: y(0), y2: y(0) + 5 }),
-        svg("text", { class: "tick", x: left + bin * slot, y: height - 24, "text-anchor": "middle" }, `${10 * bin} %`)]).flat(),
+        svg("text", { class: "tick", x: left + bin * slot, y: height - 24, "text-anchor": "middle" }, `${10 * bin} %`)]),
       svg("text", { class: "tick", x: width, y: height - 24, "text-anchor": "end" }, "more"),
       svg("text", { x: (left + width) / 2, y: height - 3, "text-anchor": "middle" }, `${isTime ? "CPU time" : "peak memory"}, % of the limit`)]);
     return picture;

@@ -1,9 +1,8 @@
 // Making elements, unpacking data, and statistics. Texts from results are inserted as text, never as markup.
 
+// Children may be nested lists; null is left out.
 function add(parent, children) {
-  for (const child of children.flat()) {
-    if (child !== null && child !== undefined) parent.append(child);
-  }
+  parent.append(...children.flat(9).filter((child) => child !== null && child !== undefined));
   return parent;
 }
 

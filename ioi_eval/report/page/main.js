@@ -4,7 +4,7 @@ function section(view, id, title, content) {
   const holder = el("div", {});
   const fill = () => {
     const focused = holder.contains(document.activeElement) ? document.activeElement.id : "";
-    holder.replaceChildren(...(view.hasNoGroup ? [el("p", {}, "No group is selected.")] : content(show)).flat(9).filter((one) => one !== null && one !== undefined));
+    holder.replaceChildren(add(new DocumentFragment(), view.hasNoGroup ? [el("p", {}, "No group is selected.")] : content(show)));
     if (focused) document.getElementById(focused)?.focus();
   };
   const show = () => {
@@ -75,7 +75,7 @@ function about(summary) {
     open.map((run) => el("p", { class: "warning" }, run.pending ? `${run.pending}. Run the same command again to continue.` : `${run.directory} is not complete: something could not be judged; see below.`)),
     summary.rows > summary.shown ? el("p", { class: "warning" }, `The table holds the first ${summary.shown.toLocaleString("en")} of ${summary.rows.toLocaleString("en")} submissions; charts are of all.`) : [],
     notes.length ? el("details", {}, el("summary", {}, counted(notes.length, "note")), el("ul", {}, notes.map((note) => el("li", {}, note)))) : [],
-  ].flat(9);
+  ];
 }
 
 async function start() {
@@ -101,7 +101,7 @@ async function start() {
     settle(main); // last: it makes the browser lay the page out
   };
   const holder = el("section", { id: "submissions", "aria-labelledby": "submissions-title" }, el("h2", { id: "submissions-title" }, "Submissions"));
-  add(main, [...about(summary), controls(view, changed), sections.map((one) => one.element), holder].filter((one) => one !== null));
+  add(main, [about(summary), controls(view, changed), sections.map((one) => one.element), holder]);
   document.body.append(patterns());
   changed();
   const contents = [...sections.map((one) => [one.id, one.title]), ["submissions", "Submissions"]];

@@ -130,7 +130,7 @@ function contestTables(view) {
       el("p", { class: "quiet" }, `${medals ? `Points needed for medals: ${medals}. ` : ""}Source: ${contest.source}`),
     ];
   });
-  return [...shown, el("p", { class: "quiet" }, "Sum of best subtasks: each subtask counts with the most points that one of the submissions has for it. The 50 are chosen without knowing their scores: the subtasks they were written for take turns, the last subtask first. Groups are not counted among the contestants; a group shares the rank of contestants with as many points.")].flat();
+  return [shown, el("p", { class: "quiet" }, "Sum of best subtasks: each subtask counts with the most points that one of the submissions has for it. The 50 are chosen without knowing their scores: the subtasks they were written for take turns, the last subtask first. Groups are not counted among the contestants; a group shares the rank of contestants with as many points.")];
 }
 
 function heatValue(cells, measure) {

@@ -238,7 +238,7 @@ class Submissions {
     button.setAttribute("aria-expanded", "true");
     const holder = el("div", { class: "detail" }, "Unpacking …");
     row.after(el("tr", { class: "opened" }, el("td", { colspan: COLUMNS.length }, holder)));
-    holder.replaceChildren(...add(document.createDocumentFragment(), [await this.opened(index)]).childNodes);
+    holder.replaceChildren(add(new DocumentFragment(), await this.opened(index)));
   }
 
   async opened(index) {
@@ -256,7 +256,7 @@ class Submissions {
     if (rows.verdict[index] === view.summary.verdicts.indexOf("NC") && !shown.text) shown.text = `These results do not have it: see submission ${rows.id[index]} in the dump.`;
     const fact = (name) => this.cells(index)[name];
     const hidden = el("p", { class: "narrow" }, `group: ${fact("group")}; CPU time, s: ${fact("time")}; peak memory, MiB: ${fact("memory")}`);
-    return [hidden, this.copyNote(index), detail(shown, view.summary.problems[rows.problem[index]]), el("p", { class: "quiet" }, `Submission ${rows.id[index]} is ${where}.`)].flat(9);
+    return [hidden, this.copyNote(index), detail(shown, view.summary.problems[rows.problem[index]]), el("p", { class: "quiet" }, `Submission ${rows.id[index]} is ${where}.`)];
   }
 }
 
@@ -318,5 +318,5 @@ function detail(shown, problem) {
         tests.map((test) => [test.name, test.verdict === "SKIPPED" ? "not counted" : test.verdict, test.message || test.stderr || "", test.time ?? "–", test.memory ?? "–"].map(String)), { left: 3 }),
       shown.more ? el("p", { class: "quiet" }, `${counted(shown.more, "test")} more; those that failed are shown first.`) : null) : [],
     shown.code ? box("Program", shown.code) : [el("p", {}, "There is no program."), box("What the model wrote", shown.text, "words")],
-  ].flat(9);
+  ];
 }
