@@ -172,11 +172,10 @@ class Page:
         for group, contests in contests_by_group(rows, days, near).items():
             for item in contests:
                 entry = by_name.setdefault(item["name"], _contest_values(item))
-                total = item["scores"][SelectionMethod.ROUND_ROBIN].value
-                meaning = item["ranks"][SelectionMethod.ROUND_ROBIN].meaning()
-                entry["groups"].append((-total, self.group_names.index(group), *_points_and_ranks(item), meaning))
+                total, index = item["scores"][SelectionMethod.ROUND_ROBIN].value, self.group_names.index(group)
+                entry["groups"].append((-total, index, {"group": index, **_points_and_ranks(item)}))
         for entry in by_name.values():
-            entry["groups"] = [line for _, *line in sorted(entry["groups"])]
+            entry["groups"] = [values for _, _, values in sorted(entry["groups"])]
         return list(by_name.values())
 
     def _full(self, name: str, cell: Cell) -> float:
@@ -293,14 +292,16 @@ def _contest_values(contest: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _points_and_ranks(contest: Mapping[str, Any]) -> Iterator[Any]:
-    """Points and rank for each method, then why the points are a lower bound, if they are."""
-    full = points(contest["full_marks"])
-    for method in RANKED_METHODS:
-        rank = contest["ranks"][method].text()
-        yield f"{points(contest['scores'][method].value)} of {full}{': ' if rank else ''}{rank}"
+def _points_and_ranks(contest: Mapping[str, Any]) -> dict[str, Any]:
+    """Points and rank of a group for each method, and why the points are a lower bound, if they are."""
+    scores, ranks, full = contest["scores"], contest["ranks"], points(contest["full_marks"])
+    texts = [[f"{points(scores[method].value)} of {full}", ranks[method].text()] for method in RANKED_METHODS]
     judge_errors = f"{counted(contest['unscored'], 'submission')} without a score (JE): the points are a lower bound."
-    yield " ".join(filter(None, [contest["warning"], judge_errors if contest["unscored"] else ""]))
+    return {
+        "ways": [": ".join(filter(None, text)) for text in texts],
+        "meaning": ranks[SelectionMethod.ROUND_ROBIN].meaning(),
+        "note": " ".join(filter(None, [contest["warning"], judge_errors if contest["unscored"] else ""])),
+    }
 
 
 def _run(results: PageResults) -> dict[str, Any]:

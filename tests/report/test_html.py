@@ -81,7 +81,7 @@ def test_a_problem_whose_name_is_shown_otherwise_has_a_place_in_the_contest(tmp_
     """The page shows one blank for two, and the first characters of a long name."""
     rows = [contest_row("a", 1.0, problem_id="two  rivers"), contest_row("b", 0.0, problem_id="x" * 200)]
     (contest,) = Page([write_results(tmp_path / "out", rows)], standings=[Standings(contest="all")]).contests
-    assert contest["groups"][0][1].startswith("50 of 100")
+    assert contest["groups"][0]["ways"][0].startswith("50 of 100")
 
 
 def test_numbers_of_a_contest(tmp_path: Path) -> None:
@@ -298,18 +298,18 @@ def test_groups_are_compared_with_contestants(tmp_path: Path) -> None:
     assert contest["source"].startswith("http://")
     lower = "1 submission without a score (JE): the points are a lower bound."
     assert contest["groups"] == [
-        [0, *["600 of 600: gold"] * 3, "", ""],
-        [1, "300 of 600: silver", *["350 of 600: silver"] * 2, lower, ""],
+        {"group": 0, "ways": ["600 of 600: gold"] * 3, "note": "", "meaning": ""},
+        {"group": 1, "ways": ["300 of 600: silver", *["350 of 600: silver"] * 2], "note": lower, "meaning": ""},
     ]
     table = tmp_path / "ioi.csv"
     table.write_text("points,year\n310,2008\n9,2008\n1,2008\n")
     (contest,) = Page([out], standings=read_standings(str(table))).contests
     assert contest["contestants"] == 3
-    assert contest["groups"][1][1] == "300 of 600: rank 2 of 3, percentile 67"
+    assert contest["groups"][1]["ways"][0] == "300 of 600: rank 2 of 3, percentile 67"
     meaning = (
         "Rank 1 of 3: 0 of 3 contestants have more points. Percentile 100: 100 % of the contestants have fewer points."
     )
-    assert contest["groups"][1][-1] == meaning
+    assert contest["groups"][1]["meaning"] == meaning
     assert Page([out], standings=[Standings(contest="c", year="1999")]).contests == []
     apps = write_results(tmp_path / "apps", [apps_row("a", True)])
     assert Page([apps], standings=[Standings(contest="c", totals=(1.0,))]).contests == []

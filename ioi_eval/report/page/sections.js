@@ -118,15 +118,15 @@ const WAYS = ["best submission to each problem", "sum of best subtasks, 50 submi
 function contestTables(view) {
   const shown = view.summary.contests.map((contest) => {
     const medals = Object.entries(contest.cutoffs).map(([medal, least]) => `${medal} ${points(least)}`).join(", ");
-    const ranked = contest.groups.filter(([group]) => view.groups.includes(group));
+    const ranked = contest.groups.filter((of) => view.groups.includes(of.group));
     if (!ranked.length) return el("p", {}, `No selected group has submissions to ${contest.name}.`);
-    const rows = ranked.map(([group, ...cells]) => [view.summary.groups[group], ...cells]);
-    const hasNotes = rows.some((row) => row[4]);
+    const hasNotes = ranked.some((of) => of.note);
+    const rows = ranked.map((of) => [view.summary.groups[of.group], ...of.ways, ...(hasNotes ? [of.note] : [])]);
     const among = contest.contestants ? `, ${medals ? "medal, " : ""}rank and percentile among the ${counted(contest.contestants, "contestant")} of ${contest.name}` : ` and medal in ${contest.name}`;
-    const [, , ranking, , , meaning] = ranked[0];
+    const { ways: [, roundRobin], meaning } = ranked[0];
     return [
-      table(`Points${among}, the most points first`, ["group", ...WAYS, ...(hasNotes ? ["note"] : [])], rows.map((row) => row.slice(0, hasNotes ? 5 : 4)), { left: 5, className: "sticky" }),
-      el("p", {}, meaning ? `How to read it: "${ranking}". ${meaning}` : "The contestants' points are not known, only those needed for medals: so there is no rank."),
+      table(`Points${among}, the most points first`, ["group", ...WAYS, ...(hasNotes ? ["note"] : [])], rows, { left: 5, className: "sticky" }),
+      el("p", {}, meaning ? `How to read it: "${roundRobin}". ${meaning}` : "The contestants' points are not known, only those needed for medals: so there is no rank."),
       el("p", { class: "quiet" }, `${medals ? `Points needed for medals: ${medals}. ` : ""}Source: ${contest.source}`),
     ];
   });
