@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 DRAWS = 1000
 SEED = 20210520  # the day APPS was published
 _CUT = DRAWS // 40  # 2.5 %
+_AT_ONCE = 1 << 15  # random numbers, which then take about a megabyte
 INTERVALS = f"95 % bootstrap intervals from {DRAWS:,} draws of problems"
 """The note in reports about their intervals."""
 
@@ -70,9 +71,13 @@ def mean_estimates(columns: Mapping[str, Sequence[float]], *, intervals: bool = 
         return {name: Estimate(value=mean, low=None, high=None) for name, mean in zip(columns, means, strict=True)}
     both = np.concatenate((table, table[:, ::-1]))
     sums = np.empty((DRAWS // 2, len(both)))
-    for draw in range(len(sums)):
-        indices = random_numbers(draw * count, count).astype(np.uint64) * count >> 32
-        sums[draw] = both @ np.bincount(indices.astype(np.int64), minlength=count)
+    step = max(1, _AT_ONCE // count)
+    for start in range(0, len(sums), step):
+        draws = min(step, len(sums) - start)
+        indices = random_numbers(start * count, draws * count).astype(np.uint64) * count >> 32
+        indices += np.repeat(np.arange(draws, dtype=np.uint64) * count, count)  # each draw has its own counters
+        times = np.bincount(indices.astype(np.int64), minlength=draws * count).reshape(draws, count)
+        sums[start : start + draws] = times @ both.T
     drawn = np.sort(sums.reshape(DRAWS, -1), axis=0) / count
     drawn[np.abs(drawn) < 1e-6] = 0.0
     return {
