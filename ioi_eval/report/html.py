@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from ioi_eval.errors import InputError
 from ioi_eval.model import Verdict
 from ioi_eval.report.groups import label_of
-from ioi_eval.report.html_cells import KS, Cell, cells_of
+from ioi_eval.report.html_cells import CURVE_KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow, shown_name
 from ioi_eval.report.result_sets import Family
@@ -146,7 +146,7 @@ class Page:
             "made": __version__,
             "family": "apps" if self.family is Family.APPS else "contest",
             "groups": self.group_names,
-            "ks": KS,
+            "ks": CURVE_KS,
             "verdicts": [verdict.value for verdict in Verdict],
             "verdict_names": {str(verdict): name for verdict, name in VERDICT_NAMES.items()},
             "problems": [_problem_values(name, self._problems[name]) for name in self._order],

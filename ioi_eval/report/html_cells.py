@@ -17,7 +17,7 @@ from typing import Any
 from ioi_eval.estimates import all_among
 from ioi_eval.report.html_rows import PageProblem, PageRow
 
-KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+CURVE_KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 """The values of k at which a curve has points."""
 
 BINS = 12  # ten for tenths of the limit, one up to a tenth over it, one for more
@@ -59,7 +59,7 @@ class Cell:
     def as_dict(self, full: float) -> dict[str, Any]:
         """The numbers for JSON, as shares of full marks of the problem (`full`)."""
         judged = self.scores.total()
-        ks = [k for k in KS if k <= judged]
+        ks = [k for k in CURVE_KS if k <= judged]
         values: dict[str, Any] = {
             "n": judged,
             "je": self.verdicts["JE"],
