@@ -83,7 +83,7 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
         pid = fork_sibling()
         if pid == 0:
             control.close()
-            os._exit(_become_contestant(request, fds, grader))  # at once: unwinding would free objects that forks share
+            os._exit(_become_contestant(request, fds, grader))  # unwinding would free objects that forks share
         for fd in descriptors:
             os.close(fd)
         control.send(b'{"pid": %d}' % pid)

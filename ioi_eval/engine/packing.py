@@ -4,8 +4,8 @@ A job should be so long that its start hardly counts, and so short that at the e
 while the others are idle: about `BUNDLE_S`. How long a test takes is not known in advance. So the first job of a run is
 small; the size of the others follows from what tests of that problem have taken so far (for a problem without any, from
 the tests of all problems). (A job that also compiles its program has as many tests as it may have, because otherwise
-the program would travel.) A job that has taken `BUNDLE_S` begins no other test: if a submission is slower than others,
-idle slots can run its remaining tests.
+the program would have to be sent.) A job that has taken `BUNDLE_S` begins no other test: if a submission is slower than
+others, idle slots can run its remaining tests.
 
 A submission also uses slots that are idle. A test that runs there may turn out not to matter, because one before it
 scores 0. This changes no result (proof in `judging.py`), and the slot would have been idle otherwise.

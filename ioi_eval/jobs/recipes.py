@@ -77,7 +77,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uncompiled:
-    """A program that the job which runs it compiles first, so that it need not travel.
+    """A program that the job which runs it compiles first, so that it need not be sent.
 
     Args:
         recipe: how; it has one artifact.

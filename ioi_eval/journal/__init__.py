@@ -39,7 +39,7 @@ a power failure: the file is cut there, and those few submissions are judged aga
 still be read, and what to do.
 
 **Two writers** would mix their records. A lock (`flock` on `.lock` beside the journal, released when the process
-ends in any way) makes the second one fail at once; the message names the first.
+ends in any way) makes the second one fail immediately; the message names the first.
 
 **What is not written.** A failure of ours (no sandbox, lost answer) says nothing about the submission, so it is
 never written, and the next run judges that submission again. If a judge program failed twice on the same test, or does

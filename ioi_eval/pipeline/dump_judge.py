@@ -4,7 +4,7 @@ A feeder reads rows in a thread. There are seven cases:
 
 - the row is refused;
 - it is written already, with the result of an earlier run (`None`);
-- it has no program, and is judged at once;
+- it has no program, and is judged immediately;
 - an earlier run has judged it;
 - an identical program was judged;
 - an identical program is being judged: the row *follows* that one, its leader;
@@ -186,7 +186,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             self._changed.notify_all()
 
     async def _judge_empty(self, candidates: Sequence[CandidateT]) -> None:
-        """Judge the rows of a batch without a program: at once, because nothing is run, and only one for each problem,
+        """Judge the rows of a batch without a program: immediately, as nothing is run, and only one for each problem,
         because the results of the others are the same."""
         same: list[tuple[CandidateT, int]] = []
         for candidate in candidates:

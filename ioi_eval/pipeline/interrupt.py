@@ -1,4 +1,4 @@
-"""Ctrl-C: the first one ends the run in good order, the second one ends it at once.
+"""Ctrl-C: the first one lets the run write its results and end, the second one ends it immediately.
 
 The same holds for SIGTERM, which schedulers send before they kill, and for SIGHUP, which a terminal sends when it is
 closed. If `nohup` started the run, SIGHUP is ignored.
@@ -79,4 +79,4 @@ class Interrupts:
         if self._work is not None:
             self._work.cancel()
         with contextlib.suppress(OSError):  # of a terminal that is closed
-            print("\nInterrupted: writing what is there. Once more to leave at once.", file=sys.stderr, flush=True)
+            print("\nInterrupted: writing what is there. Ctrl-C again ends immediately.", file=sys.stderr, flush=True)

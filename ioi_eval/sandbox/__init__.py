@@ -46,10 +46,10 @@ class Target:
         max_body_bytes: the largest request it accepts; `None` for no bound.
         narrowed: the limits of the machine that give programs less than judging grants elsewhere, as text for
             fingerprints; empty if none do.
-        is_remote: whether jobs travel over a network. In the profile `bundled` the first job of a compiled program then
-            compiles it too, if `max_wall_ms` leaves time for that.
-        is_only: whether no other target with workers may judge the submission; set by `engine/target.py`. Its jobs then
-            wait for it as long as for all targets.
+        is_remote: whether jobs are sent over a network. In the profile `bundled` the first job of a compiled program
+            then compiles it too, if `max_wall_ms` leaves time for that.
+        is_only: whether no other target with workers may judge the submission; set by `engine/target.py`. If its
+            workers are lost, its jobs then wait for them as long as if those of all targets were lost.
     """
 
     name: str

@@ -1,9 +1,9 @@
 """Judges a submission with our runner: one compilation, then many tests in each job (in the classic profile one).
 
-The first job compiles the program and runs its first tests, so that it needs one box, and most programs never travel
+The first job compiles the program and runs its first tests, so that it needs one box, and most programs are never sent
 to a worker: they take megabytes, their sources kilobytes. If that job makes no program, what follows is as without it.
-On this machine a program is compiled by a job of its own if slots are idle, which can then share its tests at once, or
-if programs are kept for later runs.
+On this machine a program is compiled by a job of its own if slots are idle, which can then share its tests immediately,
+or if programs are kept for later runs.
 
 What is repeated, and why:
 - a compilation with a precompiled header that produced no program, or took more than `_SURE_SHARE` of its CPU limit:
@@ -379,7 +379,7 @@ def _program_file(run: SubmissionRun) -> bytes:
 
 
 async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
-    """The results of two coroutines that run at once.
+    """The results of two coroutines that run concurrently.
 
     Raises:
         The error of the one that failed, and the other is cancelled; if both failed together, the error of the first.

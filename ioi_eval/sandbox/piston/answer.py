@@ -89,7 +89,7 @@ def checked(endpoint: str, result: Execution | SandboxError, job: Job) -> Execut
 def check_runner(execution: Execution, job: Job) -> None:
     """Check that an answer comes from the runner, and from this job's.
 
-    A server may answer at once and in Piston's format, but without the runner: its disk is full, or a proxy has mixed
+    A server may answer immediately, in Piston's format, but without the runner: its disk is full, or a proxy has mixed
     up answers. It would be given one job after the other, since it is always free. Servers since isolate answer when
     the process ends, sometimes before they have read all of its output. A job that was killed may have been stopped by
     a limit, so nothing is known of it. `jobs/runner_answer.py` checks the answer fully.

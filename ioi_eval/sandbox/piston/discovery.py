@@ -205,7 +205,7 @@ class Prober:
         return worker
 
     async def _measure_sizes(self, url: URL, installed: InstalledStarter) -> tuple[int, int | None]:
-        """The longest answer and the longest request; at once, as each may wait behind jobs of other clients."""
+        """The longest answer and the longest request, measured together: each may wait behind jobs of other clients."""
         try:
             async with asyncio.TaskGroup() as group:
                 output = group.create_task(self._measure_output(url, installed))

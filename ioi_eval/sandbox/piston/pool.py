@@ -11,9 +11,9 @@ A job asks for a slot with a `SlotRequest`. The caller is woken when the request
 between two awaits. Everything else happens in these calls, or in `tick`, which is called four times a second.
 
 **Order.** Endpoints that run jobs in the same way are a group. In a group jobs are served in the order in which they
-arrived. A job that is sent again keeps its place. A free slot goes to the first job at once; a job goes to the endpoint
-that runs the fewest jobs, and of several to the one that was idle longest. The endpoint that has just failed a job gets
-it again only if there is no other. This costs the same for two endpoints and for two thousand.
+arrived. A job that is sent again keeps its place. A free slot goes to the first job immediately; a job goes to the
+endpoint that runs the fewest jobs, and of several to the one that was idle longest. The endpoint that has just failed a
+job gets it again only if there is no other. This costs the same for two endpoints and for two thousand.
 
 **Alone.** A job that must run alone reserves the machine with the fewest jobs. That machine's endpoints, of all groups,
 get no new jobs, and when the last one ends, the job starts. If another machine becomes idle before, the job takes that
@@ -27,8 +27,8 @@ silent for a while. If checks fail for long, the jobs there are abandoned.
 the cluster as a whole sends too many again; a job that was held back for `patience_s` fails.
 
 **No endpoint in service.** While no endpoint of a group is in service its jobs wait, and fail after `patience_s`. Later
-jobs fail at once, until an endpoint is back, but for those that only this group may run (`is_only`). While other groups
-are in service, jobs that can move there fail after `LOST_AFTER_S` already.
+jobs fail immediately, until an endpoint is back, except those that only this group may run (`is_only`). While other
+groups are in service, jobs that can move there fail after `LOST_AFTER_S` already.
 
 **No connection.** An endpoint may answer checks and yet accept no job, so that it enters and leaves service for ever. A
 job fails that got no connection for `patience_s`, if meanwhile no endpoint of its group has accepted any job.

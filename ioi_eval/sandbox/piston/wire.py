@@ -54,7 +54,7 @@ IDLE_COMPILE = StageLimits(wall_ms=10_000, cpu_ms=10_000)
 LONGEST_ON_SERVER_MS = (1 << 31) - 1
 """The longest time that a server can represent, in ms.
 
-Source: Node's `setTimeout` fires at once for longer times, so a job would be killed before it starts (v3); isolate
+Source: Node's `setTimeout` fires immediately for longer times, so a job would be killed before it starts (v3); isolate
 stores `--time` and `--wall-time` in ms in an `int` (`isolate.c`, `timeout = 1000*atof(optarg)`; v4)."""
 
 SERVER_QUEUE_S = (60.0, 900.0)
@@ -232,7 +232,7 @@ def sent_files(job: Job, starter: Starter, *, package: str = "") -> tuple[JobFil
     first = "compile" if "compile" in files and job.kind is JobKind.SCRIPTS else MAIN
     if first == "compile" and starter is Starter.BASH:
         raise RejectedError(
-            "the stock bash package has no compile stage: a job that brings a `compile` script is to be joined first"
+            "the stock bash package has no compile stage: a job with a `compile` script must be joined first"
         )
     if job.kind is JobKind.RUNNER:
         reserved = [name for name in files if name == PACKED or name.endswith(DEFLATED)]
