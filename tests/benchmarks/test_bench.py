@@ -251,7 +251,7 @@ def test_inputs_of_benchmarks_are_described() -> None:
     )
     assert asked == set(ended.stdout.split())
     text = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
-    assert {name for name in asked if f"{name}=" not in text} == set()
+    assert {name for name in asked if f"`{name}`" not in text} == set()
 
 
 def test_every_benchmark_is_listed() -> None:
@@ -260,4 +260,4 @@ def test_every_benchmark_is_listed() -> None:
     programs = {path.name for path in BENCHMARKS.glob("*.py") if re.search(r"^ +report\(", path.read_text(), re.M)}
     assert set(commands) == programs
     text = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
-    assert {name for name in programs if f"benchmarks/{name}" not in text} == set()
+    assert {name for name in programs if f"`{name}`" not in text} == set()

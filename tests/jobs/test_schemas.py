@@ -86,6 +86,6 @@ def test_the_schemas_have_the_package_s_values() -> None:
 def test_the_specification_names_every_fault_of_a_judge_program() -> None:
     """PROTOCOL.md lists the same faults of a JE as the schema, which the runner's lines are compared with."""
     text = (SCHEMAS.parent / "PROTOCOL.md").read_text(encoding="utf-8")
-    listed = re.search(r'`"fault"` \(([^)]+)\)', text)
-    assert listed is not None
-    assert re.findall(r"`(\w+)`", listed[1]) == schema("lines")["$defs"]["test"]["properties"]["fault"]["enum"]
+    _, _, table = text.partition("| `fault` |")
+    cells = [line.split(" | ")[0] for line in table.partition("\n\n")[0].splitlines()[2:]]
+    assert re.findall(r"`(\w+)`", "".join(cells)) == schema("lines")["$defs"]["test"]["properties"]["fault"]["enum"]
