@@ -67,8 +67,8 @@ def interpreter_line(python: Interpreter, asked: str, *, is_here: bool) -> str:
     if first is None or os.path.realpath(first) == os.path.realpath(python.path):
         return text
     return (
-        f"{text}. It is not {first}, which comes first on your PATH: boxes look in {PATH} only; for another one "
-        "give its path with --python, where other users may read it"
+        f"{text}. It is not {first}, which comes first on your PATH, because boxes look in {PATH} only. To use another "
+        "interpreter give its path with --python; other users must be able to read it"
     )
 
 
