@@ -41,7 +41,8 @@ MAX_SOURCE_FILES = 32
 SOURCE_COLUMNS = ("source_files", "code")
 """The columns that may contain source files; the first that is not empty counts."""
 
-_NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
+_NAME = re.compile(r"\w[\w.+-]{0,254}", re.ASCII)
+"""Of a source file. Longer names cannot be made in a box. Source: Linux, NAME_MAX."""
 
 PROGRAM_COLUMNS = (*SOURCE_COLUMNS, "generation", "messages", *OUTPUT_COLUMNS)
 """Every row has at least one of these columns."""
@@ -233,7 +234,8 @@ def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
         if not (name.endswith((*language.endings, *rules_of(language).header_endings)) and _NAME.fullmatch(name)):
             endings = ", ".join(language.endings)
             raise row.error(
-                f"{column} holds the file {name!r}, which is not the name of a source in its language ({endings})"
+                f"{column} holds the file {name!r}, which is not the name of a source in its language ({endings}), of "
+                "at most 255 bytes"
             )
         if name in files:
             raise row.error(f"{column} holds {name} twice")
