@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import assert_never
 
 from ioi_eval.config import JudgeLimits, RunPolicy
@@ -40,7 +40,6 @@ class Programs:
         checker, manager: the judge programs.
         submission: the program, or how the job compiles it; for an interpreter, the file that it reads
             (`jobs.harness.program_file`); `None` for none.
-        outputs: outputs that were submitted instead of a program, by test.
         static: whether the program needs no libraries.
         libraries: the target's libraries that the program may need, if it is not static.
         interpreter: a Python, for a program in Python.
@@ -51,7 +50,6 @@ class Programs:
 
     runner: Content
     submission: Content | Uncompiled | None
-    outputs: Mapping[str, Content] = field(default_factory=dict)
     static: bool
     libraries: tuple[str, ...] = ()
     checker: Content | None = None

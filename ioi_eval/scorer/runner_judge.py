@@ -325,7 +325,6 @@ class RunnerJudge:
         programs = Programs(
             runner=await self._builder.runner(target),
             submission=submission,
-            outputs=run.outputs,
             static=tool is None or (isinstance(tool, Toolchain) and tool.static),
             libraries=target.toolchain.libraries,
             checker=judges.checker,
@@ -334,10 +333,13 @@ class RunnerJudge:
             preload="" if interpreter is None else harness.preloaded(run.submission.code or "", calls=False),
         )
         exhaustive, return_bytes = run.judging.exhaustive, self._return_bytes
+        most = problem.output_limit_bytes or self._policy.output_bytes
+        # One byte more is OLE already, and a worker could refuse a job with all of them: that would be JE.
+        outputs = {test: content[: most + 1] for test, content in run.outputs.items()}
         return Program(
             problem=problem.key,
             content=submission,
-            tests=given_tests(problem, run.outputs),
+            tests=given_tests(problem, outputs),
             setup=problem_setup(problem, programs, self._policy, exhaustive=exhaustive, return_bytes=return_bytes),
             package=self._package(problem, target),
         )

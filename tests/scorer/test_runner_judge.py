@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import Policy
 from ioi_eval.engine.packing import WHOLE_ANSWERS
 from ioi_eval.errors import TransportError
 from ioi_eval.model import (
+    Content,
     Execution,
     Isolation,
     Job,
@@ -83,6 +85,7 @@ class Machine:
         self.asked: list[int] = []
         self.orders: set[str] = set()
         self.limits: list[str] = []
+        self.outputs: list[Content] = []
 
     def targets(self) -> Sequence[Target]:
         """One target."""
@@ -108,6 +111,7 @@ class Machine:
         first = not self.asked
         self.asked.append(tests)
         self.alone.append(job.alone)
+        self.outputs += [file.content for file in job.files if file.name.endswith(".out")]
         if len(self.asked) - 1 in self._lost:
             raise TransportError("the answer was lost")
         if self._refuses:
@@ -135,7 +139,14 @@ def _said(stdout: str) -> Execution:
 
 
 def judge(
-    cache: Path, machine: Machine, *, tests: int, times: int = 1, verdict: Verdict = Verdict.AC, **options: Any
+    cache: Path,
+    machine: Machine,
+    *,
+    tests: int,
+    times: int = 1,
+    verdict: Verdict = Verdict.AC,
+    content: bytes = b"1",
+    **options: Any,
 ) -> None:
     """Judge outputs for this number of tests several times with one scorer. Each time the verdict is the
     expected one.
@@ -143,7 +154,7 @@ def judge(
     names = tuple(f"t{number}" for number in range(tests))
     subtasks = (Subtask(name="all", points=100, tests=names),)
     problem = small_problem(subtasks=subtasks, method=OutputOnly(output_tests=names))
-    outputs = tuple(OutputFile(test=name, content=b"1") for name in names)
+    outputs = tuple(OutputFile(test=name, content=content) for name in names)
 
     async def scenario() -> None:
         scorer = Scorer(machine, artifacts=ArtifactStore(cache), **options)
@@ -207,6 +218,13 @@ def test_memory_is_prepared_for_a_repetition_alone(tmp_path: Path) -> None:
     judge(tmp_path, machine, tests=8)
     first, second = machine.limits
     assert second == f"{first} prefault_bytes=123456789"
+
+
+def test_an_output_over_the_limit_is_not_sent_whole(tmp_path: Path) -> None:
+    """It is OLE by one byte too much. A worker could refuse a larger job, and then it would be JE."""
+    machine = Machine()
+    judge(tmp_path, machine, tests=2, content=b"12345", policy=Policy(output_bytes=3))
+    assert machine.outputs == [b"1234", b"1234"]
 
 
 def test_the_runner_is_told_what_a_server_allows(tmp_path: Path) -> None:
