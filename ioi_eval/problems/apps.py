@@ -15,7 +15,7 @@ from ioi_eval.errors import ODD_DATA, InputError, internal_error_text
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_tests import read_tests
-from ioi_eval.problems.row import Row, Source
+from ioi_eval.problems.row import Row, Source, misspelling
 
 _ID_COLUMNS = ("problem_id", "id")
 _TESTS = "input_output"
@@ -68,8 +68,9 @@ def _without_tests(source: Source, row: Row) -> InputError:
     if {"grader_files", "test_names"} <= set(row.names):
         return InputError(f"{source.describe()}: these are contest problems; `ioi-eval score` judges them")
     return InputError(
-        f"{source.describe()}: there is no column {_TESTS}, which contains the tests of a problem of APPS; the columns "
-        f"are: {row.columns}. Is it a dump, which belongs in the place of DUMP?"
+        f"{source.describe()}: there is no column {_TESTS}, which contains the tests of a problem of APPS"
+        f"{misspelling(_TESTS, row.names)}; the columns are: {row.columns}. Is it a dump, which belongs in the place "
+        "of DUMP?"
     )
 
 

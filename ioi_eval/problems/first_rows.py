@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ioi_eval.errors import InputError
-from ioi_eval.problems.row import Row
+from ioi_eval.problems.row import Row, misspelling
 
 FIRST = 100
 """How many rows are checked: no good dump begins with so many unusable rows by chance, and reading them takes no time.
@@ -55,9 +55,10 @@ def check_first_rows(rows: Iterable[Row], source: str, needs: Iterable[Need]) ->
             names = dict.fromkeys(name for row in first for name in row.names)
             null = [column for column in need.columns if column in names]
             why = f" ({' and '.join(null)} {'is' if len(null) == 1 else 'are'} null there)" if null else ""
+            similar = "" if null else next(filter(None, (misspelling(column, names) for column in need.columns)), "")
             raise InputError(
-                f"{source}: {of} has {' or '.join(need.columns)}{why}; the columns are: {', '.join(names) or 'none'}. "
-                f"{need.advice}"
+                f"{source}: {of} has {' or '.join(need.columns)}{why}{similar}; "
+                f"the columns are: {', '.join(names) or 'none'}. {need.advice}"
             )
 
 

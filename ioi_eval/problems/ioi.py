@@ -8,7 +8,7 @@ ends the run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 
@@ -18,7 +18,7 @@ from ioi_eval.model import Problem, ProblemKey, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.case_data import TestData
 from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared_columns
 from ioi_eval.problems.output_files import with_kind_argument
-from ioi_eval.problems.row import Row, Source, problem_key
+from ioi_eval.problems.row import Row, Source, misspelling, problem_key
 from ioi_eval.problems.testcases import collect_tests
 
 PROBLEM_COLUMNS = (
@@ -54,8 +54,10 @@ class ProblemSet:
 
 @dataclass(slots=True)
 class _ProblemRows:
-    """The rows of one problem: their common columns, and the subtask of each."""
+    """The rows of one problem: the first one's place and columns, their common columns, and the subtask of each."""
 
+    where: str
+    names: Sequence[str]
     shared: SharedColumns | None = None
     subtasks: list[Subtask] = field(default_factory=list)
     error: InputError | None = None
@@ -96,7 +98,7 @@ def problems_without_tests(
         try:
             drafts[key] = _draft(key, group)
         except InputError as error:
-            unusable[key] = _placed(key, error)
+            unusable[key] = _placed(key, error, group)
     return ProblemSet(problems=drafts, unusable=unusable, passed_over=passed_over)
 
 
@@ -147,7 +149,7 @@ def draft_problems(rows: Iterable[Row]) -> tuple[Problem, ...]:
         try:
             drafts.append(_draft(key, group))
         except InputError as error:
-            raise _placed(key, error) from error
+            raise _placed(key, error, group) from error
     return tuple(drafts)
 
 
@@ -169,7 +171,7 @@ def _grouped(
         if (years is not None and key.year not in years) or (ids is not None and key.id not in ids):
             passed_over.add(key)
             continue
-        group = groups.setdefault(key, _ProblemRows())
+        group = groups.setdefault(key, _ProblemRows(f"{row.source}, row {row.number}", row.names))
         if group.error is None:
             try:
                 _add(group, row)
@@ -230,11 +232,16 @@ def _with_tests(draft: Problem, data: TestData) -> Problem:
     return replace(draft, tests=with_kind_argument(draft, data.cases), notes=(*draft.notes, *data.notes))
 
 
-def _placed(key: ProblemKey, error: InputError) -> InputError:
-    """The error with the problem's key added; a row's error already names the place."""
+def _placed(key: ProblemKey, error: InputError, rows: _ProblemRows | None = None) -> InputError:
+    """The error with the problem's key and rows added; a row's error already names the place."""
     if isinstance(error, RowError) or str(error).startswith("problem "):
         return error
-    return type(error)(f"problem {key}: {error}")
+    if rows is None:
+        return type(error)(f"problem {key}: {error}")
+    unknown = [name for name in rows.names if name not in PROBLEM_COLUMNS]
+    missing = (column for column in PROBLEM_COLUMNS if column not in rows.names and column in str(error))
+    similar = next(filter(None, (misspelling(column, unknown) for column in missing)), "")
+    return type(error)(f"problem {key} ({rows.where}): {error}{similar}")
 
 
 # --------------------------------------------------------------------------- time limits for another machine

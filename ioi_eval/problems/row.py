@@ -7,11 +7,12 @@ row and column. The package `rows` makes the rows.
 
 from __future__ import annotations
 
+import difflib
 import math
 import reprlib
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -24,6 +25,10 @@ from ioi_eval.model import ProblemKey
 _NAME_BITS = 2000  # below Python's limit of digits that it prints, which is 4,300 and can be set to 640
 _NUMBER_LENGTH = 600  # the same for digits that it reads
 _INTEGER_BITS = 63  # fingerprints have the numbers of a row in JSON, which orjson writes up to 64 bits
+
+_SIMILAR = 0.8
+"""How similar two names of columns are if one may be the other, misspelled. Chosen: `test_input` and `test_output` are
+not (0.76), `uid` and `uuid` are (0.86)."""
 
 _WORDS = reprlib.Repr()
 _WORDS.maxstring = _WORDS.maxother = 60
@@ -69,7 +74,9 @@ class Row:
             needed: what it should contain, in brackets.
             advice: what to do, as a sentence.
         """
-        what = f"null{needed}" if column in self.names else f"missing{needed}; the row has: {self.columns}"
+        what = f"null{needed}"
+        if column not in self.names:
+            what = f"missing{needed}{misspelling(column, self.names)}; the row has: {self.columns}"
         return self.error(f"{column} is {what}{'. ' if advice else ''}{advice}")
 
     def has(self, column: str) -> bool:
@@ -183,6 +190,13 @@ class Row:
 
     def _wrong(self, column: str, needed: str) -> RowError:
         return self.error(f"{column} is {_short(self.values[column])}; it must be {needed}")
+
+
+def misspelling(column: str, names: Iterable[str]) -> str:
+    """Text for messages that a column is missing: the column that may be meant; empty if none has a similar name."""
+    by_name = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(column.lower(), by_name, n=1, cutoff=_SIMILAR)
+    return f", or {column} is misspelled as {by_name[near[0]]}" if near else ""
 
 
 @lru_cache(maxsize=4096, typed=True)

@@ -13,7 +13,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
 from ioi_eval.model import ProblemKey, Subtask, TestCase
 from ioi_eval.problems.case_data import Contents, KnownTests, TestData
-from ioi_eval.problems.row import Row, Source
+from ioi_eval.problems.row import Row, Source, misspelling
 
 TEST_COLUMNS = (
     "year",
@@ -82,7 +82,9 @@ def collect_tests(
 def _add(data: TestData, name: str, row: Row, contents: Contents) -> None:
     given = _bytes(row, "test_input")
     if given is None:
-        raise row.error(f"test {name} has no test_input; the row has: {row.columns}")
+        raise row.error(
+            f"test {name} has no test_input{misspelling('test_input', row.names)}; the row has: {row.columns}"
+        )
     given = _mended(given, "input", data)
     answer = _bytes(row, "test_output")
     if answer is not None:

@@ -328,7 +328,24 @@ def test_errors_that_make_a_problem_unusable(tmp_path: Path, changes: dict[str, 
     error = why_not(tmp_path, **changes)
     with pytest.raises(InputError, match=words):
         raise error
-    assert isinstance(error, RowError) or "problem 2024/sum" in str(error)
+    assert isinstance(error, RowError) or f"problem 2024/sum ({tmp_path}/p.jsonl, row 1): " in str(error)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("memory_limit", "json gives a memory_limit, or memory_limit is misspelled as memory-limit"),
+        ("grader_files", "grader_files holds no graders/manager.cpp, or grader_files is misspelled as grader-files"),
+        ("test_names", "test_names is missing (a list is needed), or test_names is misspelled as test-names"),
+    ],
+)
+def test_a_misspelled_column_of_a_problem_is_named(tmp_path: Path, column: str, words: str) -> None:
+    """So is the file. Without the column the problem may lack something else, which the message says."""
+    row = problem_row(**COMMUNICATION)
+    row[column.replace("_", "-")] = row.pop(column)
+    error = str(load(tmp_path, [row], [test_row("1-01"), test_row("1-02")]).unusable[KEY])
+    assert words in error
+    assert f"{tmp_path}/p.jsonl, row 1" in error
 
 
 @pytest.mark.parametrize(
@@ -376,6 +393,14 @@ def test_tests_that_cannot_be_used(tmp_path: Path, changes: dict[str, Any], word
     """A test without input, or two different rows of one test, make its problem unusable."""
     tests = [test_row("1-01"), test_row("1-02", **changes), test_row("1-02")]
     assert words in str(load(tmp_path, [problem_row()], tests).unusable[KEY])
+
+
+def test_a_misspelled_column_of_a_test_is_named(tmp_path: Path) -> None:
+    """Its problem cannot be judged."""
+    row = test_row("1-01")
+    row["testinput"] = row.pop("test_input")
+    error = load(tmp_path, [problem_row()], [row]).unusable[KEY]
+    assert "test 1-01 has no test_input, or test_input is misspelled as testinput; the row has" in str(error)
 
 
 def test_repeated_tests_count_once(tmp_path: Path) -> None:

@@ -50,6 +50,14 @@ def test_missing_column_lists_the_existing_ones() -> None:
         row().integer("year")
 
 
+def test_a_column_with_a_similar_name_may_be_the_missing_one() -> None:
+    """`timelimit` and `UUID` are similar; the two columns of a test are not."""
+    with pytest.raises(RowError, match=r"needed\), or time_limit is misspelled as TimeLimit; the row has: TimeLimit$"):
+        row(TimeLimit=1).number_of("time_limit")
+    with pytest.raises(RowError, match=r"test_input is missing \(a text is needed\); the row has: test_output$"):
+        row(test_output="").text("test_input")
+
+
 @pytest.mark.parametrize(("value", "name"), [("a b", "a b"), (7, "7"), (7.0, "7"), ("07", "07"), (-1, "-1")])
 def test_ids_become_text(value: object, name: str) -> None:
     """Numbers are ids too. 7.0 is a 7 from a table."""
