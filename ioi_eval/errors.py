@@ -32,6 +32,8 @@ Bugs end the run, except those that one row of data causes: the code that reads,
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -139,6 +141,31 @@ def internal_error_text(error: BaseException, doing: str) -> str:
         trace = trace.tb_next
     message = " ".join(str(error).encode("ascii", "replace").decode().split())[:200]
     return f"{doing} failed in ioi-eval itself{where}: {type(error).__name__}: {message}; please report this row"
+
+
+def similar(name: str, known: Iterable[str]) -> str | None:
+    """The most similar known name; `None` if none is similar. Case, and `_` or `-`, do not count."""
+    by_form = {_form(other): other for other in known}
+    near = difflib.get_close_matches(_form(name), by_form, n=1)
+    return by_form[near[0]] if near else None
+
+
+def _form(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
+def unknown(kind: str, name: str, known: Iterable[str], *, near: str | None = None) -> str:
+    """The message about a name that does not exist: `no such command 'scor'. Did you mean 'score'?`
+
+    Args:
+        kind: of what it is the name.
+        name: the name.
+        known: those that exist. If none is similar, the message has all of them.
+        near: the one that is meant, if it is known better than by the spelling.
+    """
+    known = list(known)
+    near = near or similar(name, known)
+    return f"no such {kind} {name!r}" + (f". Did you mean '{near}'?" if near else f"; there are: {', '.join(known)}")
 
 
 def first_own_error(error: BaseException) -> BaseException:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from ioi_eval.errors import ODD_DATA, InputError
+from ioi_eval.errors import ODD_DATA, InputError, similar
 
 
 class Kind(StrEnum):
@@ -51,11 +51,12 @@ def extension(kind: Kind, name: str, *, ours: Iterable[str] = ()) -> Any:
     """
     named: list[EntryPoint] = list(entry_points(group=kind, name=name))
     if not named:
-        existing = ", ".join(names(kind)) or "none"
-        known = ", ".join(ours)
+        own, others = list(ours), names(kind)
+        near = similar(name, [*own, *others])
         raise InputError(
-            f"no installed package has an entry point {name!r} in the group {kind}; there are: {existing}"
-            + (f"; ours are {known}" if known else "")
+            f"no installed package has an entry point {name!r} in the group {kind}"
+            + (f". Did you mean '{near}'?" if near else f"; there are: {', '.join(others) or 'none'}")
+            + (f"; ours are {', '.join(own)}" if own and not near else "")
         )
     if len({entry_point.value for entry_point in named}) > 1:
         packages = ", ".join(sorted(_package(entry_point) for entry_point in named))

@@ -94,7 +94,7 @@ def _check_key(path: Path, key: str) -> None:
         raise InputError(f"the configuration {path}: extends is not read here; put the keys of that file into this one")
     near = get_close_matches(key.lower(), KEYS, n=1, cutoff=_ALIKE)
     if near and key != near[0]:
-        raise InputError(f"the configuration {path}: mcpbr has no key {key}; did you mean {near[0]}?")
+        raise InputError(f"the configuration {path}: mcpbr has no key {key!r}. Did you mean {near[0]!r}?")
 
 
 def _check_word(path: Path, values: Mapping[str, Any], key: str, only: str) -> None:

@@ -18,7 +18,7 @@ from ioi_eval.cli.messages import tell
 from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import opened
 from ioi_eval.cli.sources import tell_hub_names
-from ioi_eval.compat import NAMES
+from ioi_eval.compat import NAMES, grader_named
 from ioi_eval.errors import InputError
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.progress import progress_for
@@ -79,9 +79,8 @@ def explain(call: ExplainCall) -> int:
     Returns:
         The exit code: 1 if a row cannot be judged, or a program could not be judged by our rules.
     """
-    unknown = sorted(set(call.compat or ()) - set(NAMES))
-    if unknown:
-        raise InputError(f"--compat {unknown[0]}: must be one of {', '.join(NAMES)}")
+    for name in call.compat or ():
+        grader_named(name)  # an unknown one is refused before anything is read
     dump = KeptColumns(open_dump(call.dump, call.problems.selection.ids), submission_columns(call.id_column))
     tell_hub_names((call.dump, call.problems.dataset))
     _ = call.problems.source  # a wrong name is refused before the dump is read

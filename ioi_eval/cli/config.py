@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ioi_eval.cli.settings import commands_of, default_map, nearest, settings_of
+from ioi_eval.cli.settings import commands_of, default_map, settings_of
 from ioi_eval.config import Environment, variable_sources
 from ioi_eval.config_file import NAME, read_config_file
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, unknown
 
 _DEFAULT = "default"
 
@@ -36,7 +36,7 @@ def config(
     all_commands = dict(commands_of(root))
     wanted = tuple(command or ())
     if wanted and wanted not in all_commands:
-        raise InputError(f"there is no command {nearest(' '.join(wanted), map(' '.join, all_commands))}")
+        raise InputError(unknown("command", " ".join(wanted), map(" ".join, all_commands)))
     print(f"file: {file.path or f'none (no {NAME} here)'}")
     if not wanted:
         _show("environment", _environment())

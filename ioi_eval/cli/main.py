@@ -19,6 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from ioi_eval.cli.exits import WRONG_CALL, command
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.other_names import refuse_other_names
+from ioi_eval.cli.parsing import CliCommand, CliGroup
 from ioi_eval.cli.settings import default_map
 from ioi_eval.config_file import read_config_file
 from ioi_eval.errors import InputError
@@ -78,7 +79,7 @@ class Commands(UserDict[str, Any]):
 def _as_command(name: str, run: Callable[..., int]) -> TyperCommand:
     """A function as a command."""
     alone = _typer()
-    alone.command(name, context_settings=HELP)(command(run))
+    alone.command(name, cls=CliCommand, context_settings=HELP)(command(run))
     typer_command = typer.main.get_command(alone)
     assert isinstance(typer_command, TyperCommand)
     return typer_command
@@ -88,6 +89,7 @@ def _typer(*, add_completion: bool = False) -> typer.Typer:
     # No colours and boxes: rich costs 0.1 s and 30 MB, and logs need plain text.
     return typer.Typer(
         add_completion=add_completion,
+        cls=CliGroup,
         no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -103,7 +105,7 @@ def root() -> TyperGroup:
     assert isinstance(group, TyperGroup)
     group.commands = Commands(_COMMANDS)
     for name, (module, names, text) in _GROUPS.items():
-        group.commands[name] = TyperGroup(
+        group.commands[name] = CliGroup(
             name=name,
             help=text,
             commands=Commands(names, module),  # type: ignore[arg-type]

@@ -5,15 +5,14 @@ The parser uses them (`default_map`) after environment variables and before an o
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ioi_eval.config_file import ConfigFile
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, unknown
 
 _NOT_SETTINGS = frozenset({"help", "version"})
 
@@ -53,7 +52,7 @@ def _of_group(group: TyperGroup, tables: Mapping[str, Any], where: str, path: tu
         command = group.commands.get(name)
         if command is None:
             calls = [".".join((*path, known)) for known in group.commands]
-            raise InputError(f"{where}: there is no command {nearest('.'.join((*path, name)), calls)}")
+            raise InputError(f"{where}: {unknown('command', '.'.join((*path, name)), calls)}")
         header = f"{where}, [{'.'.join((*path, name))}]"
         if not isinstance(table, dict):
             raise InputError(f"{header} must be a table of options")
@@ -70,7 +69,7 @@ def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str) ->
     for name, value in table.items():
         option = settings.get(name.replace("_", "-"))
         if option is None:
-            raise InputError(f"{header}: there is no option {nearest(name, settings)}")
+            raise InputError(f"{header}: {unknown('option', name, settings)}")
         text = _as_text(value, option)
         try:
             option.process_value(typer.Context(command), text)
@@ -91,10 +90,3 @@ def _as_text(value: object, option: TyperOption) -> object:
 
 def _typed(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Text with an unknown name and the most similar known one."""
-    known = list(known)
-    near = difflib.get_close_matches(name.replace("_", "-"), known, n=1)
-    return f"{name}; did you mean {near[0]}?" if near else f"{name}; there are {', '.join(sorted(known))}"

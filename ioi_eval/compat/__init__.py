@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from ioi_eval.compat.terms import CompatGrader
@@ -30,6 +30,6 @@ def grader_named(name: str) -> CompatGrader:
         InputError: there is none.
     """
     if name not in NAMES:
-        raise InputError(f"compat {name!r}: must be one of {', '.join(NAMES)}")
+        raise InputError(unknown("grader", name, NAMES))
     grader: CompatGrader = import_module(f"ioi_eval.compat.{name.replace('-', '_')}").GRADER
     return grader

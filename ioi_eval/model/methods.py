@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, TypeAlias
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, unknown
 from ioi_eval.model.terms import CheckerProtocol, ProcessIO, TaskType
 
 
@@ -113,7 +113,7 @@ class Comparator:
         """
         name, *parameters = text.split(":")
         if name not in set(ComparatorKind):
-            raise InputError(f"there is no comparator {name!r}; there are: {', '.join(ComparatorKind)}")
+            raise InputError(unknown("comparator", name, ComparatorKind))
         kind = ComparatorKind(name)
         if kind is ComparatorKind.CHECKER:
             program = text.partition(":")[2]

@@ -199,7 +199,7 @@ def _without_problem(row: Row, key: ProblemKey, problems: ProblemSet) -> Refused
         if not row.has("year"):
             kind += f" (a row without a year is for {DEFAULT_YEAR})"
         if similar := problems.similar_to(key):
-            kind += f"; did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"
+            kind += f". Did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"
     return Refused(row=row, kind=kind, message=str(row.error(kind)))
 
 

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, similar
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.report.texts import printable
 from ioi_eval.rows import Source
@@ -71,9 +71,10 @@ def grouping_of(sources: Iterable[Source], by: Sequence[str] | None) -> Grouping
     for column in asked:
         if not any(label_of(_value(row.values, column)) != NONE for row in first):
             columns = dict.fromkeys(name for row in first for name in row.names)
+            near = similar(column, columns.keys() - {column})
             raise InputError(
                 f"--by {column}: none of the first rows has anything in that column; the columns are: "
-                f"{', '.join(map(printable, columns)) or 'none'}"
+                f"{', '.join(map(printable, columns)) or 'none'}{f'. Did you mean {printable(near)}?' if near else ''}"
             )
     return Grouping(columns=asked) if asked else grouping_by_model(row.values for row in first)
 

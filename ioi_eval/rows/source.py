@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, unknown
 from ioi_eval.problems.row import Row, Source
 
 
@@ -108,7 +108,7 @@ def choose_splits(
     if split is not None:
         if split in existing:
             return (split,)
-        raise InputError(f"{what} has no split {split!r}; there are: {', '.join(existing) or 'none'}")
+        raise InputError(f"{what}: {unknown('split', split, existing)}")
     if all_splits and existing:
         return tuple(existing)
     for name in obvious:

@@ -194,7 +194,7 @@ def test_unequal_rows_have_no_valid_score() -> None:
             {"compat": "eval-protocol", "comparator": "exact"},
             "eval-protocol has its own rules; remove comparator='exact'",
         ),
-        ({"comparator": "fuzzy"}, "there is no comparator 'fuzzy'"),
+        ({"comparator": "fuzzy"}, "no such comparator 'fuzzy'"),
         ({"isolation": "strong"}, "isolation is 'strong'; it must be one of full, reduced, none"),
         ({"memory_mb": "x"}, "memory_mb is 'x'; it must be a whole number"),
         ({"comparator": 5}, "comparator is 5; it must be a text"),

@@ -61,7 +61,9 @@ def test_errors_name_what_cannot_be_explained(start: Start, write: Write) -> Non
     assert "problem 1 cannot be judged: the row has no tests" in ended.stdout
     ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "none")
     assert ended.returncode == 2
-    assert "--compat none: must be one of hendrycks" in ended.stderr
+    assert "no such grader 'none'; there are: hendrycks" in ended.stderr
+    ended = start("apps", "explain", "none.jsonl", "--dataset", "apps.jsonl", "--compat", "hendryks")
+    assert ended.stderr == "ioi-eval: no such grader 'hendryks'. Did you mean 'hendrycks'?\n"
     other = write("other.jsonl", {"problem_id": 1, "code": DOUBLE})
     ended = start("apps", "explain", other, "--dataset", "apps.jsonl", "-t", "0")
     assert ended.returncode == 2

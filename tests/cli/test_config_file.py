@@ -92,21 +92,21 @@ def test_a_variable_can_name_another_file(
         ("[environment]\nCC = 'gcc'", "CC cannot be set here; it can have IOI_EVAL_CACHE"),
         ("[environment]\nXDG_CACHE_HOME = '/x'", "XDG_CACHE_HOME cannot be set here"),
         ("score = 1", "[score] must be a table of options"),
-        ("[scor]\n", "there is no command scor; did you mean score?"),
-        ("[apps.scores]\n", "there is no command apps.scores; did you mean apps.score?"),
-        ("[score]\nisolaton = 'full'", "[score]: there is no option isolaton; did you mean isolation?"),
+        ("[scor]\n", "no such command 'scor'. Did you mean 'score'?"),
+        ("[apps.scores]\n", "no such command 'apps.scores'. Did you mean 'apps.score'?"),
+        ("[score]\nisolaton = 'full'", "[score]: no such option 'isolaton'. Did you mean 'isolation'?"),
         ("[score]\nisolation = 'fool'", "[score]: isolation = 'fool': "),
         ("[select]\nselection = ['best']", "[select]: selection = ['best']: "),
         ("[score]\nworkers = 0", "[score]: workers = 0: "),
         ("[score]\nworkers = true", "[score]: workers = True: "),
         ("[score]\nno-resume = 'perhaps'", "[score]: no-resume = 'perhaps': "),
-        ("[score]\nhelp = true", "[score]: there is no option help"),
+        ("[score]\nhelp = true", "[score]: no such option 'help'"),
     ],
 )
 def test_wrong_files_are_named(start: Start, tmp_path: Path, text: str, message: str) -> None:
-    """Every command reports the error. No part of a wrong file is used."""
+    """Every command reports the error, also one of which an option is missing. No part of a wrong file is used."""
     (tmp_path / NAME).write_bytes(text.encode("utf-8", "surrogateescape"))
-    ended = start("doctor", "--help")
+    ended = start("score", "dump.jsonl")
     assert ended.returncode == 2
     assert f"ioi-eval: {NAME}" in ended.stderr
     assert message in ended.stderr
@@ -117,4 +117,4 @@ def test_an_unknown_command(start: Start) -> None:
     """The message suggests the most similar command."""
     ended = start("config", "scor")
     assert ended.returncode == 2
-    assert "there is no command scor; did you mean score?" in ended.stderr
+    assert "no such command 'scor'. Did you mean 'score'?" in ended.stderr

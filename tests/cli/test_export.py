@@ -206,7 +206,7 @@ def test_an_export_replaces_only_an_export(results: Path, tmp_path: Path, to: st
 @pytest.mark.parametrize(
     ("to", "settings", "words"),
     [
-        ("xml", [], r"--to xml: there is no such format; the formats are parquet, junit, inspect"),
+        ("xml", [], r"no such format 'xml'; there are: parquet, junit, inspect"),
         ("junit", ["a=b"], "--set a: junit has no such setting; it has name: of all suites together"),
         ("parquet", ["a=b"], "--set a: parquet has no such setting; it has none"),
         ("junit", ["name"], "--set name: it must be KEY=VALUE"),

@@ -58,4 +58,4 @@ def test_apps_is_read_from_the_hub(start: Start, write: Write, hub: Hub, tmp_pat
     again = start("apps", "score", dump, "--dataset", name, "--split", "valid", "--out", "other", env=hub.environment)
     assert [row["passed"] for row in result_rows(tmp_path / "out")] == [2, 1]
     assert again.returncode == 2
-    assert "has no split 'valid'; there are: " in again.stderr
+    assert "no such split 'valid'; there are: " in again.stderr

@@ -42,6 +42,28 @@ def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
     assert start().returncode in (0, 2)
 
 
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("scroe dump.jsonl", "no such command 'scroe'. Did you mean 'score'?"),
+        ("explain dump.jsonl", "no such command 'explain'. Did you mean 'apps explain'?"),
+        ("apps show", "no such command 'apps show'. Did you mean 'show'?"),
+        ("cluster stat", "no such command 'cluster stat'. Did you mean 'cluster status'?"),
+        ("xyz", "no such command 'xyz'; there are: score, run-tests, show, "),
+        ("--verson", "no such option '--verson'. Did you mean '--version'?"),
+        ("select out --limt=3", "no such option '--limt'. Did you mean '--limit'?"),
+        ("select out --time_scale 2", "no such option '--time_scale'"),
+        ("select out --time-scale 2", "no such option '--time-scale'; score, validate have it"),
+        ("show out --no-progres", "no such option '--no-progres'"),
+    ],
+)
+def test_what_may_be_meant(start: Start, typed: str, message: str) -> None:
+    """The message about an unknown command or option names a similar one, or the commands that have that option."""
+    ended = start(*typed.split())
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert f"\nError: {message}" in ended.stderr
+
+
 @pytest.mark.parametrize(("typed", "completed"), [("ioi-eval sc", "score"), ("ioi-eval score --time", "--time-scale")])
 def test_the_shell_completes_commands_and_options(typed: str, completed: str) -> None:
     """Asked in the way of the script that `--show-completion` prints."""

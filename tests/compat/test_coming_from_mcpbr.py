@@ -130,7 +130,7 @@ def _m_others(_: Cells, folder: Path) -> None:
 
 def _m_misspelt(row: Cells, folder: Path) -> None:
     (folder / "config.yaml").write_text(row[0].strip("`") + "\n")
-    assert "mcpbr has no key sample_sise; did you mean sample_size?" in refused(folder, "-c config.yaml")
+    assert "mcpbr has no key 'sample_sise'. Did you mean 'sample_size'?" in refused(folder, "-c config.yaml")
 
 
 def _m_solution(row: Cells, folder: Path) -> None:

@@ -30,7 +30,7 @@ def test_names(name: str) -> None:
 
 def test_unknown_name() -> None:
     """The error lists the known names."""
-    with pytest.raises(InputError, match=f"compat 'codeforces': must be one of {', '.join(NAMES)}"):
+    with pytest.raises(InputError, match=f"no such grader 'codeforces'; there are: {', '.join(NAMES)}"):
         grader_named("codeforces")
 
 

@@ -11,9 +11,9 @@ from ioi_eval.model.methods import Comparator
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "there is no comparator ''; there are: exact, lines"),
-        ("diff", "there is no comparator 'diff'"),
-        ("LINES", "there is no comparator 'LINES'"),
+        ("", "no such comparator ''; there are: exact, lines"),
+        ("diff", "no such comparator 'diff'"),
+        ("LINES", "no such comparator 'LINES'. Did you mean 'lines'?"),
         ("lines:1", "takes no parameters"),
         ("float", "float:ABS"),
         ("float:", "float:ABS"),

@@ -167,7 +167,7 @@ def test_the_split_that_is_read(tmp_path: Path) -> None:
     assert ids() == ["b", "c", "a"]
     assert ids(obvious=("test", "train")) == ["b", "c"]
     assert ids(split="train") == ["a"]
-    with pytest.raises(InputError, match="has no split 'dev'; there are: test, train"):
+    with pytest.raises(InputError, match="no such split 'dev'; there are: test, train"):
         ids(split="dev")
     jsonl(tmp_path / "more.jsonl", [{"id": "d"}])
     assert ids(obvious=("test", "train")) == ["d", "b", "c", "a"]
@@ -224,7 +224,7 @@ def test_the_split_of_a_saved_data_set(tmp_path: Path) -> None:
     assert open_source(tmp_path / "d").describe().endswith("(split train)")
     assert open_source(tmp_path / "d", obvious=("test", "train")).describe().endswith("(split test)")
     assert open_source(tmp_path / "d", split="train").describe().endswith("(split train)")
-    with pytest.raises(InputError, match=r"has no split 'dev'; there are: train, test"):
+    with pytest.raises(InputError, match=r"no such split 'dev'; there are: train, test"):
         open_source(tmp_path / "d", split="dev")
 
 

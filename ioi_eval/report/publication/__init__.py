@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import BinaryIO
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, unknown
 from ioi_eval.report.publication.material import Material
 
 Open = Callable[[str], AbstractContextManager[BinaryIO]]
@@ -57,6 +57,6 @@ def format_named(name: str) -> ExportFormat:
         InputError: there is none.
     """
     if name not in MODULES:
-        raise InputError(f"--to {name}: there is no such format; the formats are {', '.join(MODULES)}")
+        raise InputError(unknown("format", name, MODULES))
     export_format: ExportFormat = import_module(f"{__name__}.{MODULES[name]}").FORMAT
     return export_format

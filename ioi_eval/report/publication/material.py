@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from ioi_eval.errors import ODD_DATA, InputError
+from ioi_eval.errors import ODD_DATA, InputError, similar
 from ioi_eval.estimates import Estimate, mean_estimates, pass_at_each_k
 from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.result_sets import Family, ResultSet
@@ -172,7 +172,9 @@ def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: 
     for key in settings:
         if key not in known:
             possible = "; ".join(f"{known_name}: {about}" for known_name, about in known.items()) or "none"
-            raise InputError(f"--set {key}: {name} has no such setting; it has {possible}")
+            near = similar(key, known)
+            hint = f". Did you mean {near!r}?" if near else f"; it has {possible}"
+            raise InputError(f"--set {key}: {name} has no such setting{hint}")
 
 
 _LINES, _WIDTH = 10, 200

@@ -1,0 +1,67 @@
+"""Commands whose parser says what the user may have meant."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from ioi_eval.cli.settings import commands_of
+from ioi_eval.errors import similar, unknown
+
+_UsageError = cast(type[Exception], typer.BadParameter.__bases__[0])
+"""The base of the parser's errors, for which typer has no name."""
+
+
+class CliCommand(TyperCommand):
+    """A command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As the parser does."""
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as error:
+            _explain(ctx, error)
+            raise
+
+
+class CliGroup(TyperGroup):
+    """A group of commands."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As the parser does."""
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as error:
+            _explain(ctx, error)
+            raise
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As the parser does. The message for an unknown command has its whole name: `apps explain`."""
+        name = args[0]
+        if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
+            words = [*ctx.command_path.split()[1:], name]
+            calls = [" ".join(path) for path, _ in commands_of(ctx.find_root().command)]
+            elsewhere = (call for call in calls if call.split()[-1] == name)
+            ctx.fail(unknown("command", " ".join(words), calls, near=next(elsewhere, None)))
+        return super().resolve_command(ctx, args)
+
+
+def _explain(ctx: Any, error: BaseException) -> None:
+    """Raise an error with a better message, if this one is about an unknown option."""
+    if not hasattr(error, "possibilities"):
+        return
+    name = str(getattr(error, "option_name", ""))
+    own = _options(ctx.command, ctx)
+    if similar(name, own) is None:
+        commands = commands_of(ctx.find_root().command)
+        others = [" ".join(path) for path, other in commands if name in _options(other, typer.Context(other))]
+        ctx.fail(f"no such option {name!r}" + (f"; {', '.join(others)} have it" if others else ""))
+    ctx.fail(unknown("option", name, own))
+
+
+def _options(command: Any, ctx: Any) -> list[str]:
+    """All options of a command, with their dashes."""
+    every = (option for parameter in command.get_params(ctx) for option in (*parameter.opts, *parameter.secondary_opts))
+    return [option for option in every if option.startswith("-")]
