@@ -165,13 +165,12 @@ def main() -> None:
         raise SystemExit(WRONG_CALL)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error is
-    commands = root()
+    commands, defaults, wrong_file = root(), {}, None
     try:
         file = read_config_file()
         if sys.argv[1:2] == ["import"] or "import" in file.commands:
             _add_imports(commands)
         defaults = default_map(commands, file)
     except InputError as error:
-        tell(str(error))
-        raise SystemExit(WRONG_CALL) from None
-    commands(prog_name="ioi-eval", default_map=defaults)
+        wrong_file = error
+    commands(prog_name="ioi-eval", default_map=defaults, obj=wrong_file)

@@ -1,4 +1,4 @@
-"""Commands whose parser says what the user may have meant."""
+"""Commands whose parser says what the user may have meant, and whose help works beside a wrong `ioi-eval.toml`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,31 @@ from typing import Any, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ioi_eval.cli.exits import WRONG_CALL
+from ioi_eval.cli.messages import tell
 from ioi_eval.cli.settings import commands_of
-from ioi_eval.errors import similar, unknown
+from ioi_eval.errors import InputError, similar, unknown
 
 _UsageError = cast(type[Exception], typer.BadParameter.__bases__[0])
 """The base of the parser's errors, for which typer has no name."""
 
 
 class CliCommand(TyperCommand):
-    """A command."""
+    """A command. The context's `obj` is the error of `ioi-eval.toml`, if there is one; it ends the command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As the parser does."""
+        """As the parser does. Help ends the program here."""
         try:
             return super().parse_args(ctx, args)
         except _UsageError as error:
+            _refuse_wrong_file(ctx)  # an option that seems to be missing may be in the file
             _explain(ctx, error)
             raise
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        _refuse_wrong_file(ctx)
+        return super().invoke(ctx)
 
 
 class CliGroup(TyperGroup):
@@ -46,6 +54,12 @@ class CliGroup(TyperGroup):
             elsewhere = (call for call in calls if call.split()[-1] == name)
             ctx.fail(unknown("command", " ".join(words), calls, near=next(elsewhere, None)))
         return super().resolve_command(ctx, args)
+
+
+def _refuse_wrong_file(ctx: Any) -> None:
+    if isinstance(ctx.obj, InputError):
+        tell(str(ctx.obj))
+        raise typer.Exit(WRONG_CALL)
 
 
 def _explain(ctx: Any, error: BaseException) -> None:

@@ -113,6 +113,16 @@ def test_wrong_files_are_named(start: Start, tmp_path: Path, text: str, message:
     assert "Traceback" not in ended.stderr
 
 
+def test_help_works_beside_a_wrong_file(start: Start, tmp_path: Path) -> None:
+    """A user who reads the help may look for what is wrong in the file."""
+    (tmp_path / NAME).write_text("[score")
+    for words in (["--help"], ["--version"], ["score", "--help"], ["apps", "-h"], ["apps", "score", "-h"]):
+        ended = start(*words)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert ended.stdout.startswith(("Usage: ioi-eval", "ioi-eval 0"))
+    assert start("select", "--standing", "x").stderr.startswith(f"ioi-eval: {NAME} is not a TOML file")
+
+
 def test_an_unknown_command(start: Start) -> None:
     """The message suggests the most similar command."""
     ended = start("config", "scor")
