@@ -11,6 +11,7 @@ from ioi_eval.report.result_values import VERDICT_NAMES
 from ioi_eval.report.terminal import (
     examples_without_reason,
     group_cells,
+    judge_errors,
     no_mean,
     of_full_marks,
     problem_cells,
@@ -176,9 +177,9 @@ def _problem(problem: Mapping[str, Any], level: str) -> str:
 def _judge_errors(summary: Mapping[str, Any]) -> str:
     if not summary["undecided"]:
         return ""
-    rows = [(u["submission"], u["problem"], u["error"] or "") for u in summary["undecided"]]
-    more = summary["submissions"]["undecided"] - len(rows)
-    return f"## Judge errors (JE)\n\n{markdown_table(('submission', 'problem', 'error'), rows)}{_more(more)}"
+    table = markdown_table(("submissions", "problem", "error"), judge_errors(summary))
+    more = summary["submissions"]["undecided"] - len(summary["undecided"])
+    return f"## Judge errors (JE)\n\n{table}{_more(more)}"
 
 
 def refusals(summary: Mapping[str, Any]) -> Iterable[str]:

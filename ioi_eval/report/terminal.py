@@ -191,18 +191,22 @@ def near_limit(summary: Mapping[str, Any]) -> str:
 def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
     counts = summary["submissions"]
     if counts["undecided"]:
-        examples = summary["undecided"]
-        with_error: dict[tuple[str, str], list[str]] = {}
-        for entry in examples:
-            with_error.setdefault((entry["problem"], entry["error"]), []).append(entry["submission"])
-        items = [f"{listed(ids, most=1)} ({problem}): {error}" for (problem, error), ids in with_error.items()]
+        items = [f"{submissions} ({problem}): {error}" for submissions, problem, error in judge_errors(summary)]
         head = f"{counts['undecided']} without a score, because of a judge error (JE)"
-        yield _list(head, items, len(items) + counts["undecided"] - len(examples))
+        yield _list(head, items, len(items) + counts["undecided"] - len(summary["undecided"]))
     yield from refusal_lists(summary["refused"])
     if counts["pending"]:
         yield f"{counts['pending']} still to be judged: run the same command again to go on."
     if summary["notes"]:
         yield _list("Notes", summary["notes"], len(summary["notes"]))
+
+
+def judge_errors(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The examples of judge errors in a summary: for each error the submissions, shortened, the problem, the error."""
+    with_error: dict[tuple[str, str], list[str]] = {}
+    for entry in summary["undecided"]:
+        with_error.setdefault((entry["problem"], entry["error"] or ""), []).append(entry["submission"])
+    return [(listed(ids, most=1), problem, error) for (problem, error), ids in with_error.items()]
 
 
 def refusal_lists(

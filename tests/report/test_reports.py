@@ -237,6 +237,10 @@ def test_an_error_of_several_submissions_is_printed_once() -> None:
         "7 without a score, because of a judge error (JE):\n  a and 1 more (tree): no checker\n  c (nile): no checker\n"
         "  d (tree): x\n"
     ) in terminal_report(summary)
+    assert (
+        "| submissions | problem | error |\n| --- | --- | --- |\n| a and 1 more | tree | no checker |\n"
+        "| c | nile | no checker |\n| d | tree | x |\n\n… and 3 more, in `results.jsonl`."
+    ) in markdown_report(summary)
 
 
 def test_the_report_is_complete_and_escapes_cells() -> None:
