@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS, Estimate
-from ioi_eval.report.texts import counted, percent, printable, table
+from ioi_eval.report.texts import Cells, counted, percent, printable, table
 from ioi_eval.report.two_runs import Change, Comparison, RowFilter
 
 NAMES = ("before", "after")
@@ -29,10 +30,7 @@ def comparison_text(comparison: Comparison, *, most: int, names: tuple[str, str]
     old, new = names = (printable(names[0]), printable(names[1]))
     parts = []
     if comparison.changes:
-        head = ("problem", "submission", *names, "score", "what differs")
-        lines = [_line(change) for change in comparison.changes[:most]]
-        more = len(comparison.changes) - len(lines)
-        parts.append(table(head, lines, left=frozenset({0, 1, 2, 3, 5})) + (f"\n… and {more} more" if more else ""))
+        parts.append(_changes(comparison.changes, names, most))
     facts = [(f"{counted(comparison.pairs, 'pair')} on " if paired else "") + counted(comparison.problems, "problem")]
     if paired:
         flips = sum(change.flipped for change in comparison.changes)
@@ -85,12 +83,26 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _line(change: Change) -> tuple[str, ...]:
+def _changes(changes: Sequence[Change], names: tuple[str, str], most: int) -> str:
+    """A table of at most `most` changes. What differs in all of them, such as an option of the run, is below it."""
+    common = [reason for reason in changes[0].reasons if all(reason in change.reasons for change in changes)]
+    rows = [_line(change, common) for change in changes[:most]]
+    head: Cells = ("problem", "submission", *names, "score, %", "also differs" if common else "what differs")
+    if not any(row[-1] for row in rows):
+        head, rows = head[:-1], [row[:-1] for row in rows]
+    lines = [table(head, rows, left=frozenset({0, 1, 2, 3, 5}))]
+    if len(changes) > most:
+        lines.append(f"… and {len(changes) - most} more")
+    if common:
+        lines.append(f"what differs in {'all of these' if len(changes) > 1 else 'it'}: {', '.join(common)}")
+    return "\n".join(lines)
+
+
+def _line(change: Change, common: Sequence[str]) -> tuple[str, ...]:
     verdicts = [printable(result.verdict or "not judged") for result in (change.before, change.after)]
-    shares = [
-        "–" if result.share is None else f"{100 * result.share:.6g} %" for result in (change.before, change.after)
-    ]
-    return (*map(printable, change.name), *verdicts, " → ".join(shares), ", ".join(change.reasons))
+    shares = ["–" if result.share is None else f"{100 * result.share:.6g}" for result in (change.before, change.after)]
+    reasons = ", ".join(reason for reason in change.reasons if reason not in common)
+    return (*map(printable, change.name), *verdicts, " → ".join(shares), reasons)
 
 
 def _means(comparison: Comparison, names: tuple[str, str]) -> str:

@@ -84,6 +84,21 @@ def test_changed_verdicts_come_first_with_reasons(tmp_path: Path) -> None:
     assert json.loads(json.dumps(comparison_json(found)))["changes"][0]["reasons"] == ["program"]
 
 
+def test_what_differs_in_all_changes_is_printed_once(tmp_path: Path) -> None:
+    """An option of the runs differs in every row. Without it the column would be empty, so there is none."""
+    before = [row("a", "AC", 100), row("b", "AC", 100)]
+    after = [row(name, "TLE", 200 / 3, time_scale=2.0, fingerprint="g") for name in "ab"]
+    lines = comparison_text(compared(tmp_path, before, after), most=1).splitlines()
+    assert lines[0].split() == ["problem", "submission", "before", "after", "score,", "%"]
+    assert lines[2].split() == ["2024/nile", "a", "AC", "TLE", "100", "→", "66.6667"]
+    assert lines[3:5] == ["… and 1 more", "what differs in all of these: limits"]
+    after[1]["code"] = "y"
+    lines = comparison_text(compared(tmp_path, before, after), most=2).splitlines()
+    assert lines[0].endswith("  also differs")
+    assert (lines[2].split()[-1], lines[3].split()[-1]) == ("66.6667", "program")
+    assert lines[4] == "what differs in all of these: limits"
+
+
 def test_settings_of_the_runs_are_reasons(tmp_path: Path) -> None:
     """Another version or standard is the reason "rules", another limit is "limits"."""
     before = results(tmp_path / "a", row("a", "AC", 100), options={"std": None, "time_limit_s": 1})
