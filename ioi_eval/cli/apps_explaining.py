@@ -21,7 +21,7 @@ from ioi_eval.cli.sources import tell_hub_names
 from ioi_eval.compat import NAMES, grader_named
 from ioi_eval.errors import InputError
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
-from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.pipeline.progress import progress_for, with_progress
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import for_each, in_thread
 from ioi_eval.problems.apps_submissions import submission_columns
@@ -122,7 +122,8 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
 
         jobs = apps_calls.jobs_at_once(call.sandbox, executors[OURS])
         try:
-            await for_each(_accepted(dump_reader, explained), ask, workers=jobs + spare_for(jobs, shares=True))
+            work = for_each(_accepted(dump_reader, explained), ask, workers=jobs + spare_for(jobs, shares=True))
+            await with_progress(progress, work)
         finally:
             progress.close()
     return explained

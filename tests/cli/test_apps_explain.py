@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,16 @@ def test_programs_that_differ_only_in_a_final_newline_are_the_same(start: Start,
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.count("found another program") == 1
     assert f"eval-protocol found another program, of {len(draft.strip())} characters" in ended.stdout
+
+
+def test_the_bar_is_drawn_while_a_program_runs(start: Start, write: Write) -> None:
+    """Each program is judged by several graders, so one slow program may take minutes."""
+    write("apps.jsonl", doubling(0))
+    dump = write("dump.jsonl", {"problem_id": 0, "code": f"import time\ntime.sleep(2)\n{DOUBLE}"})
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr", "--progress")
+    assert ended.returncode == 0, ended.stderr
+    drawings = re.split(r"[\r\n]", ended.stderr)
+    assert any(drawing.startswith("  0%|") and drawing.endswith("0/1, 0.00/s") for drawing in drawings), ended.stderr
 
 
 def test_errors_name_what_cannot_be_explained(start: Start, write: Write) -> None:
