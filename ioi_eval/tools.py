@@ -142,10 +142,11 @@ class Tools:
         except (TransportError, OverloadError, UnavailableError):
             raise  # not the interpreter's fault
         except TransientError as error:
-            message = f"the interpreter {python} cannot be started in a box: {error}"
             if was_not_found(error):
-                return message
-            raise SetupError(message) from error
+                where = "this machine" if target.name == LOCAL else target.name
+                advice = "" if "/" in python else f"install it there (Debian, Ubuntu: apt install {python}), or "
+                return f"the interpreter {python} cannot be started on {where}; {advice}give another one with --python"
+            raise SetupError(f"the interpreter {python} cannot be started in a box: {error}") from error
         try:
             interpreter = interpreter_of(answer, python)
             require_narrow(python, interpreter.sees)

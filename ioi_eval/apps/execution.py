@@ -45,7 +45,7 @@ from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import arguments_of, encode
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
-from ioi_eval.sandbox import Sandbox, Target
+from ioi_eval.sandbox import LOCAL, Sandbox, Target
 
 __all__ = ["AppsExecutor", "AppsResult", "AppsSettings"]
 
@@ -282,13 +282,16 @@ def require_fit(interpreter: Interpreter, compat: CompatGrader, *, on: str) -> N
     Raises:
         SetupError: it is too old, or has no numpy although the other grader needs it.
     """
-    where = f"{interpreter.path} on {on}"
+    where = f"{interpreter.path} on {'this machine' if on == LOCAL else on}"
     needs, other = f"--compat {compat.name} needs", "give another interpreter with --python"
     if interpreter.release < compat.least_python:
         least = ".".join(map(str, compat.least_python))
         raise SetupError(f"{needs} Python {least} or newer, and {where} is {interpreter.version}; {other}")
     if compat.numpy and interpreter.numpy is None:
-        raise SetupError(f"{needs} numpy, and {where} has none; install it there, or {other}")
+        raise SetupError(
+            f"{needs} numpy, and {where} has none; install it there (Debian, Ubuntu: apt install python3-numpy; "
+            f"elsewhere: {interpreter.path} -m pip install numpy), or {other}"
+        )
 
 
 def _job_tests(problem: AppsProblem, compat: CompatGrader | None) -> Sequence[JobTest]:

@@ -19,6 +19,7 @@ from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.model import Isolation, Verdict
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.model.methods import Comparator
+from ioi_eval.sandbox import LOCAL
 from tests import unprivileged
 from tests.full_isolation import reached
 from tests.python_box import row, score_all
@@ -348,7 +349,8 @@ def test_a_profile_that_needs_numpy_requires_it(score: Score) -> None:
 
 def test_a_missing_interpreter(score: Score) -> None:
     """A setup error with its name, and no verdict."""
-    with pytest.raises(SetupError, match="python2"):
+    how = r"install it there \(Debian, Ubuntu: apt install python2\), or give another one with --python"
+    with pytest.raises(SetupError, match=f"python2 cannot be started on this machine; {how}"):
         score(NEXT, "print(1)", python="python2")
 
 
@@ -410,3 +412,12 @@ def test_profiles_that_rewrite_programs_need_python_3_9(compat: str) -> None:
         require_fit(python("cpython 3.8.18"), grader_named(compat), on="here")
     for version in ("cpython 3.9.0", "cpython 3.14.0rc1", "pypy 3.10.14"):
         require_fit(python(version), grader_named(compat), on="here")
+
+
+def test_the_message_about_numpy_says_how_to_install_it() -> None:
+    """For this machine's Python, and for another one."""
+    python = Interpreter(version="cpython 3.11.2", numpy=None, path="/opt/py/bin/python3", sees=(), harness=b"")
+    how = r"\(Debian, Ubuntu: apt install python3-numpy; elsewhere: /opt/py/bin/python3 -m pip install numpy\), or give"
+    for on, where in ((LOCAL, "this machine"), ("http://w1:2000", "http://w1:2000")):
+        with pytest.raises(SetupError, match=f"/opt/py/bin/python3 on {where} has none; install it there {how}"):
+            require_fit(python, grader_named("hendrycks"), on=on)
