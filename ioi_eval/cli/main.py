@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import logging
 import re
 import signal
 import sys
@@ -31,6 +32,8 @@ _COLLECT = (500_000, 50, 100)
 """The garbage collector searches for cycles less often than by default (700, 10, 10). Rows of dumps and results have no
 cycles, and the search took a tenth of the CPU time of a run over 100,000 rows that were judged before."""
 
+_RETRIES = "huggingface_hub.utils._http"
+"""The logger that prints two lines for each of six attempts to reach the Hub. Our message follows the last one."""
 
 _COMMANDS = (
     *("score", "run-tests", "show", "compare", "select", "merge", "report", "export", "validate"),
@@ -159,6 +162,7 @@ def main() -> None:
     """Run the installed command. Text that a terminal cannot show (a file name that is not UTF-8) is escaped."""
     gc.set_threshold(*_COLLECT)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent that ignores it would cost us all exit codes of children
+    logging.getLogger(_RETRIES).setLevel(logging.ERROR)
     _refuse_empty_words(sys.argv[1:])
     if message := refuse_other_names(sys.argv[1:]):
         tell(message)

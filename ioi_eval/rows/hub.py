@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -45,10 +46,11 @@ def hub_errors() -> tuple[type[BaseException], ...]:
 
 
 def hub_error_text(error: BaseException) -> str:
-    """The message of an error of the Hub's libraries, on one line, without its full stop and its link about HTTP."""
+    """The message of an error of the Hub's libraries, on one line, without its full stop, its link about HTTP, and the
+    class of another error in brackets, with which that of `datasets` ends."""
     lines = (line.strip() for line in str(error).splitlines())
     message = " ".join(line for line in lines if line and not line.startswith("For more information check:"))
-    return message.rstrip(".") or type(error).__name__
+    return re.sub(r" \(\w+Error\)$", "", message).rstrip(".") or type(error).__name__
 
 
 def files_by_split(name: str) -> dict[str, list[str]]:

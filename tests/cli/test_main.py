@@ -72,6 +72,17 @@ def test_the_shell_completes_commands_and_options(typed: str, completed: str) ->
     assert ended.stdout.split() == [completed]
 
 
+def test_attempts_to_reach_the_hub_are_not_printed() -> None:
+    """Without a network, the Hub's library printed eleven lines before the message of the command."""
+    code = (
+        "import sys\nsys.argv = ['ioi-eval', '--version']\nfrom ioi_eval.cli.main import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "from huggingface_hub.utils import _http\n_http.logger.warning('Retrying')\n_http.logger.error('failed')\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr == "failed\n"
+
+
 def test_help_imports_nothing_heavy() -> None:
     """So `--help` answers in under 0.3 s."""
     code = (

@@ -104,7 +104,7 @@ def test_a_missing_path_in_the_form_of_a_hub_name(score: Start, write: Write, tm
     """A message says that the Hub is asked, because without a network the answer takes long."""
     ended = score("dumps/mistyped", env={"HF_HUB_OFFLINE": "1"})
     assert ended.returncode == 2
-    assert ended.stderr.startswith("ioi-eval: there is no file or folder dumps/mistyped; asking the Hugging Face Hub\n")
+    assert ended.stderr.startswith("ioi-eval: there is no file or folder dumps/mistyped; asking the Hugging Face Hub (")
     (tmp_path / "dumps").mkdir()
     write("dumps/dump", submission_row("a"))
     assert "the Hub" not in score("dumps/dump", "--dry-run").stderr
