@@ -1,12 +1,13 @@
 """Reads the body of a request to `serve` as JSON, with limited memory and time. Pure.
 
-A small body can need much memory: 29 kB of gzip unpack to 29 MB, and 3 bytes of JSON (`{},`) take 64 bytes. So three
-things are limited before a body is parsed: its unpacked size, the number of values in its JSON, and their nesting.
-Strings are not: they are the files, to which the limit on the whole body applies.
+A small body can need much memory: 29 kB of gzip unpack to 29 MB, and 3 bytes of JSON (`{},`) take 64 bytes. So two
+things are limited before a body is parsed: its unpacked size, and the number of values in its JSON. Strings are not:
+they are the files, to which the limit on the whole body applies. (Nesting is limited by the parser.)
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import zlib
@@ -28,16 +29,12 @@ tenth."""
 MAX_VALUES = 1 << 16
 """Values and keys of a request. It needs three a file and a few more. Source: ours; Piston has no such limit."""
 
-MAX_DEPTH = 64
-"""A request is nested three deep."""
-
 _MAX_FOR_NODE = 8 << 20
 """The largest body that is parsed again as in Node (half a surrogate pair, broken UTF-8), which takes 12 times its
 size in memory."""
 
 _TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
-_SIGNS = (b",", b":", b"[", b"{", b"]", b"}")
-_BRACKET = re.compile(rb"[\[{\]}]")
+_SIGNS = (b",", b":", b"[", b"{")
 _CHARSET = re.compile(r'charset="?([^";\s]*)', re.IGNORECASE)
 
 
@@ -80,7 +77,7 @@ def parse(body: bytes, content_type: str) -> Any:
     """A request's JSON: an object or an array.
 
     Raises:
-        Refusal: it has another type, is malformed, or has too many values or too deep nesting.
+        Refusal: it has another type, is malformed, or has too many values.
     """
     if not content_type.startswith(JSON):
         raise Refusal(415, {"message": f"requests must be of type {JSON}"})
@@ -89,7 +86,7 @@ def parse(body: bytes, content_type: str) -> Any:
         raise Refusal(400, {"stack": f'UnsupportedMediaTypeError: unsupported charset "{charset[1][:64].upper()}"'})
     if not body:
         return {}
-    _check_structure(body)
+    _limit_values(body)
     try:
         return _strict(orjson.loads(body), body)
     except orjson.JSONDecodeError as error:  # Node may still accept it; else its message is needed
@@ -101,30 +98,17 @@ def parse(body: bytes, content_type: str) -> Any:
         raise Refusal(400, {"stack": f"SyntaxError: {error}"}) from None
 
 
-def _check_structure(body: bytes) -> None:
-    """Refuse a body with too many values, which take memory, or too deep nesting, which overflows recursive functions.
-
-    The contents of strings do not count. The body need not be valid JSON: the parser refuses it later if it is not.
-    """
-    if sum(body.count(sign) for sign in (*_SIGNS, b'"')) <= MAX_DEPTH:
+def _limit_values(body: bytes) -> None:
+    """Refuse a body with too many values. It need not be valid JSON: the parser refuses it later if it is not."""
+    values = sum(body.count(sign) for sign in (*_SIGNS, b'"'))
+    if values <= MAX_VALUES:
         return  # most requests, however large their files
-    values = depth = start = 0
-    for text in _TEXT.finditer(body):
-        values, depth = _between(body, start, text.start(), values + 1, depth)
-        start = text.end()
-    _between(body, start, len(body), values, depth)
-
-
-def _between(body: bytes, start: int, end: int, values: int, depth: int) -> tuple[int, int]:
-    """Values and depth after a part of a body without strings."""
-    values += sum(body.count(sign, start, end) for sign in _SIGNS)
-    if values > MAX_VALUES:
-        raise Refusal(400, {"message": f"the request's JSON has more than {MAX_VALUES} values; send less at once"})
-    for bracket in _BRACKET.finditer(body, start, end):
-        depth += 1 if bracket[0] in b"[{" else -1
-        if depth > MAX_DEPTH:
-            raise Refusal(400, {"message": f"the request's JSON is nested more than {MAX_DEPTH} deep"})
-    return values, depth
+    values = start = 0
+    for end, after in itertools.chain((text.span() for text in _TEXT.finditer(body)), [(len(body), 0)]):
+        values += 1 + sum(body.count(sign, start, end) for sign in _SIGNS)
+        if values > MAX_VALUES:
+            raise Refusal(400, {"message": f"the request's JSON has more than {MAX_VALUES} values; send less at once"})
+        start = after
 
 
 def _strict(value: Any, body: bytes) -> Any:

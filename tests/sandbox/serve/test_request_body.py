@@ -14,7 +14,7 @@ import pytest
 
 from ioi_eval.sandbox.piston import probing
 from ioi_eval.sandbox.serve.request import Refusal
-from ioi_eval.sandbox.serve.request_body import MAX_DEPTH, MAX_RATIO, UNPACKED_BYTES, parse, unpack
+from ioi_eval.sandbox.serve.request_body import MAX_RATIO, UNPACKED_BYTES, parse, unpack
 from tests.selecting import where_digits_are_limited
 
 JSON = "application/json"
@@ -29,7 +29,7 @@ JSON = "application/json"
         (b'"x"', "application/json", 400, 'SyntaxError: Unexpected token " in JSON at position 0'),
         (b" 5", "application/json", 400, "SyntaxError: Unexpected token 5 in JSON at position 0"),
         (b'{"a": NaN}', "application/json", 400, "SyntaxError: Unexpected token N"),
-        (b"[" * 10_000, "application/json", 400, "the request's JSON is nested more than 64 deep"),
+        (b"[" * 10_000, "application/json", 400, "SyntaxError: "),
         (b"{}", "application/json; charset=latin1", 400, 'UnsupportedMediaTypeError: unsupported charset "LATIN1"'),
         (b"{}", "application/json; charset=utf-99", 400, 'UnsupportedMediaTypeError: unsupported charset "UTF-99"'),
         (
@@ -138,15 +138,10 @@ def test_bodies_that_would_need_much_memory(first: str, unit: str, times: int, l
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[[],{"":', b"[[],[],"])
-@pytest.mark.parametrize("depth", [MAX_DEPTH, 1_000, 10_000_000])
+@pytest.mark.parametrize("depth", [1_000, 20_000, 10_000_000])
 def test_deeply_nested_bodies(opening: bytes, depth: int) -> None:
-    """A deeply nested body is refused, at any depth, before it is parsed."""
-    words = refused(opening * depth)
-    assert words.startswith(
-        ("the request's JSON is nested more than", "the request's JSON has more than", "SyntaxError")
-    )
-    if depth == 1_000:
-        assert "nested" in words
+    """A deeply nested body is refused, at any depth."""
+    assert refused(opening * depth).startswith(("the request's JSON has more than", "SyntaxError"))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +160,7 @@ def test_long_numbers(number: str) -> None:
 
 
 def test_strings_are_not_limited_like_values() -> None:
-    """Brackets, commas and quotes inside strings do not count for the limits of nesting and of the number of values."""
+    """Brackets, commas and quotes inside strings do not count for the limit on the number of values."""
     text = '{"[,:' * 100_000 + "\\" * 1001 + '"' * 100_001
     files = [{"name": f"{number}", "content": text} for number in range(3)]
     assert parse(json.dumps({"files": files}).encode(), JSON) == {"files": files}
