@@ -12,44 +12,39 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-CGROUPS, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+_ROOT = Path("/")  # of the file system; tests have their own
 
 _NO_LIMIT = 1 << 60
 """Version 1 writes the largest multiple of a page instead of `max`."""
 
 
-def control_groups(controller: str, *, cgroups: Path = CGROUPS, own: Path = OWN) -> Iterator[Path]:
+def control_groups(controller: str, root: Path = _ROOT) -> Iterator[Path]:
     """The groups whose limits apply to this process: its own and those above. A container may see the root only.
 
     Args:
         controller: `cpu`, `memory` or `pids`.
-        cgroups: where control groups are mounted.
-        own: the file that lists those of this process.
+        root: the root directory.
     """
     try:
-        lines = own.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = (root / "proc/self/cgroup").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return
     for line in lines:
         _, controllers, path = line.split(":", 2)
         if controllers and controller not in controllers.split(","):
             continue
-        root = cgroups / controller if controllers else cgroups
+        mounted = root / "sys/fs/cgroup" / (controller if controllers else "")
         group = Path(os.path.normpath(f"/{path.lstrip('/')}"))
         for folder in (group, *group.parents):
-            yield root / folder.relative_to("/")
+            yield mounted / folder.relative_to("/")
 
 
-def processors(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int:
+def processors(root: Path = _ROOT) -> int:
     """How many whole processors this process may use, by its affinity and the quota of its control group; at least 1.
-
-    Args:
-        cgroups: where control groups are mounted.
-        own: the file that lists those of this process.
 
     Source: Linux, cgroup-v2, `cpu.max`; sched-bwc, `cpu.cfs_quota_us`.
     """
-    groups = control_groups("cpu", cgroups=cgroups, own=own)
+    groups = control_groups("cpu", root)
     shares = [share for group in groups if (share := _share(group)) is not None]
     return max(1, min([len(os.sched_getaffinity(0)), *map(int, shares)]))
 
@@ -66,37 +61,37 @@ def _share(group: Path) -> float | None:
     return None
 
 
-def memory_limit_bytes(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:
+def memory_limit_bytes(root: Path = _ROOT) -> int | None:
     """How much memory all processes of this container may have together; `None` if no limit can be seen.
 
     Source: Linux, cgroup-v2, `memory.max`; cgroup-v1, `memory.limit_in_bytes`.
     """
-    groups = control_groups("memory", cgroups=cgroups, own=own)
+    groups = control_groups("memory", root)
     limits = [_number(group / name) for group in groups for name in ("memory.max", "memory.limit_in_bytes")]
     return min((limit for limit in limits if limit is not None and limit < _NO_LIMIT), default=None)
 
 
-def processes_left(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:
+def processes_left(root: Path = _ROOT) -> int | None:
     """How many processes and threads this container may still start; `None` if no limit can be seen.
 
     Source: Linux, cgroup-v2 and cgroup-v1, `pids.max`, `pids.current`.
     """
     left = []
-    for group in control_groups("pids", cgroups=cgroups, own=own):
+    for group in control_groups("pids", root):
         most, now = _number(group / "pids.max"), _number(group / "pids.current")
         if most is not None and now is not None:
             left.append(max(0, most - now))
     return min(left, default=None)
 
 
-def refused_processes(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:
+def refused_processes(root: Path = _ROOT) -> int | None:
     """How many processes and threads this container's limits have refused so far; `None` if no limit can be seen.
 
     Older kernels count a refusal in the group of the process that was refused, newer ones in the group with the limit;
     `pids.events` of newer ones also has those of groups below. Source: Linux, cgroup-v2 and cgroup-v1, `pids.events`,
     `pids.events.local`.
     """
-    groups = list(control_groups("pids", cgroups=cgroups, own=own))
+    groups = list(control_groups("pids", root))
     if all(_number(group / "pids.max") is None for group in groups):
         return None
     files = ((group / "pids.events.local", group / "pids.events") for group in groups)

@@ -15,10 +15,11 @@ from pathlib import Path
 from ioi_eval.sandbox.local.confinement import PATH
 
 _DEADLINE_S = 20
+_PROC = Path("/proc")
 
 _USER = ("unshare", "--user", "true")
 _MOUNTS = ("unshare", "--user", "--map-root-user", "--mount", "true")
-_PROC = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "true")
+_OWN_PROC = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "true")
 
 _CONTAINER = (
     "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (Docker, Podman; "
@@ -28,31 +29,24 @@ _FILTER = "a seccomp filter forbids {what} (containers have one by default)"
 _APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
 
 
-def why_no_box(
-    before: Sequence[str],
-    stderr: str,
-    *,
-    sysctls: Path = Path("/proc/sys"),
-    itself: Path = Path("/proc/self"),
-) -> str:
+def why_no_box(before: Sequence[str], stderr: str, *, proc: Path = _PROC) -> str:
     """The cause, and what to do, in a sentence.
 
     Args:
         before: the prefix that makes a command run as the user of boxes.
         stderr: bwrap's message.
-        sysctls: the directory of the kernel's settings.
-        itself: the `/proc` directory of this process.
+        proc: where `/proc` is mounted.
 
     Source: Linux, user_namespaces(7), `fs/namespace.c` (mount_too_revealing); Docker, "Seccomp security profiles";
     Ubuntu 24.04 release notes, "Unprivileged user namespace restrictions".
     """
-    filtered = is_filtered(itself)
+    filtered = is_filtered(proc)
     if failure := _failure((*before, *_USER)):
-        return _no_user_namespace(failure, filtered=filtered, sysctls=sysctls, itself=itself)
+        return _no_user_namespace(failure, filtered=filtered, proc=proc)
     if failure := _failure((*before, *_MOUNTS)):
-        return _no_mounts(failure, filtered=filtered, sysctls=sysctls, itself=itself)
-    hidden = _hidden_in_proc(itself)
-    if (failure := _failure((*before, *_PROC))) and hidden:
+        return _no_mounts(failure, filtered=filtered, proc=proc)
+    hidden = _hidden_in_proc(proc)
+    if (failure := _failure((*before, *_OWN_PROC))) and hidden:
         cause = (
             f"this container hides parts of /proc ({', '.join(hidden[:2])}, …), so the kernel lets no box have its own"
         )
@@ -62,24 +56,24 @@ def why_no_box(
     return f"bwrap cannot make a box here: {_plain(stderr)}" + (f" ({failure})" if failure else "")
 
 
-def _no_user_namespace(failure: str, *, filtered: bool, sysctls: Path, itself: Path) -> str:
-    if _sysctl(sysctls, "user/max_user_namespaces") == "0" or "No space left" in failure:
+def _no_user_namespace(failure: str, *, filtered: bool, proc: Path) -> str:
+    if _sysctl(proc, "user/max_user_namespaces") == "0" or "No space left" in failure:
         return "no more user namespaces are allowed here; as root: sysctl user.max_user_namespaces=10000"
-    if _sysctl(sysctls, "kernel/unprivileged_userns_clone") == "0":
+    if _sysctl(proc, "kernel/unprivileged_userns_clone") == "0":
         return "ordinary users may not make user namespaces here; as root: sysctl kernel.unprivileged_userns_clone=1"
     if filtered:
         return f"{_FILTER.format(what='user namespaces')}; {_CONTAINER}"
-    if _sysctl(sysctls, _APPARMOR) == "1":
+    if _sysctl(proc, _APPARMOR) == "1":
         return _apparmor()
-    if _in_chroot(itself):
+    if _in_chroot(proc):
         return "in a chroot the kernel makes no user namespaces; start it outside, or in a container"
     return f"the kernel makes no user namespace ({failure})"
 
 
-def _no_mounts(failure: str, *, filtered: bool, sysctls: Path, itself: Path) -> str:
-    if _sysctl(sysctls, _APPARMOR) == "1":
+def _no_mounts(failure: str, *, filtered: bool, proc: Path) -> str:
+    if _sysctl(proc, _APPARMOR) == "1":
         return _apparmor()
-    profile = _profile(itself)
+    profile = _profile(proc)
     if profile:
         cure = "start the container with --security-opt apparmor=unconfined"
         return f"the AppArmor profile {profile} forbids mounts; {cure}"
@@ -111,32 +105,32 @@ def _plain(stderr: str) -> str:
     return stderr.partition(" See <")[0].strip()
 
 
-def _sysctl(sysctls: Path, name: str) -> str:
-    return _read(sysctls / name).strip()
+def _sysctl(proc: Path, name: str) -> str:
+    return _read(proc / "sys" / name).strip()
 
 
-def is_filtered(itself: Path = Path("/proc/self")) -> bool:
+def is_filtered(proc: Path = _PROC) -> bool:
     """Whether this process has a system call filter, as in most containers. Source: proc_pid_status(5), `Seccomp`."""
-    return re.search(r"^Seccomp:\s*[12]$", _read(itself / "status"), re.MULTILINE) is not None
+    return re.search(r"^Seccomp:\s*[12]$", _read(proc / "self/status"), re.MULTILINE) is not None
 
 
-def _profile(itself: Path) -> str:
+def _profile(proc: Path) -> str:
     """The AppArmor profile that confines this process; empty if none does."""
-    profile = (_read(itself / "attr/apparmor/current") or _read(itself / "attr/current")).strip("\n\0 ")
+    profile = (_read(proc / "self/attr/apparmor/current") or _read(proc / "self/attr/current")).strip("\n\0 ")
     return "" if profile.startswith("unconfined") or "(" not in profile else profile
 
 
-def _mount_points(itself: Path) -> list[str]:
+def _mount_points(proc: Path) -> list[str]:
     """Source: proc_pid_mountinfo(5)."""
-    return [line.split(" ")[4] for line in _read(itself / "mountinfo").splitlines() if line.count(" ") > 4]
+    return [line.split(" ")[4] for line in _read(proc / "self/mountinfo").splitlines() if line.count(" ") > 4]
 
 
-def _hidden_in_proc(itself: Path) -> list[str]:
-    return [point for point in _mount_points(itself) if point.startswith("/proc/")]
+def _hidden_in_proc(proc: Path) -> list[str]:
+    return [point for point in _mount_points(proc) if point.startswith("/proc/")]
 
 
-def _in_chroot(itself: Path) -> bool:
-    points = _mount_points(itself)
+def _in_chroot(proc: Path) -> bool:
+    points = _mount_points(proc)
     return bool(points) and "/" not in points
 
 

@@ -12,13 +12,16 @@ from ioi_eval.sandbox.local.control_groups import memory_limit_bytes, processes_
 ALL = len(os.sched_getaffinity(0))
 
 
-def _files(root: Path, own: str, files: dict[str, str]) -> dict[str, Path]:
-    (root / "own").write_text(own)
-    for name, text in files.items():
-        path = root / "cgroups" / name
+def _files(root: Path, own: str, files: dict[str, str]) -> Path:
+    """Write the files of control groups below a root directory. Returns it."""
+    for name, text in {
+        "proc/self/cgroup": own,
+        **{f"sys/fs/cgroup/{name}": text for name, text in files.items()},
+    }.items():
+        path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return {"cgroups": root / "cgroups", "own": root / "own"}
+    return root
 
 
 @pytest.mark.parametrize(
@@ -35,7 +38,7 @@ def _files(root: Path, own: str, files: dict[str, str]) -> dict[str, Path]:
 )
 def test_memory(tmp_path: Path, own: str, files: dict[str, str], found: int | None) -> None:
     """The smallest limit of the control group and those above it counts."""
-    assert memory_limit_bytes(**_files(tmp_path, own, files)) == found
+    assert memory_limit_bytes(_files(tmp_path, own, files)) == found
 
 
 @pytest.mark.parametrize(
@@ -49,7 +52,7 @@ def test_memory(tmp_path: Path, own: str, files: dict[str, str], found: int | No
 )
 def test_processes(tmp_path: Path, own: str, files: dict[str, str], found: int | None) -> None:
     """The number of processes that can still be started."""
-    assert processes_left(**_files(tmp_path, own, files)) == found
+    assert processes_left(_files(tmp_path, own, files)) == found
 
 
 @pytest.mark.parametrize(
@@ -69,10 +72,10 @@ def test_processes(tmp_path: Path, own: str, files: dict[str, str], found: int |
 )
 def test_processors(tmp_path: Path, own: str, files: dict[str, str], found: int) -> None:
     """The quota of the control group, or of one above it, is rounded down to processors, but is at least one."""
-    assert processors(**_files(tmp_path, own, files)) == found
+    assert processors(_files(tmp_path, own, files)) == found
 
 
 def test_processors_of_this_machine(tmp_path: Path) -> None:
     """The number is between one and the system's number. Without files of control groups, it is the system's."""
     assert 1 <= processors() <= ALL
-    assert processors(cgroups=tmp_path, own=tmp_path / "own") == ALL
+    assert processors(tmp_path) == ALL

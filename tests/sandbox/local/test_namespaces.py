@@ -121,12 +121,12 @@ def test_no_user_namespaces_left() -> None:
     assert "unprivileged" not in message
 
 
-def _kernel(root: Path, **files: str) -> dict[str, Path]:
+def _kernel(root: Path, **files: str) -> Path:
     for name, text in files.items():
         path = root / name.replace("__", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return {"sysctls": root / "sys", "itself": root / "self"}
+    return root
 
 
 FAILS, NO_MOUNTS = ("sh", "-c", "exit 1", "sh"), ("sh", "-c", 'case "$*" in *--mount*) exit 1;; esac', "sh")
@@ -157,14 +157,16 @@ def test_causes_from_files_of_the_kernel(
     tmp_path: Path, before: tuple[str, ...], files: dict[str, str], words: str
 ) -> None:
     """Causes that this machine does not have: files simulate the kernel's settings, and a real command fails."""
-    message = why_no_box(before, "bwrap: words", **_kernel(tmp_path, **files))
+    message = why_no_box(before, "bwrap: words", proc=_kernel(tmp_path, **files))
     assert words in message
     assert message.count("sysctl") <= 1
 
 
 def test_otherwise_the_message_is_bwraps(tmp_path: Path) -> None:
     """If no step fails, the message is bwrap's, without its references to documents that are not installed."""
-    message = why_no_box(("true",), "bwrap: something. See <https://example.org> or <file:///x>.", **_kernel(tmp_path))
+    message = why_no_box(
+        ("true",), "bwrap: something. See <https://example.org> or <file:///x>.", proc=_kernel(tmp_path)
+    )
     assert message == "bwrap cannot make a box here: bwrap: something."
 
 
