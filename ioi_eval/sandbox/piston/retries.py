@@ -14,7 +14,7 @@ such jobs.
 from __future__ import annotations
 
 import random
-from collections import Counter, deque
+from collections import Counter
 
 from ioi_eval.errors import ExhaustedError, SandboxError, TransientError
 from ioi_eval.model import Retries
@@ -60,43 +60,22 @@ class RetryBudget:
     """
 
     def __init__(self) -> None:
-        self._seconds: deque[list[int]] = deque()  # [second, first requests, retries]
-        self._requests = 0
-        self._retries = 0
+        self._seconds: dict[int, list[int]] = {}  # first requests and retries, by second
 
     def count(self, now: float, *, is_retry: bool) -> None:
         """Note that a request is sent."""
-        self._add(self._current(now), 1, is_retry)
+        self._seconds.setdefault(int(now), [0, 0])[is_retry] += 1
+        while (oldest := next(iter(self._seconds))) < int(now) - WINDOW_S:
+            del self._seconds[oldest]
 
     def take_back(self, when: float, *, is_retry: bool) -> None:
         """Note that the request counted at `when` was not sent, as there was no connection."""
-        for counts in self._seconds:
-            if counts[0] == int(when):
-                self._add(counts, -1, is_retry)
+        if int(when) in self._seconds:
+            self._seconds[int(when)][is_retry] -= 1
 
     def allows_retry(self, now: float) -> bool:
         """Whether one more retry may be sent now."""
-        self._current(now)
-        oldest = self._seconds[0]
-        requests = self._requests - (oldest[1] if oldest[0] == int(now) - WINDOW_S else 0)
-        return self._retries + 1 <= max(FLOOR, SHARE * requests)
-
-    def _add(self, counts: list[int], number: int, is_retry: bool) -> None:
-        if is_retry:
-            counts[2] += number
-            self._retries += number
-        else:
-            counts[1] += number
-            self._requests += number
-
-    def _current(self, now: float) -> list[int]:
-        """This second's counts. Seconds that have left the window are dropped."""
-        second = int(now)
-        seconds = self._seconds
-        if not seconds or seconds[-1][0] < second:
-            seconds.append([second, 0, 0])
-            while seconds[0][0] < second - WINDOW_S:
-                _, requests, retries = seconds.popleft()
-                self._requests -= requests
-                self._retries -= retries
-        return seconds[-1]
+        begin = int(now) - WINDOW_S
+        requests = sum(counts[0] for second, counts in self._seconds.items() if second > begin)
+        retries = sum(counts[1] for second, counts in self._seconds.items() if second >= begin)
+        return retries + 1 <= max(FLOOR, SHARE * requests)
