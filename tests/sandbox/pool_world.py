@@ -67,4 +67,4 @@ class World:
 
 def names(requests: list[SlotRequest]) -> list[str | None]:
     """The endpoints on which these jobs run."""
-    return [request.endpoint for request in requests]
+    return [request.last_endpoint for request in requests]

@@ -259,8 +259,8 @@ class PistonCluster:
             raise exhausted(retries, last, why=f"{request.failure}; ")
         if request.failure is not None:
             raise request.failure from last
-        assert request.endpoint is not None, "every slot belongs to an endpoint"
-        return request.endpoint
+        assert request.last_endpoint is not None, "every slot belongs to an endpoint"
+        return request.last_endpoint
 
     async def _attempt(
         self, endpoint: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool

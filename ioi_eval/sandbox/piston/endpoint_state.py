@@ -83,7 +83,7 @@ class SlotRequest:
         order: its place among all jobs.
         is_alone: whether it needs a machine to itself.
         is_only: whether no other group would do.
-        last_endpoint: the endpoint that had the job last; a retry prefers another.
+        last_endpoint: the endpoint that has the job, or had it last; a retry prefers another.
         is_retry: whether a server may have had work from the job before.
         unconnected: how many attempts in a row got no connection; the first of them at `unconnected_since`.
         is_waiting: whether it is in one of its group's queues.
@@ -126,11 +126,6 @@ class SlotRequest:
     def is_unconnected(self, now: float, patience_s: float) -> bool:
         """Whether all attempts for so long had no connection; fewer than `LEAST_UNCONNECTED` of them say nothing."""
         return self.unconnected >= LEAST_UNCONNECTED and now - self.unconnected_since >= patience_s
-
-    @property
-    def endpoint(self) -> str | None:
-        """Where the job runs, or ran last."""
-        return None if self.state is None else self.state.endpoint.url
 
 
 @dataclass(slots=True, eq=False)

@@ -48,10 +48,10 @@ def test_a_retry_goes_to_another_endpoint() -> None:
     world = World(3)
     request = world.request()
     for _ in range(2):
-        failed_by = request.endpoint
+        failed_by = request.last_endpoint
         world.retry(request)
         assert request.holds_slot
-        assert request.endpoint != failed_by
+        assert request.last_endpoint != failed_by
     single = World(1)
     request = single.request()
     single.retry(request)

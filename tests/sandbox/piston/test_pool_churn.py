@@ -95,7 +95,7 @@ class Churn:
         if request.failure is not None:
             self.failed += 1
             return
-        name = request.endpoint
+        name = request.last_endpoint
         assert name is not None
         assert name not in self.taken, "more jobs than slots"
         self.attempts += 1

@@ -155,7 +155,7 @@ class PoolMachine(RuleBasedStateMachine):
             assert not others, "not alone"
         assert not any(other.is_alone for other in others), "another job must run alone on this machine"
         self.running.append(request)
-        assert sum(other.endpoint == endpoint.url for other in self.running) <= endpoint.slots
+        assert sum(other.last_endpoint == endpoint.url for other in self.running) <= endpoint.slots
         self.within_budget(request)
         if not request.is_alone and request not in self.served_ever:
             assert self.served.get(endpoint.group, -1) < request.order, "a later job was served first"
