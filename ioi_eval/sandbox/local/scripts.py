@@ -22,6 +22,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -139,7 +140,7 @@ class ScriptBoxes:
             )
         if end.returncode != 0:
             raise _no_answer(end.returncode, end.timed_out, end.stderr.decode("utf-8", "replace").strip())
-        return _execution(_frames(end.stdout))
+        return _execution(end.stdout)
 
     async def _open_stage_runner(self, uid: int | None) -> int:
         async with self._building:
@@ -224,50 +225,33 @@ def _no_answer(code: int, timed_out: bool, stderr: str) -> Exception:
 # ---------------------------------------------------------------------- the stage runner's answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Frame:
-    """The report of `stages.cpp` about one stage; the comment at its top explains the fields."""
-
-    stage: str
-    code: int
-    signal: int
-    limit: str | None
-    cpu_us: int
-    wall_us: int
-    memory_bytes: int
-    stdout: bytes
-    stderr: bytes
-
-
-def _frames(answer: bytes) -> tuple[_Frame, ...]:
-    """Split the answer into frames: each is a header line, and as many bytes as the header says."""
-    frames = []
+def _stages(answer: bytes) -> dict[str, Stage]:
+    """The stages by name: each is a header line, which `stages.cpp` explains, and as many bytes as that says."""
+    stages = {}
     at = 0
     try:
         while at < len(answer):
             end = answer.index(b"\n", at)
             header = orjson.loads(answer[at:end])
-            middle = end + 1 + header.pop("stdout")
-            at = middle + header.pop("stderr")
+            middle = end + 1 + header["stdout"]
+            at = middle + header["stderr"]
             if at > len(answer):
                 raise ValueError("cut off")
-            frames.append(_Frame(**header, stdout=answer[end + 1 : middle], stderr=answer[middle:at]))
+            stages[header["stage"]] = _stage(header, answer[end + 1 : middle], answer[middle:at])
     except (ValueError, KeyError, TypeError) as error:
         raise TransientError(f"the box's answer is damaged: {error!r}") from error
-    if not frames:
-        raise TransientError("the box gave no answer")
-    return tuple(frames)
+    return stages
 
 
-def _execution(frames: Sequence[_Frame]) -> Execution:
+def _execution(answer: bytes) -> Execution:
     """The execution in Piston's form: if `compile` failed, `run` is a copy of it."""
-    stages = {frame.stage: _stage(frame) for frame in frames}
-    compiled = stages.get("compile")
-    if compiled is not None and "run" not in stages:
-        if compiled.code == 0:
-            raise TransientError("the box's answer stops after the compile stage")
-        return Execution(compile=compiled, run=compiled)
-    return Execution(compile=compiled, run=stages["run"])
+    stages = _stages(answer)
+    compiled, run = stages.get("compile"), stages.get("run")
+    if run is None and compiled is not None and compiled.code != 0:
+        run = compiled
+    if run is None:
+        raise TransientError("the box's answer stops before the run stage")
+    return Execution(compile=compiled, run=run)
 
 
 _LIMITS = {
@@ -279,26 +263,25 @@ _LIMITS = {
 """Status and message. Source: Piston since isolate (recorded: `cpu_time_limit`, `run_timeout_sleep`, `limit_*`)."""
 
 
-def _stage(frame: _Frame) -> Stage:
-    code: int | None = frame.code
-    name = None
-    status = message = None
-    if frame.limit is not None:
-        code, name = None, "SIGKILL"
-        status, message = _LIMITS[frame.limit]
-    elif frame.signal:
-        code, name = None, signal_name(frame.signal)
-        status, message = "SG", f"Caught fatal signal {frame.signal}"
-    elif frame.code:
-        status, message = "RE", f"Exited with error status {frame.code}"
+def _stage(header: Mapping[str, Any], stdout: bytes, stderr: bytes) -> Stage:
+    code = None if header["limit"] or header["signal"] else header["code"]
+    name = status = message = None
+    if header["limit"] is not None:
+        name = "SIGKILL"
+        status, message = _LIMITS[header["limit"]]
+    elif header["signal"]:
+        name = signal_name(header["signal"])
+        status, message = "SG", f"Caught fatal signal {header['signal']}"
+    elif code:
+        status, message = "RE", f"Exited with error status {code}"
     return Stage(
-        stdout=frame.stdout.decode("utf-8", "replace"),
-        stderr=frame.stderr.decode("utf-8", "replace"),
+        stdout=stdout.decode("utf-8", "replace"),
+        stderr=stderr.decode("utf-8", "replace"),
         code=code,
         signal=name,
         status=status,
         message=message,
-        cpu_ms=frame.cpu_us / 1000,
-        wall_ms=frame.wall_us / 1000,
-        memory_bytes=frame.memory_bytes,
+        cpu_ms=header["cpu_us"] / 1000,
+        wall_ms=header["wall_us"] / 1000,
+        memory_bytes=header["memory_bytes"],
     )
