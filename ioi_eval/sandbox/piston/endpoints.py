@@ -2,7 +2,7 @@
 
     http://worker-7:2000     a server; the scheme and `/api/v2` may be left out
     file:workers.txt         a file with such lines; read again whenever the cluster refreshes its workers
-    slurm                    the running Slurm jobs named `piston-worker-<port>`; each serves that port on its nodes
+    slurm                    the running Slurm jobs named `piston-worker-<port>`; each serves that port on its node
 
 Several can be combined, separated by commas. Source: the reference accepts a list of URLs, or `slurm`.
 
@@ -35,7 +35,6 @@ _JOB_NAME = "piston-worker-"
 _SQUEUE_S = 30.0  # a busy controller may take seconds; squeue itself gives up after a few tries
 _SQUEUE = ("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%N %j")
 _MAX_PORT = 65_535
-_BRACKETS = re.compile(r"\[([^]]*)\]")
 
 
 def endpoint_source(text: str) -> Source:
@@ -148,7 +147,7 @@ async def _slurm_endpoints() -> list[str]:
     """The endpoints of all workers that run now, in the order of Slurm's answer.
 
     Raises:
-        SetupError: there is no `squeue` here, or it failed; with its message.
+        SetupError: there is no `squeue` here, or it failed, with its message; or a job has several nodes.
     """
     if shutil.which(_SQUEUE[0]) is None:
         raise SetupError("endpoints 'slurm': there is no squeue on the PATH; run this where Slurm's commands are")
@@ -177,40 +176,16 @@ def slurm_workers(answer: str) -> Iterator[str]:
     """The endpoints in squeue's output: lines of a node list, a blank, and a job's name.
 
     Other jobs are skipped, and so are jobs without nodes, which are just starting or ending.
+
+    Raises:
+        SetupError: a worker's job has several nodes.
     """
     for line in answer.splitlines():
         nodes, _, name = line.strip().partition(" ")
         port = name.removeprefix(_JOB_NAME)
-        if port != name and port.isdecimal() and 0 < int(port) <= _MAX_PORT:
-            for node in slurm_hosts(nodes):
-                yield f"http://{node}:{int(port)}"
-
-
-def slurm_hosts(nodes: str) -> Iterator[str]:
-    """The hosts of a Slurm node list, in order: `gpu[08-10,12],login1` are five; several brackets multiply.
-
-    Source: `scontrol show hostnames`; a test compares with its output.
-    """
-    for term in re.findall(r"(?:[^,\[]|\[[^]]*\])+", nodes):
-        yield from _hosts_of(term)
-
-
-def _hosts_of(term: str) -> Iterator[str]:
-    brackets = _BRACKETS.search(term)
-    if brackets is None:
-        yield term
-        return
-    before, after = term[: brackets.start()], term[brackets.end() :]
-    for number in _numbers(brackets[1]):
-        for rest in _hosts_of(after):
-            yield before + number + rest
-
-
-def _numbers(ranges: str) -> Iterator[str]:
-    """`08-10,12`: 08, 09, 10, 12. Leading zeros are kept."""
-    for part in ranges.split(","):
-        first, dash, last = part.partition("-")
-        if dash and first.isdecimal() and last.isdecimal():
-            yield from (str(number).zfill(len(first)) for number in range(int(first), int(last) + 1))
-        else:
-            yield part
+        if nodes and port != name and port.isdecimal() and 0 < int(port) <= _MAX_PORT:
+            if "[" in nodes or "," in nodes:
+                raise SetupError(
+                    f"endpoints 'slurm': the job {name} has the nodes {nodes}; start a job for each worker"
+                )
+            yield f"http://{nodes}:{int(port)}"

@@ -15,7 +15,7 @@ from ioi_eval.errors import SetupError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.piston import workers
 from ioi_eval.sandbox.piston.cluster import PistonCluster
-from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now, slurm_hosts
+from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now
 from tests.sandbox import slurm_cluster
 from tests.sandbox.slurm_cluster import Slurm, free_ports
 
@@ -98,12 +98,6 @@ def test_the_launcher_s_jobs_are_found(cluster: Slurm, tmp_path: Path) -> None:
     for number in cluster.ask("squeue", "--noheader", "--format=%i").split():
         cluster.wait_until(number, "RUNNING")
     assert sorted(slurm_endpoints()) == ["http://localhost:21500/api/v2", "http://localhost:21501/api/v2"]
-
-
-@pytest.mark.parametrize("nodes", ["gpu[08-10,12]", "w1", "w[1-3],gpu08", "r[1-2]n[08-11]", "a[1,3],b[098-101]"])
-def test_node_lists_are_read_as_slurm_does(cluster: Slurm, nodes: str) -> None:
-    """Lists of nodes are expanded as `scontrol show hostnames` does."""
-    assert list(slurm_hosts(nodes)) == cluster.ask("scontrol", "show", "hostnames", nodes).split()
 
 
 def test_an_unreachable_controller(cluster: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

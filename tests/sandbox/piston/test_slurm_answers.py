@@ -8,32 +8,14 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import SetupError
-from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now, slurm_hosts, slurm_workers
-
-
-@pytest.mark.parametrize(
-    ("nodes", "expanded"),
-    [
-        ("w1", ["w1"]),
-        ("w1,w3", ["w1", "w3"]),
-        ("w[1-3]", ["w1", "w2", "w3"]),
-        ("gpu[08-10,12],login1", ["gpu08", "gpu09", "gpu10", "gpu12", "login1"]),
-        ("r[1-2]n[08,11]", ["r1n08", "r1n11", "r2n08", "r2n11"]),
-        ("w[1-2]-ib,x", ["w1-ib", "w2-ib", "x"]),
-        ("w[9-11]", ["w9", "w10", "w11"]),
-        ("", []),
-    ],
-)
-def test_node_lists(nodes: str, expanded: list[str]) -> None:
-    """Ranges, leading zeros, several brackets and suffixes are expanded."""
-    assert list(slurm_hosts(nodes)) == expanded
+from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now, slurm_workers
 
 
 def test_jobs_by_their_names() -> None:
-    """Only jobs with a port in their name are workers. A job on several nodes is one worker for each node."""
+    """Only jobs with a port in their name are workers."""
     answer = """
 w1 piston-worker-20000
-w[1-2] piston-worker-20001
+w-2.site piston-worker-20001
 w3 train
 w3 piston-worker-
 w3 piston-worker-http
@@ -45,10 +27,16 @@ w4 piston-worker-8
 """
     assert list(slurm_workers(answer)) == [
         "http://w1:20000",
-        "http://w1:20001",
-        "http://w2:20001",
+        "http://w-2.site:20001",
         "http://w4:8",
     ]
+
+
+@pytest.mark.parametrize("nodes", ["w[1-2]", "w1,x"])
+def test_a_job_on_several_nodes_is_refused(nodes: str) -> None:
+    """The message says to start a job for each worker."""
+    with pytest.raises(SetupError, match=r"piston-worker-8 has the nodes .*; start a job for each worker"):
+        list(slurm_workers(f"w0 piston-worker-8\n{nodes} piston-worker-8\n"))
 
 
 def test_an_empty_answer_gives_no_workers() -> None:
