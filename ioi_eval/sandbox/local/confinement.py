@@ -30,6 +30,9 @@ TMP_BYTES = 1 << 30
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
+HIDDEN = Path(__file__).resolve().parents[2]
+"""The directory of this package."""
+
 _BOX_USER = "1000"
 
 _TMPFS = (("/sys/kernel", "/tmp", TMP_BYTES), ("/sys/devices", "/box", BOX_BYTES))
@@ -76,14 +79,14 @@ def as_user(uid: int | None) -> tuple[str, ...]:
 
 
 def in_namespaces(
-    *, hide: Sequence[Path] = (), show: Sequence[str] = (), is_root_inside: bool = True, has_size_option: bool = True
+    *, show: Sequence[str] = (), is_root_inside: bool = True, has_size_option: bool = True
 ) -> tuple[str, ...]:
     """The bwrap command that makes a new box: user, PID, network, IPC, UTS and mount namespaces.
 
-    The box has the system's programs and libraries read-only; `/tmp` and `/box` are empty and limited in size.
+    The box has the system's programs and libraries read-only, without this package; `/tmp` and `/box` are empty and
+    limited in size.
 
     Args:
-        hide: directories below `/usr` to hide, as they contain this package.
         show: further files and directories to show, read-only.
         is_root_inside: whether the program is root in the box, because it confines others further; else it is an
             ordinary user without capabilities.
@@ -111,9 +114,8 @@ def in_namespaces(
             command += ["--ro-bind", directory, directory]
     for name in _ETC:
         command += ["--ro-bind-try", name, name]
-    for directory_path in hide:
-        if directory_path.is_relative_to("/usr"):
-            command += ["--tmpfs", str(directory_path), "--remount-ro", str(directory_path)]
+    if HIDDEN.is_relative_to("/usr"):
+        command += ["--tmpfs", str(HIDDEN), "--remount-ro", str(HIDDEN)]
     command += ["--proc", "/proc", "--dev", "/dev"]
     for mounted, directory, size in _TMPFS:
         command += ["--size", str(size), "--tmpfs", directory] if has_size_option else ["--bind", mounted, directory]

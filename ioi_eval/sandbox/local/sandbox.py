@@ -110,7 +110,6 @@ class LocalSandbox:
         self.why_not_full = ""
         self.limits: tuple[MachineLimit, ...] = ()
         self._allowed: set[tuple[str, ...]] = set()  # values of `Job.sees` that were checked
-        self._hidden = (Path(__file__).resolve().parents[2],)  # no box shows this package
         self._has_size_option = True  # whether bwrap has `--size`
 
     async def __aenter__(self) -> Self:
@@ -132,9 +131,7 @@ class LocalSandbox:
             narrowed=narrowing(self.limits),
             outer_filter=is_filtered(),
         )
-        self._script_boxes = ScriptBoxes(
-            self._target.toolchain, hide=self._hidden, has_size_option=self._has_size_option
-        )
+        self._script_boxes = ScriptBoxes(self._target.toolchain, has_size_option=self._has_size_option)
         return self
 
     async def __aexit__(
@@ -219,7 +216,7 @@ class LocalSandbox:
             before = as_user(_box_uid(box))
             if isolation is Isolation.FULL:
                 before += (
-                    *in_namespaces(hide=self._hidden, show=job.sees, has_size_option=self._has_size_option),
+                    *in_namespaces(show=job.sees, has_size_option=self._has_size_option),
                     "--",
                 )
             else:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -78,13 +77,11 @@ class ScriptBoxes:
 
     Args:
         toolchain: compiles the stage runner.
-        hide: directories that no box shows.
         has_size_option: whether this machine's bwrap has `--size`.
     """
 
-    def __init__(self, toolchain: Toolchain, *, hide: Sequence[Path] = (), has_size_option: bool = True) -> None:
+    def __init__(self, toolchain: Toolchain, *, has_size_option: bool = True) -> None:
         self._toolchain = toolchain
-        self._hide = hide
         self._has_size_option = has_size_option
         self._stage_runner: int | None = None
         self._building = TaskLock()
@@ -120,7 +117,7 @@ class ScriptBoxes:
         stage_runner = await self._open_stage_runner(uid)
         argv = [
             *as_user(uid),
-            *in_namespaces(hide=self._hide, is_root_inside=False, has_size_option=self._has_size_option),
+            *in_namespaces(is_root_inside=False, has_size_option=self._has_size_option),
         ]
         for name, value in _ENVIRONMENT.items():
             argv += ["--setenv", name, value]

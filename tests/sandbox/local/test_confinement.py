@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import SetupError
+from ioi_eval.sandbox.local import confinement
 from ioi_eval.sandbox.local import sandbox as local
 from ioi_eval.sandbox.local.confinement import BOX_BYTES, PATH, TMP_BYTES, as_user, in_namespaces
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -43,15 +44,18 @@ def _full() -> None:
 
 
 def _look(*, has_size_option: bool, is_root_inside: bool) -> subprocess.CompletedProcess[str]:
-    words = in_namespaces(hide=[Path("/usr/share")], is_root_inside=is_root_inside, has_size_option=has_size_option)
+    words = in_namespaces(is_root_inside=is_root_inside, has_size_option=has_size_option)
     command = (*as_user(UID), *words, "--", "sh", "-c", LOOK)
     return subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH}, timeout=60, check=False)
 
 
 @pytest.mark.parametrize("is_root_inside", [True, False], ids=["runner", "scripts"])
 @pytest.mark.parametrize("has_size_option", [True, False], ids=["bwrap bounds", "bounded before"])
-def test_size_and_capabilities_of_a_box(has_size_option: bool, is_root_inside: bool) -> None:
+def test_size_and_capabilities_of_a_box(
+    monkeypatch: pytest.MonkeyPatch, has_size_option: bool, is_root_inside: bool
+) -> None:
     """`/tmp` and `/box` have the same sizes with and without bwrap's `--size`, and scripts have no capabilities."""
+    monkeypatch.setattr(confinement, "HIDDEN", Path("/usr/share"))
     done = _look(has_size_option=has_size_option, is_root_inside=is_root_inside)
     if "Unknown option --size" in done.stderr:
         pytest.skip("this machine's bwrap does not know --size")

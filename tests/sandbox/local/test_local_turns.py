@@ -28,6 +28,7 @@ from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.local.confinement import HIDDEN
 from ioi_eval.sandbox.local.sandbox import LocalSandbox, _box_uid, has_ended, uids_of_boxes
 from tests.sandbox.marked_processes import processes_with
 
@@ -319,4 +320,4 @@ def test_a_full_disk_fails_only_the_job_of_a_trusted_script(monkeypatch: pytest.
 
 def test_boxes_hide_this_package() -> None:
     """The directory of the package is hidden, because it has the official outputs of the sample contest."""
-    assert LocalSandbox()._hidden == (Path(ioi_eval.__file__).resolve().parent,)
+    assert Path(ioi_eval.__file__).resolve().parent == HIDDEN
