@@ -72,16 +72,20 @@ class Sending(Payload):
         body: the body.
         within_s: how long the answer may take.
         client: its connections are used.
+
+    Attributes:
+        lost: why no answer is expected any more; `None` while one is.
+        timeout: ends the wait for the answer; set while there is one.
     """
 
     def __init__(self, body: Body, within_s: float, client: HttpClient) -> None:
         super().__init__(body, content_type="application/json")
         self.within_s = within_s
         self.deadline = client.time() + within_s
-        self._given_up: AnswerLostError | None = None
+        self.lost: AnswerLostError | None = None
+        self.timeout: asyncio.Timeout | None = None
         self.on_used_connection = False
         self._client = client
-        self._task: asyncio.Task[object] | None = None
         self._transport: asyncio.WriteTransport | None = None
         self._closed_since: float | None = None
         self._is_connecting = False
@@ -107,11 +111,12 @@ class Sending(Payload):
             self._client.connecting.release()
 
     def give_up(self) -> None:
-        """Abort the request: no answer is expected any more.
+        """Abort the request: no answer is expected any more."""
+        self._end(self.overdue())
 
-        The task is cancelled, as with `asyncio.timeout`: a request may wait although its connection is closed.
-        """
-        self._end(AnswerLostError(f"no answer within {self.within_s:.0f} s, or to checks", JobEnd.TIMED_OUT))
+    def overdue(self) -> AnswerLostError:
+        """The error if its deadline has passed, or its endpoint fails checks."""
+        return AnswerLostError(f"no answer within {self.within_s:.0f} s, or to checks", JobEnd.TIMED_OUT)
 
     def end_if_lost(self, now: float) -> None:
         """Abort the request if its connection has been closed for so long that its answer would have been read.
@@ -125,33 +130,11 @@ class Sending(Payload):
         elif now - self._closed_since >= _CLOSED_S:
             self._end(AnswerLostError("the connection was closed before the end of the answer", JobEnd.BROKEN))
 
-    def begin(self) -> None:
-        """The current task begins to wait for the answer.
-
-        Raises:
-            AnswerLostError: the request was given up before.
-        """
-        if self._given_up is not None:
-            raise self._given_up
-        self._task = asyncio.current_task()
-        self._cancelled_before = 0 if self._task is None else self._task.cancelling()
-
-    def end_wait(self) -> None:
-        """The task waits no longer."""
-        self._task = None
-        self.release_connecting()
-
-    def why_ended(self) -> AnswerLostError | None:
-        """After the task's cancellation: the reason, if the request was given up; `None` if the caller gave up."""
-        if self._given_up is None or self._task is None:
-            return self._given_up
-        return self._given_up if self._task.uncancel() <= self._cancelled_before else None
-
     def _end(self, reason: AnswerLostError) -> None:
-        if self._given_up is None:
-            self._given_up = reason
-            if self._task is not None:
-                self._task.cancel()
+        if self.lost is None:
+            self.lost = reason
+            if self.timeout is not None and not self.timeout.expired():
+                self.timeout.reschedule(self._client.time())
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write all segments, waiting whenever the connection is full."""
@@ -193,7 +176,7 @@ class HttpClient:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self.time = self._loop.time
-        self._sweep = self._loop.call_later(_SWEEP_S, self._end_overdue_requests)
+        self._sweep = self._loop.call_later(_SWEEP_S, self._end_lost_requests)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_CONNECTION_S, ttl_dns_cache=300),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
@@ -246,21 +229,22 @@ class HttpClient:
             AnswerTooLongError: the answer is longer than `max_bytes`.
             SetupError: this machine has no descriptor left for the connection.
         """
+        if sending.lost is not None:
+            raise AnswerLostError(f"{url}: {sending.lost}", sending.lost.end)
         self._under_way.add(sending)
         open_until = self._open_until.setdefault(url, [])
         started = self.time()
         try:
-            sending.begin()
-            if not open_until or open_until.pop() < started:  # no open connection is left
-                await sending.wait_to_connect()
-            reply = await self._post(url, sending, started, max_bytes=max_bytes, gzipped=gzipped)
-        except (AnswerLostError, asyncio.CancelledError) as error:
-            reason = sending.why_ended()
-            if reason is None:
-                raise
-            raise AnswerLostError(f"{url}: {reason}", reason.end) from error
+            async with asyncio.timeout_at(sending.deadline) as sending.timeout:
+                if not open_until or open_until.pop() < started:  # no open connection is left
+                    await sending.wait_to_connect()
+                reply = await self._post(url, sending, started, max_bytes=max_bytes, gzipped=gzipped)
+        except TimeoutError:
+            lost = sending.lost or sending.overdue()
+            raise AnswerLostError(f"{url}: {lost}", lost.end) from None
         finally:
-            sending.end_wait()
+            sending.timeout = None
+            sending.release_connecting()
             self._under_way.discard(sending)
         open_until.append(self.time() + IDLE_CONNECTION_S)
         return reply
@@ -278,20 +262,14 @@ class HttpClient:
         """Whether this process was late in the last seconds, so that its timeouts say nothing about endpoints."""
         return self.time() < self._lagging_until
 
-    def _end_overdue_requests(self) -> None:
-        """Give up requests that are past their deadline, and note whether this process is late.
-
-        Few requests reach their long deadlines: one sweep over all requests costs less than a timer for each.
-        """
+    def _end_lost_requests(self) -> None:
+        """End requests whose connections are closed, and note whether this process is late."""
         now, due = self.time(), self._sweep.when() if self._sweep is not None else self.time()
         if now - due > _LAG_S:
             self._lagging_until = now + _LAGGING_FOR_S
-        self._sweep = self._loop.call_at(now + _SWEEP_S, self._end_overdue_requests)
+        self._sweep = self._loop.call_at(now + _SWEEP_S, self._end_lost_requests)
         for sending in tuple(self._under_way):
-            if sending.deadline < now:
-                sending.give_up()
-            else:
-                sending.end_if_lost(now)
+            sending.end_if_lost(now)
 
     async def _exchange(
         self, method: str, url: URL, sending: Sending | None, *, max_bytes: int, gzipped: bool = False
