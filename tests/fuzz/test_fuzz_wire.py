@@ -35,7 +35,7 @@ statuses = st.sampled_from([200, 200, 200, 204, 301, 400, 404, 429, 500, 503])
 def test_literals_are_exact(content: bytes) -> None:
     """The server's decoding gives back the original bytes, for all bytes."""
     sent = literal(content)
-    text = json.loads(sent.data)
+    text = json.loads(sent.whole())
     assert (text.encode() if sent.encoding == "utf8" else base64.b64decode(text)) == content
 
 

@@ -19,7 +19,7 @@ from ioi_eval.sandbox.findings import Finding
 from ioi_eval.sandbox.piston import answer, probing, wire
 from ioi_eval.sandbox.piston.conditions import conditions, fatal
 from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
-from ioi_eval.sandbox.piston.literals import Inline, literal
+from ioi_eval.sandbox.piston.literals import literal
 from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import Body, InstalledStarter, Runtime, Starter, without_problems
 from ioi_eval.toolchain import Toolchain
@@ -301,5 +301,5 @@ class Prober:
 def _probe_body(installed: InstalledStarter, nonce: str, padding: int) -> Body:
     job = probing.probe_job(installed, nonce, padding)
     files = wire.sent_files(job, installed.starter)
-    literals: list[Inline] = [literal(file.content) for file in files if isinstance(file.content, bytes)]
+    literals = [literal(file.content) for file in files if isinstance(file.content, bytes)]
     return wire.body(job, installed, files, literals)

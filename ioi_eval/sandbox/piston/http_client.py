@@ -28,7 +28,6 @@ from ioi_eval.errors import SetupError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.sandbox.piston import answer
 from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
-from ioi_eval.sandbox.piston.spool import StoredLiteral
 from ioi_eval.sandbox.piston.wire import Body
 
 IDLE_CONNECTION_S = 4.0
@@ -148,11 +147,8 @@ class Sending(Payload):
                 used.add(transport)
                 _enable_keepalive(transport)
         for segment in self._value.segments:
-            if isinstance(segment, StoredLiteral):
-                for start in segment.pieces():
-                    await writer.write(segment.piece(start))
-            else:
-                await writer.write(segment)
+            for piece in (segment,) if isinstance(segment, bytes) else segment:
+                await writer.write(piece)
 
 
 class HttpClient:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Iterator
 from typing import Protocol
 
 import orjson
@@ -14,40 +15,26 @@ _DEFLATE_LEVEL = 6  # level 1 takes a third of the time, and a program becomes 8
 _MAX_RATIO = 32  # the runner refuses what becomes longer than that. Source: graders/runner/numbers.h
 
 
-class Literal(Protocol):
-    """The JSON string literal of a file's content, with its quotes; in memory or on disk."""
+class Pieces(Protocol):
+    """Bytes on disk, which are read piece by piece."""
 
-    @property
-    def encoding(self) -> str:
-        """`utf8` or `base64`."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """Its length in bytes."""
-        ...
-
-    @property
-    def crc(self) -> int:
-        """The content's CRC-32."""
-        ...
-
-    @property
-    def deflated(self) -> bool:
-        """Whether it is the content's deflated form, which only the runner reads."""
-        ...
-
-    def whole(self) -> bytes:
-        """All of it."""
-        ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[bytes]: ...
 
 
 @fast_dataclass
-class Inline:
-    """A literal in memory."""
+class Literal:
+    """The JSON string literal of a file's content.
+
+    Args:
+        encoding: `utf8` or `base64`.
+        data: all of it, with its quotes; in memory or on disk.
+        crc: the content's CRC-32.
+        deflated: whether it is the content's deflated form, which only the runner reads.
+    """
 
     encoding: str
-    data: bytes
+    data: bytes | Pieces
     crc: int
     deflated: bool = False
 
@@ -58,10 +45,10 @@ class Inline:
 
     def whole(self) -> bytes:
         """All of it."""
-        return self.data
+        return self.data if isinstance(self.data, bytes) else b"".join(self.data)
 
 
-def literal(content: bytes) -> Inline:
+def literal(content: bytes) -> Literal:
     """The shorter of the two exact encodings of a file's content.
 
     Text is sent as text (test data grows by a few percent; with base64, by a third); invalid UTF-8, and text that is
@@ -74,11 +61,11 @@ def literal(content: bytes) -> Inline:
     except UnicodeDecodeError:
         text = b""
     if text and len(text) <= encoded:
-        return Inline(encoding="utf8", data=text, crc=crc)
-    return Inline(encoding="base64", data=b'"' + base64.b64encode(content) + b'"', crc=crc)
+        return Literal(encoding="utf8", data=text, crc=crc)
+    return Literal(encoding="base64", data=b'"' + base64.b64encode(content) + b'"', crc=crc)
 
 
-def deflated(content: bytes) -> Inline:
+def deflated(content: bytes) -> Literal:
     """The literal of a file for the runner: of its deflated form, if it would be sent as base64 and that is shorter.
 
     A program is deflated to two fifths. That takes 50 ns a byte here, once a run, and 5 ns a byte in each job.
@@ -90,4 +77,4 @@ def deflated(content: bytes) -> Inline:
     packed = b"%d\n%b%b" % (len(content), packer.compress(content), packer.flush())
     if not len(content) // _MAX_RATIO < len(packed) < len(content) * 3 // 4:
         return plain
-    return Inline(encoding="base64", data=b'"%b"' % base64.b64encode(packed), crc=plain.crc, deflated=True)
+    return Literal(encoding="base64", data=b'"%b"' % base64.b64encode(packed), crc=plain.crc, deflated=True)

@@ -13,52 +13,52 @@ import asyncio
 import os
 import tempfile
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from io import FileIO
 from pathlib import Path
 from typing import TypeAlias
 
 from ioi_eval.errors import SetupError
+from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Blob, Content, Job, JobKind
 from ioi_eval.sandbox import lost
 from ioi_eval.sandbox.piston import literals, wire
-from ioi_eval.sandbox.piston.literals import Inline, Literal
+from ioi_eval.sandbox.piston.literals import Literal
 from ioi_eval.sandbox.piston.wire import Body, InstalledStarter
 
 _SMALL = 64 * 1024  # below this, encoding costs less than looking it up (60 µs)
 _MEMORY_BYTES = 64 << 20
+
 _PIECE = 256 * 1024
 
-_Encode: TypeAlias = Callable[[bytes], Inline]
+_Encode: TypeAlias = Callable[[bytes], Literal]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredLiteral:
-    """A literal in the spool file."""
+@fast_dataclass
+class _StoredBytes:
+    """Bytes in the spool file; iterating gives them piece by piece.
 
-    encoding: str
-    size: int
-    crc: int
-    deflated: bool
+    Args:
+        file: stays open as long as this refers to it.
+        offset: where they begin.
+        size: how many they are.
+    """
+
+    file: FileIO
     offset: int
-    file: FileIO = field(repr=False)
+    size: int
 
-    def whole(self) -> bytes:
-        """All of it."""
-        return b"".join(map(self.piece, self.pieces()))
+    def __len__(self) -> int:
+        return self.size
 
-    def pieces(self) -> range:
-        """The offsets of its pieces, relative to its start."""
-        return range(0, self.size, _PIECE)
-
-    def piece(self, start: int) -> bytes:
-        """The piece at an offset."""
-        want = min(_PIECE, self.size - start)
-        data = os.pread(self.file.fileno(), want, self.offset + start)
-        if len(data) != want:
-            raise SetupError("the spool file of serialised test data was cut: is its disk full?")
-        return data
+    def __iter__(self) -> Iterator[bytes]:
+        for start in range(0, self.size, _PIECE):
+            want = min(_PIECE, self.size - start)
+            piece = os.pread(self.file.fileno(), want, self.offset + start)
+            if len(piece) != want:
+                raise SetupError("the spool file of serialised test data was cut: is its disk full?")
+            yield piece
 
 
 class RequestSpool:
@@ -76,7 +76,7 @@ class RequestSpool:
         self._end = 0
         self._stored: dict[tuple[str, _Encode], Literal] = {}
         self._locks: dict[tuple[str, _Encode], asyncio.Lock] = {}
-        self._memory: OrderedDict[bytes, Inline] = OrderedDict()
+        self._memory: OrderedDict[bytes, Literal] = OrderedDict()
         self._memory_bytes = 0
         self._encoders = asyncio.Semaphore(2)
 
@@ -121,7 +121,7 @@ class RequestSpool:
         self._memory_bytes = self._end = 0
         self._file = None
 
-    def _remember(self, content: bytes, literal: Inline) -> None:
+    def _remember(self, content: bytes, literal: Literal) -> None:
         if content not in self._memory:
             self._memory[content] = literal
             self._memory_bytes += len(content) + literal.size
@@ -137,35 +137,28 @@ class RequestSpool:
             if literal is None:
                 async with self._encoders:
                     encoded = await asyncio.to_thread(lambda: encode(_read(blob)))
-                    literal = self._stored[key] = await asyncio.to_thread(self._append, self._reserve(encoded))
+                    room = self._reserve(encoded.size)
+                    await asyncio.to_thread(self._write, encoded.whole(), room)
+                    literal = self._stored[key] = replace(encoded, data=room)
         self._locks.pop(key, None)
         return literal
 
-    def _reserve(self, encoded: Inline) -> tuple[Inline, FileIO, int]:
-        """Reserve room in the file for a literal. A new file is started if this one would be too long."""
-        if self._file is None or self._end + encoded.size > self._max_bytes:
+    def _reserve(self, size: int) -> _StoredBytes:
+        """Room in the file for a literal. A new file is started if this one would be too long."""
+        if self._file is None or self._end + size > self._max_bytes:
             self._stored.clear()
             self._file, self._end = self._new_file(), 0
-        offset, self._end = self._end, self._end + encoded.size
-        return encoded, self._file, offset
+        offset, self._end = self._end, self._end + size
+        return _StoredBytes(file=self._file, offset=offset, size=size)
 
-    def _append(self, reserved: tuple[Inline, FileIO, int]) -> StoredLiteral:
-        encoded, file, offset = reserved
-        rest, at = memoryview(encoded.data), offset
+    def _write(self, data: bytes, room: _StoredBytes) -> None:
+        rest, at = memoryview(data), room.offset
         try:
             while rest:
-                written = os.pwrite(file.fileno(), rest, at)
+                written = os.pwrite(room.file.fileno(), rest, at)
                 rest, at = rest[written:], at + written
         except OSError as error:
             raise self._no_room(error) from error
-        return StoredLiteral(
-            encoding=encoded.encoding,
-            size=encoded.size,
-            crc=encoded.crc,
-            deflated=encoded.deflated,
-            offset=offset,
-            file=file,
-        )
 
     def _new_file(self) -> FileIO:
         try:

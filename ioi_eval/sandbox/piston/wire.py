@@ -32,7 +32,7 @@ from ioi_eval.errors import RejectedError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
-from ioi_eval.sandbox.piston.literals import Inline, Literal
+from ioi_eval.sandbox.piston.literals import Literal, Pieces
 from ioi_eval.sandbox.piston.two_stages import is_one_of_two
 
 MAIN = "run"
@@ -176,7 +176,7 @@ class Body:
         max_wait_s: how long it may wait on the server behind jobs of other clients.
     """
 
-    segments: tuple[bytes | Literal, ...]
+    segments: tuple[bytes | Pieces, ...]
     size: int
     max_run_s: float
     max_wait_s: float = 0.0
@@ -195,10 +195,10 @@ def _packed(files: Sequence[JobFile], literals: Sequence[Literal]) -> Iterable[t
                 continue
         sent.append((name + DEFLATED if content.deflated else name, content))
     if len(small) == 1:
-        sent.append((small[0][0].name, Inline(encoding="utf8", data=small[0][1], crc=0)))
+        sent.append((small[0][0].name, Literal(encoding="utf8", data=small[0][1], crc=0)))
     elif small:
         pieces = [b"%d %b\\n%b" % (_size(file), _word(file.name).encode(), data[1:-1]) for file, data in small]
-        sent.append((PACKED, Inline(encoding="utf8", data=b'"%b"' % b"".join(pieces), crc=0)))
+        sent.append((PACKED, Literal(encoding="utf8", data=b'"%b"' % b"".join(pieces), crc=0)))
     return sent
 
 
@@ -327,18 +327,18 @@ def body(
     limits = _limits(job.run_limits, job.compile_limits, installed.ceilings, may_be_lowered=may_be_lowered)
     language, version = (package, "*") if package else (installed.starter.value, installed.version)
     head = {"language": language, "version": version, "args": job.args, **limits}
-    segments: list[bytes | Literal] = []
+    segments: list[bytes | Pieces] = []
     text = [orjson.dumps(head)[:-1], b',"files":[']
     size = 0
     names = [file.name for file in files]
     sent = _packed(files, literals) if job.kind is JobKind.RUNNER else zip(names, literals, strict=True)
     for name, content in sent:
         text += (_ENCODED[content.encoding], orjson.dumps(name), b',"content":')
-        if isinstance(content, Inline) and content.size < _WORTH_A_SEGMENT:
+        if isinstance(content.data, bytes) and content.size < _WORTH_A_SEGMENT:
             text.append(content.data)
         else:
             joined = b"".join(text)
-            segments += (joined, content.data if isinstance(content, Inline) else content)
+            segments += (joined, content.data)
             size += len(joined) + content.size
             text = []
         text.append(b"},")

@@ -39,7 +39,7 @@ def runner(*files: JobFile, **changes: Any) -> Job:
     return Job(kind=JobKind.RUNNER, files=(*fixed, *files), run_limits=LIMITS, **changes)
 
 
-def literal_of(file: JobFile) -> literals.Inline:
+def literal_of(file: JobFile) -> literals.Literal:
     """A file's literal."""
     assert isinstance(file.content, bytes)
     return literals.literal(file.content)
@@ -74,7 +74,7 @@ def unpack(request: dict[str, Any], directory: Path) -> None:
 def test_literals_are_exact(data: bytes) -> None:
     """All byte strings are the same after a server has decoded the literal."""
     literal = literals.literal(data)
-    assert content({"encoding": literal.encoding, "content": json.loads(literal.data)}) == data
+    assert content({"encoding": literal.encoding, "content": json.loads(literal.whole())}) == data
 
 
 @given(st.text())
