@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ioi_eval.errors import LostDataError
-from ioi_eval.model import Blob, Execution, Isolation, Job
+from ioi_eval.errors import LostDataError, SetupError
+from ioi_eval.model import Blob, Content, Execution, Isolation, Job
 from ioi_eval.toolchain import Toolchain
 
 LOCAL = "local"
@@ -91,3 +91,23 @@ class Sandbox(Protocol):
 def lost(blob: Blob) -> LostDataError:
     """The error to raise if a file that a job refers to has been deleted."""
     return LostDataError(f"{blob.path} is gone: the cache was deleted during the run; start the same command again")
+
+
+def read_content(content: Content) -> bytes:
+    """The bytes of a content.
+
+    Raises:
+        LostDataError: it is on disk, and has been deleted.
+        SetupError: it is on disk, and cannot be read any more, or was changed.
+    """
+    if not isinstance(content, Blob):
+        return content
+    try:
+        data = content.path.read_bytes()
+    except FileNotFoundError as error:
+        raise lost(content) from error
+    except OSError as error:
+        raise SetupError(f"{content.path} cannot be read any more: {error.strerror}") from error
+    if len(data) != content.size:
+        raise SetupError(f"{content.path} has {len(data)} bytes, not {content.size}: it was changed during the run")
+    return data

@@ -35,8 +35,8 @@ from types import TracebackType
 from typing import Self
 
 from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
-from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind
-from ioi_eval.sandbox import LOCAL, Target
+from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind
+from ioi_eval.sandbox import LOCAL, Target, read_content
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces, refusal_to_show
 from ioi_eval.sandbox.local.control_groups import processors, refused_processes
@@ -357,6 +357,5 @@ def has_ended(output: bytearray) -> bool:
 
 def _write_file(directory: Path, file: JobFile) -> None:
     path = directory / file.name
-    content = file.content.path.read_bytes() if isinstance(file.content, Blob) else file.content
-    path.write_bytes(content)
+    path.write_bytes(read_content(file.content))
     path.chmod(0o755 if file.executable else 0o644)

@@ -31,7 +31,7 @@ from ioi_eval import boxfiles
 from ioi_eval.cache_directory import new_file
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob, Content, Problem, ProblemKey, ProblemPackage
-from ioi_eval.sandbox import lost
+from ioi_eval.sandbox import read_content
 from ioi_eval.sandbox.piston.stored_files import digest, is_worth_storing
 from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX
 
@@ -201,52 +201,22 @@ def _write_tarball(file: IO[bytes], package: ProblemPackage, version: str, conte
         tarfile.open(fileobj=packed, mode="w|", format=tarfile.USTAR_FORMAT) as archive,
     ):
         for name, text in sorted(texts.items()):
-            archive.addfile(_entry(name, len(text), 0o755), io.BytesIO(text))
-        named = {package.name_of(sha256): content for sha256, content in contents.items()}
+            _add(archive, name, text, 0o755)
         directory = tarfile.TarInfo("blobs")
         directory.type, directory.mode = tarfile.DIRTYPE, 0o755
         archive.addfile(directory)
         sums: list[str] = []
-        for name, content in sorted(named.items()):
-            with _opened(content) as (size, stream):
-                summed = _Summed(stream)
-                archive.addfile(_entry(f"blobs/{name}", size, 0o555), summed)  # type: ignore[arg-type]  # it only reads
-            sums.append(f"{summed.crc:08x} {name}\n")
-        text = "".join(sums).encode()
-        archive.addfile(_entry("sums", len(text), 0o444), io.BytesIO(text))
+        for name, content in sorted({package.name_of(key): each for key, each in contents.items()}.items()):
+            data = read_content(content)
+            _add(archive, f"blobs/{name}", data, 0o555)
+            sums.append(f"{zlib.crc32(data):08x} {name}\n")
+        _add(archive, "sums", "".join(sums).encode(), 0o444)
 
 
-class _Summed:
-    """A stream, and the CRC-32 of what has been read of it."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self.crc = 0
-
-    def read(self, size: int) -> bytes:
-        """The next bytes."""
-        piece = self._stream.read(size)
-        self.crc = zlib.crc32(piece, self.crc)
-        return piece
-
-
-def _entry(name: str, size: int, mode: int) -> tarfile.TarInfo:
+def _add(archive: tarfile.TarFile, name: str, content: bytes, mode: int) -> None:
     entry = tarfile.TarInfo(name)
-    entry.size, entry.mode = size, mode
-    return entry
-
-
-@contextlib.contextmanager
-def _opened(content: Content) -> Iterator[tuple[int, IO[bytes]]]:
-    if not isinstance(content, Blob):
-        yield len(content), io.BytesIO(content)
-        return
-    try:
-        file = content.path.open("rb")
-    except FileNotFoundError as error:
-        raise lost(content) from error
-    with file:
-        yield content.size, file
+    entry.size, entry.mode = len(content), mode
+    archive.addfile(entry, io.BytesIO(content))
 
 
 @contextlib.contextmanager

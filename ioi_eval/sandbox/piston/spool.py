@@ -22,7 +22,7 @@ from typing import TypeAlias
 from ioi_eval.errors import SetupError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Blob, Content, Job, JobKind
-from ioi_eval.sandbox import lost
+from ioi_eval.sandbox import read_content
 from ioi_eval.sandbox.piston import literals, wire
 from ioi_eval.sandbox.piston.literals import Literal
 from ioi_eval.sandbox.piston.wire import Body, InstalledStarter
@@ -136,7 +136,7 @@ class RequestSpool:
             literal = self._stored.get(key)
             if literal is None:
                 async with self._encoders:
-                    encoded = await asyncio.to_thread(lambda: encode(_read(blob)))
+                    encoded = await asyncio.to_thread(lambda: encode(read_content(blob)))
                     room = self._reserve(encoded.size)
                     await asyncio.to_thread(self._write, encoded.whole(), room)
                     literal = self._stored[key] = replace(encoded, data=room)
@@ -171,15 +171,3 @@ class RequestSpool:
         return SetupError(
             f"serialised test data cannot be kept in {where}: {error.strerror}; free space there or set TMPDIR"
         )
-
-
-def _read(blob: Blob) -> bytes:
-    try:
-        content = blob.path.read_bytes()
-    except FileNotFoundError as error:
-        raise lost(blob) from error
-    except OSError as error:
-        raise SetupError(f"{blob.path} cannot be read any more: {error.strerror}") from error
-    if len(content) != blob.size:
-        raise SetupError(f"{blob.path} has {len(content)} bytes, not {blob.size}: it was changed during the run")
-    return content

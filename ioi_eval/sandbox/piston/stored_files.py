@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from ioi_eval.errors import RejectedError, SandboxError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Blob, Content, Execution, Job, JobFile, JobKind
-from ioi_eval.sandbox import Target
+from ioi_eval.sandbox import Target, read_content
 from ioi_eval.sandbox.piston import wire
 from ioi_eval.sandbox.piston.wire import Starter
 
@@ -76,8 +76,7 @@ def digest(content: Content) -> str:
 @lru_cache(maxsize=8)
 def _runner_sum(runner: Content) -> str:
     """What `b2sum -l 128` prints for a runner."""
-    content = runner.path.read_bytes() if isinstance(runner, Blob) else runner
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+    return hashlib.blake2b(read_content(runner), digest_size=16).hexdigest()
 
 
 def is_worth_storing(content: Content) -> bool:
