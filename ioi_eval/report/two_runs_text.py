@@ -44,7 +44,7 @@ def comparison_text(comparison: Comparison, *, most: int, names: tuple[str, str]
     facts += [f"{number} {text}" for number, text in left_out if number]
     if paired:
         p = "" if comparison.p is None else f"; p = {comparison.p:.3g} {_MCNEMAR}"
-        facts.append(f"solved: {comparison.lost} lost, {comparison.won} won{p}")
+        facts.append(f"solved only in {old}: {comparison.lost}; only in {new}: {comparison.won}{p}")
     parts.append("\n".join(facts))
     if comparison.means:
         parts.append(_means(comparison, names))

@@ -24,7 +24,7 @@ def test_exit_code_for_a_regression(start: Start, write: Write, tmp_path: Path) 
     write("b/results.jsonl", result("one", "WA", 0), result("two", "AC", 100))
     ended = start("compare", "a", "b")
     assert ended.returncode == 0, ended.stderr
-    assert "1 lost, 1 won" in ended.stdout
+    assert "solved only in before: 1; only in after: 1; p =" in ended.stdout
     assert start("compare", "a", "b", "--fail-on-regression").returncode == 1
     assert start("compare", "a", "a", "--fail-on-regression").returncode == 0
     assert json.loads(start("compare", "a", "b", "--json").stdout)["lost"] == 1

@@ -80,7 +80,7 @@ def test_changed_verdicts_come_first_with_reasons(tmp_path: Path) -> None:
     assert text.splitlines()[2].split()[:4] == ["2024/nile", "b", "AC", "WA"]
     assert "… and 6 more" in text
     assert "changed verdicts: 8; only the score changed: 1" in text
-    assert "5 lost, 1 won" in text
+    assert "solved only in before: 5; only in after: 1; p =" in text
     assert json.loads(json.dumps(comparison_json(found)))["changes"][0]["reasons"] == ["program"]
 
 
