@@ -87,9 +87,11 @@ class AppsScoreCall(RunOptions):
 def score(call: AppsScoreCall) -> int:
     """Score a dump of Python programs for APPS problems.
 
-    DIR gets results.jsonl (each program), tests.jsonl (its tests), inputs.jsonl (of tests that failed), mcpbr.jsonl
-    (records as mcpbr's), summary.json, report.md (by difficulty: test case average, strict accuracy, pass@k),
-    report.html and the journal. If a run was interrupted, start the same command again: it continues where it stopped.
+    If a run was interrupted, start the same command again: it continues where it stopped.
+
+    The --out directory gets results.jsonl (each program), tests.jsonl (its tests), inputs.jsonl (of tests that failed),
+    mcpbr.jsonl (the same in mcpbr's format), summary.json, report.md (by difficulty: test case average, strict
+    accuracy, pass@k), report.html and the journal.
     """
     from ioi_eval.cli.apps_scoring import score as score_dump
 
@@ -120,7 +122,7 @@ class AuditCall:
 
 @grouped(call=AuditCall)
 def audit(call: AuditCall) -> int:
-    """List the broken rows of a data set, and those whose reference solutions fail.
+    """List the rows that are broken or whose solutions fail.
 
     The data set's own reference solutions are judged, which shows these rows. `apps score --exclude FILE` leaves out
     the rows that cannot be judged, and those that no reference solution passes. Rows that only some solutions pass are

@@ -36,8 +36,7 @@ class Problems:
         typer.Option(
             "--dataset",
             metavar="SRC",
-            help="The problems: a .jsonl, .jsonl.gz or .parquet file, a folder of them, a saved data set, or a Hugging "
-            "Face Hub id (codeparrot/apps).",
+            help=f"The problems: {options.SOURCE} (codeparrot/apps).",
         ),
     ]
     split: Annotated[
@@ -69,7 +68,9 @@ class Problems:
     exclude: Annotated[
         list[Path] | None,
         typer.Option(
-            "--exclude", metavar="FILE", help="Leave out the problems that this list excludes; apps audit writes it."
+            "--exclude",
+            metavar="FILE",
+            help="Leave out the problems that FILE excludes; `apps audit --out FILE` writes it.",
         ),
     ] = None
     config: Path | None = None
@@ -185,7 +186,7 @@ class Rules:
         typer.Option(
             "--timeout",
             metavar="S",
-            help="CPU seconds for a test; by default 10, or the limit of another grader whose rules are applied.",
+            help="CPU seconds for a test; by default 10, or with --compat the other grader's limit.",
         ),
     ] = None
     memory_mib: Annotated[int, typer.Option("--memory", metavar="MIB", help="Resident memory for a test, in MiB.")] = (

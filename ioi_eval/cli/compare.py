@@ -12,10 +12,15 @@ from ioi_eval.cli import options
 
 def compare(
     before: Annotated[Path, typer.Argument(metavar="A", help="Results, as score or apps score wrote them.")],
-    after: Annotated[Path, typer.Argument(metavar="B", help="Results to compare with them; may be the same ones.")],
+    after: Annotated[
+        Path, typer.Argument(metavar="B", help="Results to compare with A; may be A, with --only-a and --only-b.")
+    ],
     *,
     by_problem: Annotated[
-        bool, typer.Option("--by-problem", help="Compare the means of problems, without pairing submissions.")
+        bool,
+        typer.Option(
+            "--by-problem", help="Compare the means of problems, without pairing submissions, as for two models."
+        ),
     ] = False,
     only_before: Annotated[
         str | None, typer.Option("--only-a", metavar="COLUMN=VALUE", help="Only these rows of A (model=o3).")

@@ -25,9 +25,10 @@ def config(
 ) -> int:
     """Show the value of each setting, and where it comes from.
 
-    The command line comes first, then the environment, .env, ioi-eval.toml, and the default. ioi-eval.toml in the
-    working directory (or the file that IOI_EVAL_CONFIG names) has a table for the environment, [environment], and one
-    for each command, as [score] or [apps.score], with its options by their long names.
+    Of several values the first of these counts: command line, environment, .env, ioi-eval.toml, default.
+
+    ioi-eval.toml in the working directory (or the file that IOI_EVAL_CONFIG names) has a table for the environment,
+    [environment], and one for each command, as [score] or [apps.score], with its options by their long names.
     """
     root = context.find_root().command
     assert isinstance(root, TyperGroup)

@@ -12,10 +12,10 @@ from ioi_eval.config import Environment, Policy
 from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Isolation, Keep
 
-_SOURCE = "a .jsonl, .jsonl.gz or .parquet file, a folder of them, a saved data set, or a Hugging Face Hub id"
+SOURCE = "a .jsonl, .jsonl.gz or .parquet file, a folder of them, one made by `save_to_disk`, or a Hugging Face Hub id"
 
-Problems = Annotated[str, typer.Option("--problems", metavar="P", help=f"The problems: {_SOURCE} (open-r1/ioi).")]
-Tests = Annotated[str, typer.Option("--tests", metavar="T", help=f"Their tests: {_SOURCE} (open-r1/ioi-test-cases).")]
+Problems = Annotated[str, typer.Option("--problems", metavar="P", help=f"The problems: {SOURCE} (open-r1/ioi).")]
+Tests = Annotated[str, typer.Option("--tests", metavar="T", help=f"Their tests: {SOURCE} (open-r1/ioi-test-cases).")]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -68,8 +68,8 @@ NearLimitRepeats = Annotated[
         metavar="N",
         min=1,
         max=100,
-        help="If a test exceeds its time limit, repeat it up to N times while none of our other jobs run; after the "
-        "first time, only while it is near the limit (near_limit). The fastest repetition counts.",
+        help="Run a test again that is a little over its time limit, with no other job of ours beside it: up to N "
+        "times while it stays near the limit (near_limit). The fastest run counts.",
     ),
 ]
 RetryFailed = Annotated[
@@ -93,8 +93,8 @@ KeepTexts = Annotated[
     Keep,
     typer.Option(
         "--keep",
-        help="What to store. none: no inputs or outputs. inputs: the beginning of each input that a program failed "
-        "first. failing: also the beginning of the outputs of failed tests. all: also the beginning of all other "
+        help="Which inputs and outputs to store; of each its beginning. none: nothing. inputs: of each program, the "
+        "input of the first test that it failed. failing: also the outputs of its failed tests. all: also its other "
         "outputs.",
     ),
 ]
@@ -119,7 +119,7 @@ By = Annotated[
     typer.Option(
         "--by",
         metavar="COLUMN",
-        help="Report all numbers also for each group: rows with the same values in these columns (model,temperature;"
+        help="Report all numbers also for each group of rows with the same values in these columns (model,temperature;"
         " a.b for a field). By default, the column that names the model, if there is one. `--by none`: no groups.",
     ),
 ]

@@ -17,7 +17,20 @@ _UsageError = cast(type[Exception], typer.BadParameter.__bases__[0])
 
 
 class CliCommand(TyperCommand):
-    """A command. The context's `obj` is the error of `ioi-eval.toml`, if there is one; it ends the command."""
+    """A command. The context's `obj` is the error of `ioi-eval.toml`, if there is one; it ends the command.
+
+    Its help has `DUMP`, where some versions of typer print `DUMP <list[str]>`, and `{DUMP}...` in the first line.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for parameter in self.params:
+            if parameter.param_type_name == "argument":
+                parameter.display_type_rich = lambda ctx: None  # type: ignore[attr-defined] # noqa: ARG005
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words of the first line."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As the parser does. Help ends the program here."""

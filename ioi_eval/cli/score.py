@@ -107,8 +107,10 @@ def score(
     """Score a dump of programs for contest problems.
 
     Programs run on this machine or on a Piston cluster. If a run was interrupted, or the dump has grown, start the same
-    command again: it continues where it stopped. DIR gets results.jsonl (the dump's rows with scores), tests.jsonl
-    (each test), inputs.jsonl (of tests that failed), summary.json, report.md, report.html and the journal.
+    command again: it continues where it stopped.
+
+    The --out directory gets results.jsonl (the dump's rows with scores), tests.jsonl (each test), inputs.jsonl (of
+    tests that failed), summary.json, report.md, report.html and the journal.
     """
     from ioi_eval.cli import scoring
 

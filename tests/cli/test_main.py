@@ -31,6 +31,13 @@ def test_every_command_has_help(start: Start, command: list[str]) -> None:
     assert "Usage: ioi-eval" in ended.stdout
 
 
+def test_help_shows_arguments_as_users_type_them(start: Start) -> None:
+    """Without braces, and without the types of Python."""
+    text = start("score", "--help", env={"COLUMNS": "80"}).stdout
+    assert "Usage: ioi-eval score [OPTIONS] DUMP...\n" in text
+    assert "\n  DUMP  The generations: files" in text
+
+
 def test_version(start: Start) -> None:
     """One line."""
     assert start("--version").stdout == f"ioi-eval {__version__}\n"
