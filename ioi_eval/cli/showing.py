@@ -23,8 +23,8 @@ from ioi_eval.cli.show import ShowCall
 from ioi_eval.cli.sources import opened_results
 from ioi_eval.compat import NAMES
 from ioi_eval.config import KEPT_OUTPUT_BYTES, MIB
-from ioi_eval.errors import InputError
-from ioi_eval.model import Problem
+from ioi_eval.errors import InputError, similar, unknown
+from ioi_eval.model import Problem, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.problems.ioi import load_problems, scaled
@@ -57,6 +57,8 @@ def show(call: ShowCall) -> int:
     if call.submission is None:
         if call.rerun or call.test:
             raise InputError("--rerun and --test are about one submission: name it")
+        if call.verdict is not None and call.verdict not in set(Verdict):
+            raise InputError(unknown("verdict", call.verdict, Verdict))
         print(listing(_matching_rows(call, results), most=call.most))
         return 0
     row, name = _find(call, results)
@@ -72,10 +74,20 @@ def _is_meant(call: ShowCall, name: Name) -> bool:
 
 
 def _matching_rows(call: ShowCall, results: ResultSet) -> Iterator[tuple[Name, Mapping[str, Any]]]:
+    others: set[str] = set()
+    is_problem_known = False
     for row in results.rows((*results.naming_columns, "verdict", "total_score", "passed", "total")):
         name = results.name_of(row)
-        if _is_meant(call, name) and call.verdict in {None, row.get("verdict")}:
+        if not _is_meant(call, name):
+            others |= {name[0], name[0].rpartition("/")[2]}
+            continue
+        is_problem_known = True
+        if call.verdict in {None, row.get("verdict")}:
             yield name, row
+    if call.problem is not None and not is_problem_known:
+        near = similar(call.problem, sorted(others))
+        hint = f". Did you mean {near!r}?" if near else ""
+        raise InputError(f"{results.directory / RESULTS} has no submission to the problem {call.problem}{hint}")
 
 
 def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
