@@ -9,7 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from ioi_eval.cli.exits import WRONG_CALL
 from ioi_eval.cli.messages import tell
-from ioi_eval.cli.settings import commands_of
+from ioi_eval.cli.settings import choice_message, commands_of
 from ioi_eval.errors import InputError, similar, unknown
 
 _UsageError = cast(type[Exception], typer.BadParameter.__bases__[0])
@@ -76,7 +76,9 @@ def _refuse_wrong_file(ctx: Any) -> None:
 
 
 def _explain(ctx: Any, error: BaseException) -> None:
-    """Raise an error with a better message, if this one is about an unknown option."""
+    """Raise an error with a better message, if this one is about an unknown option; improve that about a value."""
+    if isinstance(error, typer.BadParameter):
+        error.message = choice_message(error.message)
     if not hasattr(error, "possibilities"):
         return
     name = str(getattr(error, "option_name", ""))

@@ -5,6 +5,7 @@ The parser uses them (`default_map`) after environment variables and before an o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -74,7 +75,7 @@ def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str) ->
         try:
             option.process_value(typer.Context(command), text)
         except typer.BadParameter as error:
-            raise InputError(f"{header}: {name} = {value!r}: {error.message}") from None
+            raise InputError(f"{header}: {name} = {value!r}: {choice_message(error.message)}") from None
         values[str(option.name)] = text
     return values
 
@@ -90,3 +91,9 @@ def _as_text(value: object, option: TyperOption) -> object:
 
 def _typed(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def choice_message(message: str) -> str:
+    """The parser's message about a value; if it is about one of several choices, in our words (`unknown`)."""
+    match = re.fullmatch(r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<choices>'.*')\.", message)
+    return message if match is None else unknown("value", match["value"], match["choices"].strip("'").split("', '"))

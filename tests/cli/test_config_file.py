@@ -95,7 +95,10 @@ def test_a_variable_can_name_another_file(
         ("[scor]\n", "no such command 'scor'. Did you mean 'score'?"),
         ("[apps.scores]\n", "no such command 'apps.scores'. Did you mean 'apps.score'?"),
         ("[score]\nisolaton = 'full'", "[score]: no such option 'isolaton'. Did you mean 'isolation'?"),
-        ("[score]\nisolation = 'fool'", "[score]: isolation = 'fool': "),
+        (
+            "[score]\nisolation = 'fool'",
+            "[score]: isolation = 'fool': no such value 'fool'; there are: full, reduced, none",
+        ),
         ("[select]\nselection = ['best']", "[select]: selection = ['best']: "),
         ("[score]\nworkers = 0", "[score]: workers = 0: "),
         ("[score]\nworkers = true", "[score]: workers = True: "),

@@ -62,6 +62,12 @@ def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
         ("select out --time_scale 2", "no such option '--time_scale'"),
         ("select out --time-scale 2", "no such option '--time-scale'; score, validate have it"),
         ("show out --no-progres", "no such option '--no-progres'"),
+        ("show out --isolation ful", "Invalid value for '--isolation': no such value 'ful'. Did you mean 'full'?"),
+        (
+            "select out --selection orcale",
+            "Invalid value for '--selection': no such value 'orcale'. Did you mean 'oracle'?",
+        ),
+        ("show out --limit x", "Invalid value for '--limit': "),
     ],
 )
 def test_what_may_be_meant(start: Start, typed: str, message: str) -> None:

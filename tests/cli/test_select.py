@@ -92,7 +92,7 @@ def test_rows_that_could_not_be_judged_are_no_submissions(start: Start, write: W
     [
         (
             ("--selection", "best"),
-            "'best' is not one of 'single', 'all', 'round-robin', 'first', 'random', 'oracle', 'reference'",
+            "no such value 'best'; there are: single, all, round-robin, first, random, oracle, reference",
         ),
         (("--selection", "reference", "--limit", "5"), "always selects 50"),
         (("--by", "prompt"), "--by prompt: none of the first rows"),
