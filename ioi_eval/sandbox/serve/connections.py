@@ -119,8 +119,8 @@ class HeldBytes:
     """
 
     def __init__(self, most: int) -> None:
-        self.most = most
-        self.all = 0
+        self._most = most
+        self._all = 0
 
     @contextmanager
     def of_request(self) -> Iterator[RequestBytes]:
@@ -130,6 +130,11 @@ class HeldBytes:
             yield held
         finally:
             held.set_size(0)
+
+    def add(self, size: int) -> bool:
+        """Count more bytes, or fewer. Returns whether they are too many now."""
+        self._all += size
+        return self._all > self._most
 
 
 class RequestBytes:
@@ -145,11 +150,11 @@ class RequestBytes:
         Raises:
             Refusal: 503, if all requests together hold too many; they are counted all the same.
         """
-        self.set_size(self._size + size)
-        if size > 0 and self._total.all > self._total.most:
+        self._size += size
+        if self._total.add(size) and size > 0:
             raise Refusal(503, {"message": "the queue is full: too many bytes are waiting"})
 
     def set_size(self, size: int) -> None:
         """Count the request as holding this many bytes now. They are in memory already, so nothing is refused."""
-        self._total.all += size - self._size
+        self._total.add(size - self._size)
         self._size = size
