@@ -52,7 +52,7 @@ class DumpToScore:
     grouping: Grouping
 
     def problems_of_dump(self, problems: ProblemSet) -> ProblemSet:
-        """From the problems that were read for several dumps, those with a year and an id that occur in this dump."""
+        """Of the problems that were read for all dumps, those whose year and whose id occur in this dump."""
         years, ids = ({getattr(key, name) for key in self.survey.problems} for name in ("year", "id"))
 
         def is_own(key: ProblemKey) -> bool:
@@ -69,7 +69,7 @@ class DumpToScore:
         )
 
     def wait_for_problems(self, problems: LoadingProblems) -> LoadingProblems:
-        """The same of problems that are being read; waits until all have been read."""
+        """Wait until all problems have been read, and return those of this dump, as `problems_of_dump` does."""
         return LoadingProblems.complete(self.problems_of_dump(problems.wait_for_all()))
 
 
@@ -273,7 +273,7 @@ def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncConte
 
 
 async def _take_the_place_of_a_job(entered: OpenSandbox, problems: LoadingProblems) -> None:
-    """While tests are being read on the machine that judges, run one job less, and no program alone."""
+    """If this machine judges, run one job less here, and no program alone, until all tests have been read."""
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
     if isinstance(entered.sandbox, LocalSandbox) and problems.is_loading:

@@ -3,7 +3,7 @@
 A job should be so long that its start hardly counts, and so short that at the end of a run no slot is busy for long
 while the others are idle: about `BUNDLE_S`. How long a test takes is not known in advance. So the first job of a run is
 small; the size of the others follows from what tests of that problem have taken so far (for a problem without any, from
-the tests of all problems). (A job that also compiles its program has as many tests as it may have, because otherwise
+the tests of all problems). (A job that also compiles its program gets as many tests as fit: for tests in further jobs
 the program would have to be sent.) A job that has taken `BUNDLE_S` begins no other test: if a submission is slower than
 others, idle slots can run its remaining tests.
 

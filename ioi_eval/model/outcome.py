@@ -216,8 +216,8 @@ class JudgedResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionResult(JudgedResult):
-    """The result of one submission to a contest problem. Its verdict is CE, NC, or the worst of its subtasks' verdicts
-    (JE only if it matters).
+    """The result of one submission to a contest problem. Its verdict is CE, NC, or the worst of its subtasks'
+    verdicts.
 
     Args:
         submission: its id.

@@ -3,7 +3,7 @@
 A feeder reads rows in a thread. There are seven cases:
 
 - the row is refused;
-- it is written already, with the result of an earlier run (`None`);
+- it is written already, with the result of an earlier run: its entry is `None`;
 - it has no program, and is judged immediately;
 - an earlier run has judged it;
 - an identical program was judged;
@@ -98,7 +98,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     Args:
         family: the dump, and how it is judged.
         store: stores the results.
-        entries: those of the dump, in order; `None` for one whose result is stored.
+        entries: of the dump, in its order; `None` for a row that is written already.
         settings: of the run.
         progress: counts the rows.
         restore: recreates test data that was deleted from the cache; called in a thread.
@@ -148,8 +148,9 @@ class DumpJudge(Generic[CandidateT, ResultT]):
                 working.create_task(self._work())
 
     def _check(self) -> None:
-        """Sync the journal in time, also while there are no new results, and check that it still exists. If problems
-        were read meanwhile and that failed, raise the error, also while all rows of the dump were read.
+        """Check that the journal still exists, and sync it in time, also while there are no new results.
+
+        If problems could not be read, raise that error, even if all rows of the dump have been read by then.
         """
         self.store.journal.require_in_place()
         self.store.journal.sync_if_due()

@@ -30,7 +30,7 @@ class ResultFacts:
         cpu: the CPU time that it took.
         kind: of its record in the journal: RESULT, or FINAL_JE if a judge program failed twice; `None` if we failed,
             which is not stored.
-        is_sandbox_failure: whether it is not stored because the sandbox failed, and not only for this program.
+        is_sandbox_failure: whether the sandbox failed: the result is not stored, and other programs may fail as well.
         fingerprint: for the kind of target that judged it; empty if none did.
         ran: how many tests were run.
         score: points, or the share of the tests that passed; `None` if unknown.

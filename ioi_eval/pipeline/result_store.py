@@ -42,7 +42,7 @@ class RecordedResult(Generic[ResultT]):
         result: of the submission, or of another one with the same program.
         duplicate_of: the id of that other one.
         offset: of the record with the result; `None` for a failure of ours, which is stored for this run only.
-        is_final_je: whether the record says that a judge program failed for good.
+        is_final_je: whether the record is a final JE: a judge program failed twice, or does not compile.
     """
 
     result: ResultT
@@ -138,7 +138,7 @@ class ResultStore(Generic[ResultT]):
         return RecordedResult(result=result, duplicate_of=None if own else copied, offset=stored.offset)
 
     def _fingerprint_and_keys(self, candidate: Candidate[Any, Any], fingerprint: str) -> tuple[str, Keys]:
-        """The fingerprint and keys of a record, not the expected ones if another kind of target judged it."""
+        """A record's fingerprint and keys: those expected, or those of another kind of target if that judged it."""
         if fingerprint in ("", candidate.fingerprint):
             return candidate.fingerprint, candidate.keys
         return fingerprint, candidate.keys_under(fingerprint)

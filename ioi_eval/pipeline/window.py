@@ -130,7 +130,7 @@ class Leaders(Generic[CandidateT]):
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._followers: dict[bytes, list[CandidateT]] = {}  # of each leader that is being judged
-        self._on_other_kinds: dict[bytes, int] = {}  # leaders that another kind of target judged than expected
+        self._on_other_kinds: dict[bytes, int] = {}  # leaders judged on an unexpected kind of target: their records
         self.waiting = 0  # how many followers there are
 
     def offset(self, candidate: CandidateT) -> int | None:

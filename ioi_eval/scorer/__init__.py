@@ -2,8 +2,8 @@
 
 It uses three pure parts: `jobs/` makes the jobs and reads the answers, `engine/judging.py` decides what to run next,
 `scores.py` computes the score. If the sandbox raises `SandboxError`, the test (in `engine/scheduling.py`) or the
-compilation (here) becomes JE, which is final only if a program of the problem does not compile. A failure of ours never
-becomes a score.
+compilation (here) becomes JE. That JE is final only if a program of the problem does not compile. A failure of ours
+never becomes a score.
 
     Scorer ── engine/target.py: which target ──┬── runner_judge.py: compiles; engine/scheduling.py runs many tests a job
               (another, if it is lost)         └── scripts_judge.py: the worker's own scripts judge, one test a job

@@ -1,9 +1,9 @@
 """Judges a submission with our runner: one compilation, then many tests in each job (in the classic profile one).
 
 The first job compiles the program and runs its first tests, so that it needs one box, and most programs are never sent
-to a worker: they take megabytes, their sources kilobytes. If that job makes no program, what follows is as without it.
-On this machine a program is compiled by a job of its own if slots are idle, which can then share its tests immediately,
-or if programs are kept for later runs.
+to a worker: they take megabytes, their sources kilobytes. If the program does not compile there, the answer counts as
+that of a compile job; if there is no usable answer, a compile job follows. On this machine a program has a compile job
+from the start if slots are idle, because these can then run its tests at once, or if programs are kept for later runs.
 
 What is repeated, and why:
 - a compilation with a precompiled header that produced no program, or took more than `_SURE_SHARE` of its CPU limit:
@@ -283,7 +283,7 @@ class RunnerJudge:
         return compiled_language(run.submission.language).standard(run.problem, self._policy.std)
 
     def _counts_with_header(self, answer: CompileAnswer, *, made_program: bool) -> bool:
-        """Whether a compilation with a precompiled header has certainly the same outcome as one without it."""
+        """Whether a compilation with a precompiled header certainly ends like one without it."""
         cpu_ms = sum(step.cpu_ms for step in answer.steps)
         counts = made_program and cpu_ms < _SURE_SHARE * 1000 * self._policy.compile.cpu_s
         self._headers.note_program(counts=counts)
