@@ -29,7 +29,6 @@ from ioi_eval.sandbox.piston.wire import Body, InstalledStarter
 
 _SMALL = 64 * 1024  # below this, encoding costs less than looking it up (60 µs)
 _MEMORY_BYTES = 64 << 20
-
 _PIECE = 256 * 1024
 
 _Encode: TypeAlias = Callable[[bytes], Literal]
