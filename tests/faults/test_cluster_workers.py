@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import (
+    InputError,
     RejectedError,
     SetupError,
     TargetLostError,
@@ -226,6 +227,33 @@ def test_workers_come_and_go(start: Any, monkeypatch: pytest.MonkeyPatch) -> Non
             assert not cluster.unusable
 
     asyncio.run(run())
+
+
+def test_a_list_of_endpoints_that_cannot_be_read_again(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workers of before are used on, an event names each reason once, and the list is read again later."""
+    monkeypatch.setattr(workers, "REDISCOVER_S", 0.01)
+    first, second = start("stub_piston.py"), start("stub_piston.py")
+    listed, reasons, reads = list(first.urls), ["unreadable"] * 3 + ["empty"] + [""] * 3 + ["unreadable"], 0
+
+    async def endpoints() -> list[str]:
+        nonlocal reads
+        reads += 1
+        if 1 < reads <= 1 + len(reasons) and reasons[reads - 2]:
+            raise InputError(reasons[reads - 2])
+        return listed
+
+    listener = Listener()
+
+    async def run() -> None:
+        async with PistonCluster(endpoints, patience_s=QUICK_S, events=Events([listener])) as cluster:
+            await until(lambda: reads > 1 + len(reasons))
+            await run_all(cluster, [echo("x")], 1)
+            listed.extend(second.urls)
+            await until(lambda: cluster.targets()[0].slots == 2)
+
+    asyncio.run(run())
+    failures = [event["message"] for event in listener.told if event["event"] == "endpoints_unreadable"]
+    assert failures == ["unreadable", "empty", "unreadable"]
 
 
 def test_an_endpoint_that_answers_again_is_usable(start: Any) -> None:

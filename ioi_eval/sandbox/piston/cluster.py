@@ -119,7 +119,14 @@ class PistonCluster:
         self._loop = asyncio.get_running_loop()
         self._client: HttpClient = HttpClient(self._headers)
         prober = Prober(self._client, self._profile)  # before anything is opened, as it may refuse the profile
-        workers = self._list = WorkerList(self._source, prober, self._groups, self._pool, start=self._start)
+        workers = self._list = WorkerList(
+            self._source,
+            prober,
+            self._groups,
+            self._pool,
+            start=self._start,
+            list_failed=lambda reason: self._events.emit("endpoints_unreadable", message=reason),
+        )
         opened = self._opened = contextlib.AsyncExitStack()
         try:
             opened.callback(self._spool.close)

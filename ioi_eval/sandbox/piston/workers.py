@@ -11,7 +11,6 @@ have changed, this is only noted.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -148,18 +147,29 @@ class WorkerList:
         groups: the workers in use.
         pool: gets the endpoints in service.
         start: starts a task that ends with the cluster.
+        list_failed: called with the reason if the list of endpoints could not be read again.
 
     Attributes:
         unusable: the endpoints that are not used now, and why.
     """
 
-    def __init__(self, source: Source, prober: Prober, groups: WorkerGroups, pool: Pool, *, start: StartTask) -> None:
+    def __init__(
+        self,
+        source: Source,
+        prober: Prober,
+        groups: WorkerGroups,
+        pool: Pool,
+        *,
+        start: StartTask,
+        list_failed: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.unusable: dict[str, SandboxError | SetupError] = {}
         self._source = source
         self._prober = prober
         self._groups = groups
         self._pool = pool
         self._start = start
+        self._list_failed = list_failed
         self._time = asyncio.get_running_loop().time
         self._exploring: dict[str, asyncio.Task[None]] = {}
         self._listed: frozenset[str] = frozenset()
@@ -212,12 +222,18 @@ class WorkerList:
                 self._exploring[name] = self._start(self._explore_new(name, url))
 
     async def keep_refreshing(self) -> None:
-        """Refresh at intervals."""
+        """Refresh at intervals. A list that cannot be read changes nothing; each new reason is passed on once."""
+        last = ""
         while True:
             await asyncio.sleep(REDISCOVER_S)
-            # a list that cannot be read for a moment, or is being edited, changes nothing
-            with contextlib.suppress(SandboxError, SetupError, InputError):
+            reason = ""
+            try:
                 await self.refresh()
+            except (SandboxError, SetupError, InputError) as error:
+                reason = str(error)
+            if reason not in {"", last}:
+                self._list_failed(reason)
+            last = reason
 
     async def check(self, name: str) -> None:
         """Check for the pool whether an endpoint is alive, and whether it has changed."""
