@@ -69,7 +69,7 @@ async def with_retries(ask: Callable[[Retries], Awaitable[T]]) -> T:
     return await ask(retries)
 
 
-class UnfitError(SandboxError):
+class UnsuitableError(SandboxError):
     """A target's compiler does not know the language or the C++ standard. The compiler of another target may."""
 
 
@@ -178,12 +178,12 @@ class Builder:
 
         Raises:
             ProblemProgramError: it does not compile.
-            UnfitError: this target's compiler does not know the standard.
+            UnsuitableError: this target's compiler does not know the standard.
             SandboxError: the job could not be run.
         """
         if not is_compiled(source):
             return source.content
-        self._refuse_unfit(std, target, Language.CPP)
+        self._require_known_standard(std, target, Language.CPP)
         recipe = recipes.program_recipe(what, source, beside, target.toolchain, std=std)
         return await self._ensure_artifact(recipe, target, std, Language.CPP, problem=problem)
 
@@ -192,7 +192,7 @@ class Builder:
 
         Raises:
             ProblemProgramError: one of them does not compile.
-            UnfitError: this target's compiler does not know the problem's standard.
+            UnsuitableError: this target's compiler does not know the problem's standard.
             SandboxError: a job could not be run.
         """
         built = {
@@ -211,14 +211,14 @@ class Builder:
 
         Raises:
             ProblemProgramError: it does not compile.
-            UnfitError: this target's compiler does not know the problem's standard.
+            UnsuitableError: this target's compiler does not know the problem's standard.
             SandboxError: a job could not be run.
         """
         rules = rules_of(language)
         if not isinstance(rules, CompiledLanguage):
             return ()
         std = rules.standard(problem, self._policy.std)
-        self._refuse_unfit(std, target, language)
+        self._require_known_standard(std, target, language)
         graders = recipes.grader_recipes(problem, target.toolchain, std=self._policy.std, language=language)
         objects = [
             (recipe.artifacts[0], await self._ensure_artifact(recipe, target, std, language, problem=problem.key))
@@ -244,7 +244,7 @@ class Builder:
 
         Raises:
             SetupError: the compiler does not work.
-            UnfitError: it works, but not for this standard of this language.
+            UnsuitableError: it works, but not for this standard of this language.
             SandboxError: neither is certain: the job could not be run, the compiler was stopped, or it worked before.
         """
         may_be_machine = crashed or compiling.is_machine_failure(refused)
@@ -262,13 +262,13 @@ class Builder:
                 f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {refusal}. "
                 "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
             )
-        self._refuse_unfit(std, target, language)
+        self._require_known_standard(std, target, language)
 
-    def _refuse_unfit(self, std: str, target: Target, language: Language) -> None:
-        """Refuse a target whose compiler was found not to know a standard, without another job.
+    def _require_known_standard(self, std: str, target: Target, language: Language) -> None:
+        """Check that a target's compiler was not found to lack a standard, without another job.
 
         Raises:
-            UnfitError: it does not know the standard.
+            UnsuitableError: it does not know the standard.
         """
         if self._refusals.get((target.name, language, std)) is None:
             return
@@ -276,8 +276,8 @@ class Builder:
         flags = compiled(language).flags(std)
         if language is not Language.CPP:
             name = rules_of(language).name
-            raise UnfitError(f"{compiler} does not compile {name} ({flags}); use workers whose compiler does")
-        raise UnfitError(f"{compiler} does not know {flags}; use workers with a newer compiler, or --std")
+            raise UnsuitableError(f"{compiler} does not compile {name} ({flags}); use workers whose compiler does")
+        raise UnsuitableError(f"{compiler} does not know {flags}; use workers with a newer compiler, or --std")
 
     async def _refusal(self, std: str, target: Target, language: Language) -> str | None:
         """Why the known good program does not compile with a standard; `None` if it does. Concurrent callers share one

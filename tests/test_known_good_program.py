@@ -15,7 +15,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SetupError, TransientError
 from ioi_eval.model import Job, Stage
-from ioi_eval.programs import Builder, UnfitError
+from ioi_eval.programs import Builder, UnsuitableError
 from ioi_eval.sandbox import Target
 from tests.box_answers import built, not_started, plan_of, step_answer
 from tests.scripted_compiler import CHECKED, GOOD, NO, TARGET, Answer, Scripted, ask
@@ -52,13 +52,13 @@ def test_a_box_without_resources_decides_nothing(tmp_path: Path, words: str) -> 
 
 
 def test_a_standard_is_unknown_only_if_the_compiler_says_so(tmp_path: Path) -> None:
-    """Then this target is unfit for the whole run, and no caller compiles again."""
+    """Then this target is unsuitable for the whole run, and no caller compiles again."""
 
     async def scenario() -> None:
         sandbox = Scripted(built, step_answer(**NO), step_answer(**NO), GOOD)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for _ in range(2):
-            with pytest.raises(UnfitError, match="does not know -std=gnu\\+\\+29"):
+            with pytest.raises(UnsuitableError, match="does not know -std=gnu\\+\\+29"):
                 await ask(builder)
             assert sandbox.asked == 4
 

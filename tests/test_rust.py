@@ -213,7 +213,7 @@ def test_a_submission_on_a_target_without_rustc_is_je(tmp_path: Path) -> None:
     """It is our failure, and the message says what to install. Another target may judge the submission later."""
     submission = Submission(id="s", problem=problem().key, code=MAIN, language=Language.RUST)
     result = asyncio.run(Scorer(Bare(), artifacts=ArtifactStore(tmp_path)).score(problem(), submission))
-    assert (result.verdict, result.score, result.compile.unfit) == (Verdict.JE, None, True)
+    assert (result.verdict, result.score, result.compile.all_unsuitable) == (Verdict.JE, None, True)
     assert "bare: no compiler for Rust is found: there is no rustc. Install one (Debian" in result.compile.message
 
 

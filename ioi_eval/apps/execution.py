@@ -44,7 +44,7 @@ from ioi_eval.model import (
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import arguments_of, encode
-from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
+from ioi_eval.programs import Builder, ProblemProgramError, UnsuitableError
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
 
 __all__ = ["AppsExecutor", "AppsResult", "AppsSettings"]
@@ -77,7 +77,9 @@ class AppsExecutor:
         self._sandbox = sandbox
         self._settings = settings = settings or AppsSettings()
         self._builder = Builder(sandbox, artifacts, Policy(isolation=settings.isolation), events)
-        self._bindings: Bindings[None] = Bindings(sandbox, lambda target, _: _refusal(target, settings.isolation))
+        self._bindings: Bindings[None] = Bindings(
+            sandbox, lambda target, _: _why_unsuitable(target, settings.isolation)
+        )
         self._scheduler = ProgramScheduler(sandbox, jobs_at_once=self._bindings.jobs_at_once, max_shared_jobs=max_jobs)
         self._judging_digests: dict[str, str] = {}  # by target, if its interpreter is known
         self._checker = read_checker(settings)
@@ -102,7 +104,7 @@ class AppsExecutor:
                 failures.append(error)
         if interpreters:
             return interpreters[0]
-        raise SetupError(str(failures[0])) if isinstance(failures[0], UnfitError) else failures[0]
+        raise SetupError(str(failures[0])) if isinstance(failures[0], UnsuitableError) else failures[0]
 
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:
         """Judge one program.
@@ -122,7 +124,7 @@ class AppsExecutor:
         try:
             return await self._bindings.judge_on_target(None, lambda to: self._score_on(to, problem, code))
         except NoTargetError as error:
-            if error.unfit:
+            if error.all_unsuitable:
                 self._suitable()  # raises the more precise error if no target may run programs
                 raise SetupError(str(error)) from error
             return verdicts.unjudged(problem, settings, str(error))
@@ -170,7 +172,7 @@ class AppsExecutor:
         """A target's interpreter.
 
         Raises:
-            UnfitError: the target has none, it does not work in a box, or it lacks what the other grader needs.
+            UnsuitableError: the target has none, it does not work in a box, or it lacks what the other grader needs.
             SandboxError: the target could not be asked.
         """
         settings = self._settings
@@ -179,7 +181,7 @@ class AppsExecutor:
             if settings.compat is not None:
                 require_fit(interpreter, settings.compat, on=target.name)
         except SetupError as error:
-            raise UnfitError(str(error)) from error
+            raise UnsuitableError(str(error)) from error
         self._judging_digests[target.name] = judging_digest_of(
             settings, target, interpreter.fingerprint, checker=self._checker
         )
@@ -196,7 +198,7 @@ class AppsExecutor:
         try:
             interpreter = await self._interpreter(target)
             program = await self._program(problem, code, target, interpreter, job_tests)
-        except (UnavailableError, UnfitError):
+        except (UnavailableError, UnsuitableError):
             raise  # no target is left, or this one is not suitable; another may judge the program
         except SandboxError as error:
             return verdicts.unjudged(problem, settings, str(error))
@@ -264,8 +266,8 @@ class AppsExecutor:
             raise InputError(f"{self._settings.comparator}: {error}") from error
 
 
-def _refusal(target: Target, least: Isolation) -> str | None:
-    """Why a target may not run programs; `None` if it may."""
+def _why_unsuitable(target: Target, least: Isolation) -> str | None:
+    """Why a target is unsuitable for programs in Python; `None` if it is suitable."""
     if target.profile == "bundled" and target.isolation.rank >= least.rank:
         return None
     offer = f"the profile {target.profile} and isolation {target.isolation.value!r}"

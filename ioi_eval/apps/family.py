@@ -51,7 +51,7 @@ def apps_facts(result: AppsResult) -> ResultFacts:
     """The facts about a result that a run needs. If another grader fails on a row, that is its result."""
     has_crashed = result.graded is not None and bool(result.graded.crash)
     undecided = result.tests if result.verdict is Verdict.JE and not has_crashed else None
-    kind, is_sandbox_failure = record_kind(undecided, is_unfit=result.fault is not None)
+    kind, is_sandbox_failure = record_kind(undecided, cannot_be_judged=result.fault is not None)
     return ResultFacts(
         verdict=result.verdict,
         fingerprint=result.fingerprint,

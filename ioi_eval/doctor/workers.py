@@ -14,7 +14,7 @@ from ioi_eval.errors import IsolationError, SandboxError, SetupError, Unavailabl
 from ioi_eval.model import Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.findings import Finding, Severity, bad, fine, linking, warning
 from ioi_eval.sandbox.piston.cluster import PistonCluster
-from ioi_eval.sandbox.piston.discovery import Prober, UnfitWorkerError, Worker
+from ioi_eval.sandbox.piston.discovery import Prober, UnsuitableWorkerError, Worker
 from ioi_eval.sandbox.piston.endpoints import endpoint_url, without_login
 from ioi_eval.sandbox.piston.wire import Starter
 from ioi_eval.sandbox.serve.served_runtimes import PACKAGE_VERSION
@@ -69,7 +69,7 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
         prober = Prober(client)
         try:
             await prober.explore(prober.address(url))
-        except UnfitWorkerError as error:
+        except UnsuitableWorkerError as error:
             return list(error.conditions if error.worker is None else _exploration_findings(error.worker))
         except (SandboxError, SetupError):
             pass  # already reported

@@ -2,8 +2,8 @@
 
 A submission is bound to one target, because a program runs only where it was compiled. Of the targets that may judge
 it, the one is chosen that would be least busy with it, so that every slot of a mixed cluster is used; targets without
-workers come last. If its target is lost or turns out to be unfit, the whole submission is judged again on another one:
-a result, and its fingerprint, contain one compiler, one interpreter and one profile.
+workers come last. If its target is lost or turns out to be unsuitable, the whole submission is judged again on another
+one: a result, and its fingerprint, contain one compiler, one interpreter and one profile.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from ioi_eval.errors import SandboxError, TargetLostError
-from ioi_eval.programs import UnfitError
+from ioi_eval.programs import UnsuitableError
 from ioi_eval.sandbox import Sandbox, Target
 
 ProblemT = TypeVar("ProblemT")
@@ -28,12 +28,12 @@ class NoTargetError(SandboxError):
 
     Args:
         message: the reasons.
-        unfit: whether no target was lost: all of them exist, and none may or can judge it.
+        all_unsuitable: whether no target was lost: all of them exist, and each is unsuitable.
     """
 
-    def __init__(self, message: str, *, unfit: bool) -> None:
+    def __init__(self, message: str, *, all_unsuitable: bool) -> None:
         super().__init__(message)
-        self.unfit = unfit
+        self.all_unsuitable = all_unsuitable
 
 
 def in_service_or_all(targets: Sequence[Target]) -> Sequence[Target]:
@@ -46,12 +46,13 @@ class Bindings(Generic[ProblemT]):
 
     Args:
         sandbox: has the targets.
-        refusal: why a target may not judge submissions to a problem; `None` if it may. Called once for each pair.
+        why_unsuitable: why a target is unsuitable for a problem: it may judge no submission to it; `None` if it is
+            suitable. Called once for each pair.
     """
 
-    def __init__(self, sandbox: Sandbox, refusal: Callable[[Target, ProblemT], str | None]) -> None:
+    def __init__(self, sandbox: Sandbox, why_unsuitable: Callable[[Target, ProblemT], str | None]) -> None:
         self._sandbox = sandbox
-        self._refusal = refusal
+        self._why_unsuitable = why_unsuitable
         self._bound: defaultdict[str, set[object]] = defaultdict(set)  # sets, because threads may share this
         self._seen: dict[str, Target] = {}
         self._reasons: dict[tuple[int, str], tuple[ProblemT, str | None]] = {}
@@ -61,15 +62,16 @@ class Bindings(Generic[ProblemT]):
         problem: ProblemT,
         judge: Callable[[Target], Awaitable[ResultT]],
         *,
-        unfit: Callable[[Target], str | None] = lambda _: None,
+        why_unsuitable: Callable[[Target], str | None] = lambda _: None,
         nothing_runs: bool = False,
     ) -> ResultT:
         """Judge a submission on one target.
 
         Args:
             problem: what the submission is for.
-            judge: judges it there; called again with another target if one is lost or unfit.
-            unfit: why a target cannot run the submission, whatever its problem; `None` if it can, or may.
+            judge: judges it there; called again with another target if one is lost or unsuitable.
+            why_unsuitable: why a target is unsuitable for this submission, whatever its problem; `None` if no reason is
+                known.
             nothing_runs: nothing is run, so if no target may judge it, any target is used.
 
         Raises:
@@ -78,20 +80,20 @@ class Bindings(Generic[ProblemT]):
         failed: dict[str, SandboxError] = {}
         while True:
             targets = self._targets()
-            failed |= {each.name: UnfitError(reason) for each in targets if (reason := unfit(each))}
+            failed |= {each.name: UnsuitableError(reason) for each in targets if (reason := why_unsuitable(each))}
             target = self.choose(targets, problem, without=failed)
             if target is None and nothing_runs:
                 target = targets[0]
             if target is None:
-                refusals = (self.refusal(each, problem) for each in targets)
+                reasons = (self.why_unsuitable(each, problem) for each in targets)
                 is_lost = any(isinstance(error, TargetLostError) for error in failed.values())
-                message = "; ".join([*map(str, failed.values()), *filter(None, refusals)])
-                raise NoTargetError(message, unfit=not is_lost)
+                message = "; ".join([*map(str, failed.values()), *filter(None, reasons)])
+                raise NoTargetError(message, all_unsuitable=not is_lost)
             target = self.marked_if_only(target, targets, problem, without=failed)
             try:
                 with self.bound(target):
                     return await judge(target)
-            except (TargetLostError, UnfitError) as error:
+            except (TargetLostError, UnsuitableError) as error:
                 failed[target.name] = error
 
     def suitable_so_far(self, problem: ProblemT) -> list[Target]:
@@ -111,7 +113,7 @@ class Bindings(Generic[ProblemT]):
 
     def suitable(self, targets: Sequence[Target], problem: ProblemT) -> list[Target]:
         """The targets that may judge submissions to a problem, in the order given."""
-        return [target for target in targets if self.refusal(target, problem) is None]
+        return [target for target in targets if self.why_unsuitable(target, problem) is None]
 
     def choose(self, targets: Sequence[Target], problem: ProblemT, *, without: Collection[str] = ()) -> Target | None:
         """The target for the next submission to a problem; `None` if none may judge it.
@@ -131,12 +133,12 @@ class Bindings(Generic[ProblemT]):
         others = [target for target in self.suitable(targets, problem) if target.name not in {chosen.name, *without}]
         return replace(chosen, is_only=not any(target.slots for target in others))
 
-    def refusal(self, target: Target, problem: ProblemT) -> str | None:
-        """Why a target may not judge submissions to a problem; `None` if it may."""
+    def why_unsuitable(self, target: Target, problem: ProblemT) -> str | None:
+        """Why a target is unsuitable for a problem; `None` if it is suitable."""
         key = (id(problem), target.name)
         if key not in self._reasons:
             # the problem is stored with the reason, so that no other object can get its id
-            self._reasons[key] = (problem, self._refusal(target, problem))
+            self._reasons[key] = (problem, self._why_unsuitable(target, problem))
         return self._reasons[key][1]
 
     @contextlib.contextmanager

@@ -5,11 +5,12 @@
 `compile` compiles the submission with its graders, checker and manager; `run` keeps the time limit, talks to the
 managers, checks the output, and prints the score to stdout and feedback to stderr. `scripts_answer.py` reads them.
 
-Two kinds of jobs are made here. `job` is for workers whose only package is `cms_ioi`, which has its own pair. Problems
-that this pair is known to judge wrongly are refused (`refusal`). Its other weaknesses are documented: wall-clock
-limits, `diff -b` for white-diff, one uid for submission and judge. `row_job` is for `run_submission`, on any worker:
-with our own pair (`own_files`: `graders/compile` and `graders/run`, in which the runner compiles and judges), with a
-user's pair, or with none. All other jobs use the runner without scripts; in the classic profile, one test a job.
+Two kinds of jobs are made here. `job` is for workers whose only package is `cms_ioi`, which has its own pair. For
+problems that this pair is known to judge wrongly, the worker is unsuitable (`why_unsuitable`). Its other weaknesses are
+documented: wall-clock limits, `diff -b` for white-diff, one uid for submission and judge. `row_job` is for
+`run_submission`, on any worker: with our own pair (`own_files`: `graders/compile` and `graders/run`, in which the
+runner compiles and judges), with a user's pair, or with none. All other jobs use the runner without scripts; in the
+classic profile, one test a job.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def job(problem: Problem, case: TestCase, code: str) -> Job:
     Raises:
         UnsupportedError: the scripts would judge this problem wrongly.
     """
-    if reason := refusal(problem, case):
+    if reason := why_unsuitable(problem, case):
         raise UnsupportedError(f"{problem.key}: {reason}; use the bundled profile")
     files = dict(_grader_files(problem))
     files |= _header_that_names(problem.key.id.lower(), files)
@@ -110,7 +111,7 @@ def to_standard(problem: Problem, std: str | None) -> Problem:
     return problem if std is None else replace(problem, cxx_std=std)
 
 
-def refusal(problem: Problem, case: TestCase) -> str | None:
+def why_unsuitable(problem: Problem, case: TestCase) -> str | None:
     """Why the `cms_ioi` package cannot judge this test; `None` if it can."""
     method = problem.method
     args = () if method.check is None else method.check.args
@@ -130,7 +131,7 @@ def refusal(problem: Problem, case: TestCase) -> str | None:
     return None
 
 
-def unfit(submission: Submission, source_name: str) -> str | None:
+def why_unsuitable_for(submission: Submission, source_name: str) -> str | None:
     """Why the `cms_ioi` package cannot judge a submission, whatever its problem; `None` if it can.
 
     Args:

@@ -158,14 +158,14 @@ class CompileOutcome:
         verdict: `None` when there is an artifact, else CE, NC or JE.
         message: the compiler's message, shortened and without our paths; or ours.
         final: for JE: do not try again (the problem's grader or checker does not compile).
-        unfit: for JE: none of the present targets may judge this problem; they may still judge others.
+        all_unsuitable: for JE: every target is unsuitable for this submission; they may still judge others.
         cpu_ms, wall_ms: of the compilation; 0 if the artifact was stored already.
     """
 
     verdict: Verdict | None
     message: str = ""
     final: bool = False
-    unfit: bool = False
+    all_unsuitable: bool = False
     cpu_ms: float = 0.0
     wall_ms: float = 0.0
 

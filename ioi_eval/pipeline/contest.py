@@ -234,7 +234,7 @@ def contest_facts(result: SubmissionResult) -> ResultFacts:
     """The facts about a result that a run needs."""
     undecided = (outcome for subtask in result.subtasks if subtask.score is None for outcome in subtask.tests)
     kind, is_sandbox_failure = record_kind(
-        None if result.score is not None else undecided, is_unfit=result.compile.unfit
+        None if result.score is not None else undecided, cannot_be_judged=result.compile.all_unsuitable
     )
     return ResultFacts(
         verdict=result.verdict,

@@ -67,12 +67,12 @@ class ResultFacts:
             events.emit("judge_error", **names, message=self.error)
 
 
-def record_kind(undecided: Iterable[TestOutcome] | None, *, is_unfit: bool) -> tuple[RecordKind | None, bool]:
+def record_kind(undecided: Iterable[TestOutcome] | None, *, cannot_be_judged: bool) -> tuple[RecordKind | None, bool]:
     """`ResultFacts.kind` and `ResultFacts.is_sandbox_failure` of a result.
 
     Args:
         undecided: tests whose judge errors leave it without a score; `None` if it is decided.
-        is_unfit: whether it is undecided because the row or the problem cannot be judged here.
+        cannot_be_judged: whether the reason is its row or problem, which cannot be judged here.
     """
     if undecided is None:
         return RecordKind.RESULT, False
@@ -80,7 +80,7 @@ def record_kind(undecided: Iterable[TestOutcome] | None, *, is_unfit: bool) -> t
     if errors and all(outcome.final for outcome in errors):
         return RecordKind.FINAL_JE, False
     no_failed_program = not errors or any(outcome.failed_program is None for outcome in errors)
-    return None, not is_unfit and no_failed_program
+    return None, not cannot_be_judged and no_failed_program
 
 
 class ProblemFamily(ABC, Generic[CandidateT, ResultT]):

@@ -31,7 +31,7 @@ from ioi_eval.languages import rules_of
 from ioi_eval.model import CompileOutcome, Keep, Language, OutputOnly, Problem, Submission, SubmissionResult, Verdict
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.problems.submissions import check_fits
-from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
+from ioi_eval.programs import Builder, ProblemProgramError, UnsuitableError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.runner_judge import RunnerJudge
 from ioi_eval.scorer.submission_run import SubmissionRun
@@ -76,7 +76,9 @@ class Scorer:
         self._policy = policy = policy or Policy()
         returned_bytes = return_bytes if keep_outputs.keeps(passed=False) else 0
         self._builder = Builder(sandbox, artifacts, policy, events)
-        self._bindings: Bindings[Problem] = Bindings(sandbox, lambda target, problem: refusal(target, problem, policy))
+        self._bindings: Bindings[Problem] = Bindings(
+            sandbox, lambda target, problem: why_unsuitable(target, problem, policy)
+        )
         self._failures = LikelyFailuresFirst() if policy.score_only else None
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
@@ -157,11 +159,11 @@ class Scorer:
             return await self._bindings.judge_on_target(
                 problem,
                 lambda target: self._score_on(target, problem, submission, exhaustive=exhaustive),
-                unfit=lambda target: unfit(target, problem, submission),
+                why_unsuitable=lambda target: why_unsuitable_for(target, problem, submission),
                 nothing_runs=submission.is_empty,
             )
         except NoTargetError as error:
-            failure = CompileOutcome(verdict=Verdict.JE, message=str(error), unfit=error.unfit)
+            failure = CompileOutcome(verdict=Verdict.JE, message=str(error), all_unsuitable=error.all_unsuitable)
             return submission_result(problem, submission, failure, {})
 
     async def _score_on(
@@ -207,7 +209,7 @@ class Scorer:
             from ioi_eval.scorer.scripts_judge import ScriptsJudge
 
             return await ScriptsJudge(self._sandbox, self._policy).judge(run)
-        except (UnavailableError, UnfitError):
+        except (UnavailableError, UnsuitableError):
             raise  # the caller moves the submission to another target, or ends the run
         except ProblemProgramError as error:
             return CompileOutcome(verdict=Verdict.JE, message=str(error), final=True)
@@ -215,8 +217,8 @@ class Scorer:
             return CompileOutcome(verdict=Verdict.JE, message=f"not compiled: {error}")
 
 
-def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:
-    """Why a target may not judge submissions to a problem under a policy; `None` if it may."""
+def why_unsuitable(target: Target, problem: Problem, policy: Policy) -> str | None:
+    """Why a target is unsuitable for a problem under a policy; `None` if it is suitable."""
     if target.isolation.rank < policy.isolation.rank:
         return (
             f"{target.name} offers isolation {target.isolation.value!r}, and {policy.isolation.value!r} is asked for: "
@@ -224,21 +226,20 @@ def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:
         )
     if not target.has_own_scripts:
         return None
-    from ioi_eval.jobs.scripts_job import refusal as refusal_of_scripts
-    from ioi_eval.jobs.scripts_job import to_standard
+    from ioi_eval.jobs import scripts_job
 
-    problem = to_standard(problem, policy.std)
-    reason = next(filter(None, (refusal_of_scripts(problem, case) for case in problem.tests.values())), None)
+    problem = scripts_job.to_standard(problem, policy.std)
+    reason = next(filter(None, (scripts_job.why_unsuitable(problem, case) for case in problem.tests.values())), None)
     return reason and f"{target.name} cannot judge {problem.key}: {reason}; use the bundled profile"
 
 
-def unfit(target: Target, problem: Problem, submission: Submission) -> str | None:
-    """Why a target cannot run a submission, although it may judge others to the problem; `None` if it can."""
+def why_unsuitable_for(target: Target, problem: Problem, submission: Submission) -> str | None:
+    """Why a target is unsuitable for a submission, although it may judge others to the problem; `None` if it is not."""
     if not target.has_own_scripts or submission.is_empty or submission.refused:
         return None
-    from ioi_eval.jobs.scripts_job import unfit as unfit_for_scripts
+    from ioi_eval.jobs import scripts_job
 
-    return unfit_for_scripts(submission, problem.source_name)
+    return scripts_job.why_unsuitable_for(submission, problem.source_name)
 
 
 def _describe(target: Target, tool: Tool) -> str:

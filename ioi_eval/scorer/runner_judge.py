@@ -53,7 +53,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.precompiled_headers import PrecompiledHeaders
-from ioi_eval.programs import Builder, JudgePrograms, UnfitError
+from ioi_eval.programs import Builder, JudgePrograms, UnsuitableError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.submission_run import SubmissionRun
 from ioi_eval.toolchain import Toolchain
@@ -293,12 +293,12 @@ class RunnerJudge:
         """The compiler or interpreter for the submission.
 
         Raises:
-            UnfitError: there is none on this target.
+            UnsuitableError: there is none on this target.
         """
         rules = rules_of(run.submission.language)
         is_compiled = isinstance(rules, CompiledLanguage)
         if run.problem.method.processes > 1 and not is_compiled and run.target.isolation is not Isolation.FULL:
-            raise UnfitError(  # Source: PROTOCOL.md, "The plan": programs with libraries could talk to each other
+            raise UnsuitableError(  # Source: PROTOCOL.md, "The plan": programs with libraries could talk to each other
                 f"submissions in Python with {run.problem.method.processes} processes need isolation 'full', and"
                 f" {run.target.name} offers {run.target.isolation.value!r}"
             )
@@ -307,7 +307,7 @@ class RunnerJudge:
         except SetupError as error:
             if not rules.needs_own_tool:
                 raise
-            raise UnfitError(str(error)) from error
+            raise UnsuitableError(str(error)) from error
         return run.tool
 
     async def _program(

@@ -45,7 +45,7 @@ class ScriptsJudge:
             SandboxError: it could not be compiled.
         """
         code = run.submission.code
-        assert code is not None, "`scripts_job.unfit` says that it cannot be judged here"
+        assert code is not None, "`scripts_job.why_unsuitable_for` says that it cannot be judged here"
         run.problem = scripts_job.to_standard(run.problem, self._policy.std)
         run.note_isolation(run.target.isolation)
         judging, compiled = run.judging, None

@@ -107,7 +107,7 @@ async def _measure(
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
         for submission in submissions:
             result = await scorer.score(problem, submission, exhaustive=True)
-            if result.compile.unfit:
+            if result.compile.all_unsuitable:
                 continue
             measured.judged += 1
             is_rejected = submission.id in rejected

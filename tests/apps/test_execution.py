@@ -296,9 +296,9 @@ def test_a_checker_judges(score: Score, tmp_path: Path) -> None:
     result = score(row(["3\n", "4\n"], ["4\n", "5\n"]), "print(7)", comparator=Comparator.parse(f"checker:{source}"))
     assert [(test.verdict, test.passed) for test in result.tests] == [("AC", True), ("PA", False)]
     assert result.tests[1].message == "said"
-    unfit = score(ADD, "def add(a, b): return a + b", comparator=Comparator.parse(f"checker:{source}"))
-    assert unfit.score is None
-    assert "asks for a function" in unfit.message
+    refused = score(ADD, "def add(a, b): return a + b", comparator=Comparator.parse(f"checker:{source}"))
+    assert refused.score is None
+    assert "asks for a function" in refused.message
 
 
 def test_rows_that_cannot_be_judged(score: Score) -> None:

@@ -10,7 +10,7 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.target import Bindings
 from ioi_eval.model import Batch, Isolation, Problem, Subtask, TestCase, Tokens
 from ioi_eval.sandbox import Target
-from ioi_eval.scorer import refusal
+from ioi_eval.scorer import why_unsuitable
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem
 from tests.small_targets import IdleSandbox
@@ -30,7 +30,7 @@ PROBLEM = small_problem(
 def bindings_of(policy: Policy | None = None) -> Bindings[Problem]:
     """The bindings of contest problems."""
     sandbox, policy = IdleSandbox(BIG, SMALL, STOCK), policy or Policy()
-    return Bindings(sandbox, lambda target, problem: refusal(target, problem, policy))
+    return Bindings(sandbox, lambda target, problem: why_unsuitable(target, problem, policy))
 
 
 def test_every_slot_is_used() -> None:
@@ -85,17 +85,17 @@ def test_isolation_is_never_lowered_unrequested() -> None:
     """A target with less isolation than requested judges nothing. The reason says what to do."""
     strict = bindings_of()
     assert strict.choose([STOCK], PROBLEM) is None
-    assert "install the ioi_eval package" in str(strict.refusal(STOCK, PROBLEM))
+    assert "install the ioi_eval package" in str(strict.why_unsuitable(STOCK, PROBLEM))
 
 
 def test_the_stock_pair_refuses_problems_that_it_would_judge_wrongly() -> None:
     """C++20 is refused with a reason. A problem that the stock pair can judge is accepted."""
     lax = bindings_of(Policy(isolation=Isolation.NONE))
-    refused = str(lax.refusal(STOCK, PROBLEM))
-    assert "compiles with gnu++17, not gnu++20 (--std gnu++17 takes that for all problems)" in refused
+    reason = str(lax.why_unsuitable(STOCK, PROBLEM))
+    assert "compiles with gnu++17, not gnu++20 (--std gnu++17 takes that for all problems)" in reason
     assert lax.choose([STOCK, SMALL], PROBLEM) is SMALL
     older = bindings_of(Policy(isolation=Isolation.NONE, std="gnu++17"))
-    assert "compiles with" not in str(older.refusal(STOCK, PROBLEM)), "--std holds there too"
+    assert "compiles with" not in str(older.why_unsuitable(STOCK, PROBLEM)), "--std holds there too"
 
 
 def test_the_classic_profile_with_our_runner_refuses_nothing() -> None:
@@ -104,4 +104,4 @@ def test_the_classic_profile_with_our_runner_refuses_nothing() -> None:
     own = replace(BIG, name="own", profile="classic")
     with_arguments = replace(PROBLEM, method=Batch(check=Tokens(args=("case_sensitive",))))
     assert bindings.choose([STOCK, own], with_arguments) is own
-    assert "checker no arguments" in str(bindings.refusal(STOCK, with_arguments))
+    assert "checker no arguments" in str(bindings.why_unsuitable(STOCK, with_arguments))

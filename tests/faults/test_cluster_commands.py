@@ -211,7 +211,7 @@ OUTPUT = "PISTON_OUTPUT_MAX_SIZE=134217728"
     ],
     ids=["body", "all", "short answers"],
 )
-def test_all_commands_refuse_an_unfit_worker_with_the_same_messages(
+def test_all_commands_refuse_an_unsuitable_worker_with_the_same_messages(
     start: Any, run: Run, options: list[str], findings: list[tuple[str, str]]
 ) -> None:
     """Probe, install, doctor and score report the same faults with the settings to change, and end with exit code 2."""

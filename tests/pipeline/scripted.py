@@ -55,8 +55,8 @@ class ScriptedScorer:
     """Follows words in the program. Text after `//` only makes programs different.
 
     `S1 S2 S3`: the scores of the three tests; `CE`; `JE`: a failure of ours; `final`: a failure of the judge program;
-    `unfit`: no target may judge it; `gone`: no endpoint left; `bug`: a bug of ours; `odd`: a bug of ours that only an
-    odd row causes; `wait`: does not end by itself; `stubborn`: does not end when it is cancelled either.
+    `unsuitable`: no target may judge it; `gone`: no endpoint left; `bug`: a bug of ours; `odd`: a bug of ours that only
+    an odd row causes; `wait`: does not end by itself; `stubborn`: does not end when it is cancelled either.
 
     Args:
         version: another version gives other fingerprints.
@@ -117,8 +117,8 @@ class ScriptedScorer:
         compiled = CompileOutcome(verdict=None, cpu_ms=500)
         if submission.code is None:
             compiled = CompileOutcome(verdict=Verdict.NC, message="no code found")
-        elif "unfit" in words:
-            compiled = CompileOutcome(verdict=Verdict.JE, message="use the bundled profile", unfit=True)
+        elif "unsuitable" in words:
+            compiled = CompileOutcome(verdict=Verdict.JE, message="use the bundled profile", all_unsuitable=True)
         elif "CE" in words:
             compiled = CompileOutcome(verdict=Verdict.CE, message="error: expected ';'", cpu_ms=100)
         scores = [float(word) for word in words if word[0].isdigit()] + [1.0, 1.0, 1.0]

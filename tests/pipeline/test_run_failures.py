@@ -96,8 +96,8 @@ def test_failures_with_results_between_them_do_not_end_the_run(contest: Contest,
 
 
 def test_unsupported_problems_do_not_end_the_run(contest: Contest, scorer: ScriptedScorer) -> None:
-    """Refusals of one problem are no failures of the sandbox, and later submissions to others are judged."""
-    contest.write(*programs(*(f"unfit // {n}" for n in range(150)), "1"))
+    """If no target is suitable for a problem, the sandbox has not failed: later submissions to others are judged."""
+    contest.write(*programs(*(f"unsuitable // {n}" for n in range(150)), "1"))
     outcome = contest.run(scorer, jobs_at_once=1)
     assert (outcome.stopped_by, outcome.exit_code) == (None, 1)
     assert len(scorer.judged) == 151

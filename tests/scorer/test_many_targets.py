@@ -152,7 +152,7 @@ def test_without_a_suitable_target_a_submission_is_je(cache: Path) -> None:
     """
     (result,), _, _ = score(cache, lambda *_: True)
     assert (result.verdict, result.score, result.compile.final) == (Verdict.JE, None, False)
-    assert not result.compile.unfit, "that is the sandbox's failure"
+    assert not result.compile.all_unsuitable, "that is the sandbox's failure"
     assert "no worker of 'old' is left; no worker of 'new' is left" in result.compile.message
 
 
@@ -172,7 +172,7 @@ def test_a_standard_that_no_compiler_knows_is_je(cache: Path) -> None:
     (result,), _, farm = score(cache, lambda *_: False, problem_changes={"cxx_std": "gnu++29"})
     assert (result.verdict, result.score) == (Verdict.JE, None)
     assert "does not know -std=gnu++29" in result.compile.message
-    assert result.compile.unfit, "it says nothing of the sandbox"
+    assert result.compile.all_unsuitable, "it says nothing of the sandbox"
     assert farm.tests == 0, "nothing was run"
 
 

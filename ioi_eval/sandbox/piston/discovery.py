@@ -84,7 +84,7 @@ class Worker:
         )
 
 
-class UnfitWorkerError(SetupError):
+class UnsuitableWorkerError(SetupError):
     """A worker answers, but with its settings nothing can be judged there; with the settings to change.
 
     Args:
@@ -139,8 +139,8 @@ class Prober:
 
         Raises:
             SandboxError: it does not answer now.
-            SetupError: it answers, but cannot serve; with what to change there. `UnfitWorkerError` if its limits are
-                the reason.
+            SetupError: it answers, but cannot serve; with what to change there. `UnsuitableWorkerError` if its limits
+                are the reason.
         """
         for attempt in range(_ATTEMPTS):
             try:
@@ -176,9 +176,9 @@ class Prober:
                 errors.append(error)
                 reasons.append(f"{installed.starter.value}: {error}")
         if errors and isinstance(
-            errors[0], UnfitWorkerError
+            errors[0], UnsuitableWorkerError
         ):  # of the best package: the faults of the others need not be fixed
-            raise UnfitWorkerError(f"{url}: {reasons[0]}", errors[0].conditions, errors[0].worker)
+            raise UnsuitableWorkerError(f"{url}: {reasons[0]}", errors[0].conditions, errors[0].worker)
         wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
         raise SetupError(f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}"))
 
@@ -201,7 +201,7 @@ class Prober:
             clock_ahead_s=clock_ahead_s,
         )
         if message := fatal(worker.conditions):
-            raise UnfitWorkerError(message, worker.conditions, worker)
+            raise UnsuitableWorkerError(message, worker.conditions, worker)
         return worker
 
     async def _measure_sizes(self, url: URL, installed: InstalledStarter) -> tuple[int, int | None]:
@@ -237,7 +237,7 @@ class Prober:
             installed, execution = await self._run_probe(url, installed, nonce, 0)
             if probing.read_probe(execution, nonce, 0) is not None:
                 conditions = await self._conditions(url, installed, output_bytes=0)
-                raise UnfitWorkerError(fatal(conditions), conditions)
+                raise UnsuitableWorkerError(fatal(conditions), conditions)
             failed = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
             output = (failed.stderr or failed.stdout).strip()[-300:]
             if failed.code is None:  # the machine may be too busy, or another process killed it: try again
