@@ -148,8 +148,8 @@ class AuditSummary(AppsSummary):
         result = []
         for problem, entry in entries.items():
             tally = self._tallies.get(problem, _Tally())
-            if entry.refusal:
-                result.append(RowFinding(entry=entry, kind=RowFindingKind.ROW, reason=entry.refusal))
+            if entry.unusable:
+                result.append(RowFinding(entry=entry, kind=RowFindingKind.ROW, reason=entry.unusable))
             elif tally.undecided:
                 result.append(_finding(entry, RowFindingKind.UNDECIDED, f"judging failed: {tally.undecided}", tally))
             elif problem in broken:

@@ -39,7 +39,7 @@ class CatalogEntry:
         tests: how many it has.
         digest: a hash of everything about it that can change an outcome.
         fault: why its row is broken; `None` if it is not.
-        refusal: why it cannot be judged in this run; empty if it can.
+        unusable: why it cannot be judged in this run; empty if it can.
         offset, size: its place in the file.
     """
 
@@ -49,7 +49,7 @@ class CatalogEntry:
     tests: int
     digest: str
     fault: RowFault | None
-    refusal: str
+    unusable: str
     offset: int
     size: int
 
@@ -115,7 +115,7 @@ def load_catalog(
     needed: Collection[str] | None = None,
     selection: ProblemSelection | None = None,
     excluded: Collection[str] = (),
-    refusal: Callable[[AppsProblem], str] = lambda problem: problem.reason,
+    why_unusable: Callable[[AppsProblem], str] = lambda problem: problem.reason,
     directory: Path | None = None,
 ) -> Catalog:
     """Read the problems of a data set that are needed.
@@ -125,7 +125,7 @@ def load_catalog(
         needed: ids of the problems that a dump needs; `None` for all.
         selection: selects from these; all by default.
         excluded: ids of problems to leave out.
-        refusal: returns why a problem cannot be judged; empty if it can.
+        why_unusable: returns why a problem cannot be judged; empty if it can.
         directory: the unnamed file is made here; the system's directory by default.
 
     Raises:
@@ -144,13 +144,13 @@ def load_catalog(
     numbers = {number for number in choose(rows, selection, source.describe()) if is_needed(names[number])}
     with tempfile.TemporaryFile(dir=directory) as file:
         entries = {
-            problem.id: _write_problem(problem, file, refusal(problem)) for problem in read_rows(source, numbers)
+            problem.id: _write_problem(problem, file, why_unusable(problem)) for problem in read_rows(source, numbers)
         }
         file.flush()
         return Catalog(_reopened(file.fileno()), entries, names, source.describe())
 
 
-def _write_problem(problem: AppsProblem, file: BinaryIO, refusal: str) -> CatalogEntry:
+def _write_problem(problem: AppsProblem, file: BinaryIO, unusable: str) -> CatalogEntry:
     """Write a problem to the end of the file; returns the part that stays in memory."""
     offset = file.tell()
     pickle.dump(problem, file, protocol=pickle.HIGHEST_PROTOCOL)
@@ -161,7 +161,7 @@ def _write_problem(problem: AppsProblem, file: BinaryIO, refusal: str) -> Catalo
         tests=len(problem.tests),
         digest=problem_digest(problem),
         fault=problem.fault,
-        refusal=refusal,
+        unusable=unusable,
         offset=offset,
         size=file.tell() - offset,
     )

@@ -143,9 +143,9 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         if catalog_entry is None:
             kind = f"unknown problem {problem}: it is not in {self.catalog.source}"
             return Refused(row=row, kind=kind, message=str(row.error(kind)))
-        if catalog_entry.refusal:
+        if catalog_entry.unusable:
             kind = f"the problem's own row cannot be judged: {catalog_entry.fault or 'not for this comparator'}"
-            message = str(row.error(f"problem {problem} cannot be judged: {catalog_entry.refusal}"))
+            message = str(row.error(f"problem {problem} cannot be judged: {catalog_entry.unusable}"))
             return Invalid(row=row, kind=kind, message=message, catalog_entry=catalog_entry)
         return catalog_entry, samples
 

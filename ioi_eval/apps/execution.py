@@ -119,8 +119,8 @@ class AppsExecutor:
             UnavailableError: no endpoint is left to run on.
         """
         settings = self._settings
-        if settings.compat is None and (refused := verdicts.refusal_of(problem, settings)):
-            return verdicts.unjudged(problem, settings, refused)
+        if settings.compat is None and (reason := verdicts.why_unusable(problem, settings)):
+            return verdicts.unjudged(problem, settings, reason)
         try:
             return await self._bindings.judge_on_target(None, lambda to: self._score_on(to, problem, code))
         except NoTargetError as error:

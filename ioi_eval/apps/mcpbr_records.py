@@ -38,9 +38,9 @@ def sample_record(entry: Judgeable[AppsCandidate], result: AppsResult) -> dict[s
 def refused_record(entry: Refused, judged_by: str) -> dict[str, Any]:
     """The record of a row that was not judged."""
     if isinstance(entry, Invalid):
-        fault, refusal = entry.catalog_entry.fault, entry.catalog_entry.refusal
+        fault, reason = entry.catalog_entry.fault, entry.catalog_entry.unusable
         return _with_rules(
-            error_record(entry.catalog_entry, refusal if fault is None else row_message(fault, refusal)), judged_by
+            error_record(entry.catalog_entry, reason if fault is None else row_message(fault, reason)), judged_by
         )
     try:
         problem = problem_of(entry.row)

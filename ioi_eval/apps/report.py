@@ -8,7 +8,7 @@ from typing import Any
 
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report import markdown
-from ioi_eval.report.terminal import counts_of_run, incomplete_heading, near_limit, refusal_lists, share
+from ioi_eval.report.terminal import counts_of_run, incomplete_heading, near_limit, reason_lists, share
 from ioi_eval.report.texts import counted, printable, table
 
 _FEW = 3
@@ -36,11 +36,11 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     if counts["pending"]:
         lines.append(f"{counts['pending']} still to be judged: run the same command again")
     lines += [f"note: {note}" for note in summary["notes"]]
-    failures = refusal_lists(summary["failures"], "without a score, because of a judge error (JE)")
+    failures = reason_lists(summary["failures"], "without a score, because of a judge error (JE)")
     groups = [table(*_groups(summary))] if summary["groups"] else []
     heading = filter(None, [incomplete_heading(summary)])
     return "\n\n".join(
-        [*heading, *groups, table(head, rows), "\n".join(lines), *failures, *refusal_lists(summary["refused"])]
+        [*heading, *groups, table(head, rows), "\n".join(lines), *failures, *reason_lists(summary["refused"])]
     )
 
 
@@ -67,7 +67,7 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
         f"## Judge errors (JE)\n\n{markdown.markdown_table(('error', 'programs', 'such as'), failures)}"
         if failures
         else "",
-        *markdown.refusals(summary),
+        *markdown.refused_rows(summary),
         markdown.run_section(summary, [*interpreters, f"CPU of this run: {summary['this_run']['cpu_s']:.1f} s"]),
         markdown.bullets("Notes", summary["notes"]),
     ]

@@ -22,7 +22,7 @@ from ioi_eval.estimates import mean_estimates, pass_at_each_k
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary
+from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary
 from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import counted
 
@@ -51,7 +51,7 @@ class AppsSummary(RunSummary):
         self._table = DifficultyTable()
         self._invalid: dict[str, str] = {}
         self._pythons: Counter[str] = Counter()
-        self._failures = Refusals()
+        self._failures = ReasonCounts()
         self._lacking: Counter[str] = Counter()
         self._cpu_s = 0.0
 
@@ -85,7 +85,7 @@ class AppsSummary(RunSummary):
 
     def refuse_problem(self, catalog_entry: CatalogEntry, kind: str, row: Mapping[str, Any]) -> None:
         """Add a row for a problem that cannot be judged. The message is about the problem, so it is reported once."""
-        self.refuse(kind, f"problem {catalog_entry.id} cannot be judged: {catalog_entry.refusal}", row)
+        self.refuse(kind, f"problem {catalog_entry.id} cannot be judged: {catalog_entry.unusable}", row)
         for summary in self._with_group(row):
             summary._invalid[catalog_entry.id] = catalog_entry.difficulty
 

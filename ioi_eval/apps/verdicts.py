@@ -26,7 +26,7 @@ _TRACEBACK_CHARS = 1000  # characters of a traceback's end
 _RETURNS_NOTHING = "the function returned nothing, and what it changes in its arguments does not count"
 
 
-def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
+def why_unusable(problem: AppsProblem, settings: AppsSettings) -> str:
     """Why a problem cannot be judged under these settings; empty if it can.
 
     Some other graders judge broken rows.

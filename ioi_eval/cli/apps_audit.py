@@ -135,7 +135,7 @@ async def _with_comparators(
     async def add(numbered: tuple[int, RowFinding]) -> None:
         number, finding = numbered
         code = summary.wrong_program(finding.entry.id)
-        if code is not None and not finding.entry.refusal:
+        if code is not None and not finding.entry.unusable:
             taken = await comparators_that_accept(executors, catalog, finding.entry.id, code)
             findings[number] = replace(finding, passes_by=taken)
 

@@ -25,7 +25,7 @@ from ioi_eval.pipeline.progress import progress_for, with_progress
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import for_each, in_thread
 from ioi_eval.problems.apps_submissions import submission_columns
-from ioi_eval.report.run_summary import Refusals
+from ioi_eval.report.run_summary import ReasonCounts
 from ioi_eval.report.texts import counted, printable, table
 from ioi_eval.rows import KeptColumns
 
@@ -50,7 +50,7 @@ class _Explained:
     texts: dict[int, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     unusable: dict[str, str] = field(default_factory=dict)
-    unjudged: Refusals = field(default_factory=Refusals)
+    unjudged: ReasonCounts = field(default_factory=ReasonCounts)
     programs: int = 0
     different: int = 0
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)

@@ -133,14 +133,14 @@ class Problems:
             InputError: the data set or a list of excluded problems cannot be read, or there is no such problem.
         """
         from ioi_eval.apps.catalog import load_catalog
-        from ioi_eval.apps.verdicts import refusal_of
+        from ioi_eval.apps.verdicts import why_unusable
 
         catalog = load_catalog(
             self.source,
             needed=needed,
             selection=self.selection,
             excluded=self.excluded,
-            refusal=lambda problem: problem.reason if settings is None else refusal_of(problem, settings),
+            why_unusable=lambda problem: problem.reason if settings is None else why_unusable(problem, settings),
             directory=directory,
         )
         return closing(catalog)

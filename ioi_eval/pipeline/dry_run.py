@@ -9,8 +9,8 @@ from ioi_eval.journal import Index
 from ioi_eval.model import ProblemKey
 from ioi_eval.pipeline.contest import ContestCandidate, ContestDumpReader
 from ioi_eval.pipeline.dump_reader import Refused
-from ioi_eval.report.run_summary import Refusals
-from ioi_eval.report.terminal import refusal_lists
+from ioi_eval.report.run_summary import ReasonCounts
+from ioi_eval.report.terminal import reason_lists
 from ioi_eval.report.texts import table
 
 
@@ -33,7 +33,7 @@ class DryRun:
     """
 
     problems: Mapping[ProblemKey, ProblemPlan] = field(default_factory=dict)
-    refused: Refusals = field(default_factory=Refusals)
+    refused: ReasonCounts = field(default_factory=ReasonCounts)
 
     def describe(self) -> str:
         """The plan as text."""
@@ -44,7 +44,7 @@ class DryRun:
         ]
         total = [sum(int(row[column]) for row in rows) for column in (1, 2, 3)]
         parts = [table(head, [*rows, ("all", *map(str, total))])] if rows else ["No submission can be judged."]
-        return "\n\n".join([*parts, *refusal_lists(self.refused.as_list(), files=())])
+        return "\n\n".join([*parts, *reason_lists(self.refused.as_list(), files=())])
 
 
 def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, retry_failed: bool = False) -> DryRun:
@@ -57,7 +57,7 @@ def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, r
         retry_failed: judge rows again on which a judge program failed.
     """
     problems: dict[ProblemKey, ProblemPlan] = {}
-    refused = Refusals()
+    refused = ReasonCounts()
     leaders: set[bytes] = set()
     for entry in dump_reader.entries(dump_reader.begin(index.stored_level)):
         if isinstance(entry, Refused):

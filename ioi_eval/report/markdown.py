@@ -44,7 +44,7 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
         *_tables(summary),
         *(_group(summary["by"], group) for group in summary["groups"]),
         _judge_errors(summary),
-        *refusals(summary),
+        *refused_rows(summary),
         bullets("Problems that cannot be judged", [text for _, text in sorted(summary["unusable_problems"].items())]),
         _run(summary),
         bullets("Notes", summary["notes"]),
@@ -182,7 +182,7 @@ def _judge_errors(summary: Mapping[str, Any]) -> str:
     return f"## Judge errors (JE)\n\n{table}{_more(more)}"
 
 
-def refusals(summary: Mapping[str, Any]) -> Iterable[str]:
+def refused_rows(summary: Mapping[str, Any]) -> Iterable[str]:
     """A section for each reason why rows were not judged, with examples; for summaries of both families."""
     for refused in summary["refused"]:
         listed = bullets(f"Not judged: {refused['reason']}", examples_without_reason(refused)[:_SHOWN])

@@ -25,8 +25,8 @@ _FAILED = {Verdict.NC: "without code (NC)", Verdict.CE: "with a compile error (C
 
 
 @dataclass(slots=True)
-class Refusals:
-    """Rows that cannot be judged: all are counted by reason, and the first of each reason are named."""
+class ReasonCounts:
+    """Rows that lack a result, a program or a score: all are counted by reason; the first of each reason are named."""
 
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, Counter[str]] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class RunSummary(ABC):
 
     def __init__(self, make: Callable[[], Self], grouping: Grouping | None) -> None:
         self._groups: Groups[Self] = Groups(grouping or Grouping(), make)
-        self.refused = Refusals()
+        self.refused = ReasonCounts()
         self.judged = self.undecided = self.pending = 0
         self._examples: list[dict[str, Any]] = []
         self._verdicts: Counter[Verdict] = Counter()
@@ -106,7 +106,7 @@ class RunSummary(ABC):
         self.pending_problems: set[str] = set()
         self._judged_problems: set[str] = set()
         self._near_limit = 0
-        self._reasons = Refusals()
+        self._reasons = ReasonCounts()
 
     def _with_group(self, row: Mapping[str, Any]) -> tuple[Self, ...]:
         """The summaries to which a row of the dump is added: this one and, if there are groups, that of its group."""
@@ -114,7 +114,7 @@ class RunSummary(ABC):
         return (self,) if group is None else (self, group)
 
     def refuse(self, kind: str, message: str, row: Mapping[str, Any]) -> None:
-        """Add a row of the dump that cannot be judged; `kind` and `message` as in `Refusals.add`."""
+        """Add a row of the dump that cannot be judged; `kind` and `message` as in `ReasonCounts.add`."""
         for summary in self._with_group(row):
             summary.refused.add(kind, message)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
+from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary, verdict_counts
 from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, limited_score, problem_estimates
 from ioi_eval.report.totals import CpuSplit, scores_of
 from ioi_eval.selection import reasoning_length
@@ -31,7 +31,7 @@ class Summary(RunSummary):
         self._problems: dict[ProblemKey, ProblemTally] = {}
         self._attempted: Counter[str] = Counter()
         self._suspicious = 0
-        self._unknown_targets = Refusals()
+        self._unknown_targets = ReasonCounts()
         self._cpu = CpuSplit()
 
     def add(
@@ -176,7 +176,7 @@ def _problem_notes(tallies: Iterable[ProblemTally]) -> list[str]:
     return [f"problem {tally.problem.key}: {note}" for tally in tallies for note in tally.problem.notes]
 
 
-def _target_notes(unknown_targets: Refusals) -> list[str]:
+def _target_notes(unknown_targets: ReasonCounts) -> list[str]:
     """Notes about targets that are not subtasks of their problem, maybe from a wrong column: they get no score."""
     notes = []
     for entry in unknown_targets.as_list():

@@ -194,7 +194,7 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
         items = [f"{submissions} ({problem}): {error}" for submissions, problem, error in judge_errors(summary)]
         head = f"{counts['undecided']} without a score, because of a judge error (JE)"
         yield _list(head, items, len(items) + counts["undecided"] - len(summary["undecided"]))
-    yield from refusal_lists(summary["refused"])
+    yield from reason_lists(summary["refused"])
     if counts["pending"]:
         yield f"{counts['pending']} still to be judged: run the same command again to go on."
     if summary["notes"]:
@@ -209,21 +209,21 @@ def judge_errors(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [(listed(ids, most=1), problem, error) for (problem, error), ids in with_error.items()]
 
 
-def refusal_lists(
-    refused: Iterable[Mapping[str, Any]], what: str = "not judged", *, files: Sequence[str] = _ALL_IN
+def reason_lists(
+    reasons: Iterable[Mapping[str, Any]], what: str = "not judged", *, files: Sequence[str] = _ALL_IN
 ) -> Iterable[str]:
-    """Lists of the rows that cannot be judged, one for each reason in a summary's `refused`, with its first examples.
+    """Lists of rows, one for each reason in a summary's `refused` or `failures`, with its first examples.
 
     `what` says what happened to the rows; `files` have all of them.
     """
-    for entry in refused:
+    for entry in reasons:
         head = f"{entry['rows']} {what}: {printable(entry['reason'])}"
         yield _list(head, examples_without_reason(entry), len(entry["examples"]) + entry["more"], files=files)
 
 
-def examples_without_reason(refused: Mapping[str, Any]) -> list[str]:
+def examples_without_reason(entry: Mapping[str, Any]) -> list[str]:
     """The examples of a reason without the reason itself, which is printed above them."""
-    return [example.removesuffix(f": {refused['reason']}") for example in refused["examples"]]
+    return [example.removesuffix(f": {entry['reason']}") for example in entry["examples"]]
 
 
 def _list(head: str, items: Sequence[str], count: int, *, files: Sequence[str] = _ALL_IN) -> str:

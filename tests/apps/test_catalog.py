@@ -30,7 +30,7 @@ def test_a_stored_problem_is_equal_to_the_one_read(tmp_path: Path) -> None:
     for problem in [*reversed(expected), *expected]:
         assert catalog.problem(problem) == expected[problem]
     assert [catalog.problem(name) for name in catalog.entries] == list(expected.values())
-    assert [one.refusal != "" for one in catalog.entries.values()] == [False, False, False, True, True, True]
+    assert [one.unusable != "" for one in catalog.entries.values()] == [False, False, False, True, True, True]
     assert catalog.entries["2"].instance_id == "apps_2"
 
 

@@ -21,7 +21,7 @@ from ioi_eval.model import (
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.markdown import markdown_report, markdown_table
 from ioi_eval.report.rows import JudgedSubmission, result_row
-from ioi_eval.report.run_summary import KINDS, Refusals, RunFacts
+from ioi_eval.report.run_summary import KINDS, ReasonCounts, RunFacts
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.summary_from_rows import summary_from_rows
 from ioi_eval.report.terminal import share, terminal_report
@@ -360,7 +360,7 @@ def test_an_empty_summary_is_no_error() -> None:
 
 def test_the_number_of_reasons_is_limited() -> None:
     """A dump with a million different mistakes fills neither memory nor the terminal."""
-    refused = Refusals()
+    refused = ReasonCounts()
     for number in range(10_000):
         refused.add(f"unknown problem {number}", f"row {number}")
     assert len(refused.as_list()) == KINDS + 1
