@@ -20,7 +20,7 @@ from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, OwnToolLanguage, rules_of
 from ioi_eval.model import Isolation, Language
 from ioi_eval.sandbox import LOCAL, Target
-from ioi_eval.sandbox.local.confinement import refusal_to_show
+from ioi_eval.sandbox.local.confinement import why_not_shown
 from ioi_eval.sandbox.local.slots import TaskLock
 from ioi_eval.toolchain import Toolchain, outermost
 
@@ -149,7 +149,7 @@ class Tools:
             raise SetupError(f"the interpreter {python} cannot be started in a box: {error}") from error
         try:
             interpreter = interpreter_of(answer, python)
-            require_narrow(python, interpreter.sees)
+            require_showable(python, interpreter.sees)
         except SetupError as error:
             if not _is_certain(answer):
                 raise
@@ -281,18 +281,18 @@ def prefixes_of(python: str) -> tuple[str, ...]:
     prefixes = [
         str(prefix) for prefix in candidates if (prefix / "pyvenv.cfg").is_file() or any(prefix.glob("lib/python3*"))
     ]
-    require_narrow(python, prefixes)
+    require_showable(python, prefixes)
     return tuple(prefixes)
 
 
-def require_narrow(python: str, directories: Iterable[str]) -> None:
+def require_showable(python: str, directories: Iterable[str]) -> None:
     """Refuse directories that contain more than an interpreter: a box must not show the rest.
 
     Raises:
         SetupError: one of the directories contains more.
     """
-    if refusals := list(filter(None, map(refusal_to_show, directories))):
+    if reasons := list(filter(None, map(why_not_shown, directories))):
         raise SetupError(
-            f"the interpreter {python} cannot be used: {'; '.join(refusals)}. Give --python one with a directory of "
+            f"the interpreter {python} cannot be used: {'; '.join(reasons)}. Give --python one with a directory of "
             "its own, as a virtual environment has"
         )

@@ -28,7 +28,7 @@ _WHERE = OptionGroup(sandbox_options_of, {"profile": ProfileChoice.BUNDLED, "pat
 class AppsScoreCall(RunOptions):
     """What the user asks for: a group of options."""
 
-    narrowing: ClassVar = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
+    row_options: ClassVar = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
 
     dumps: Annotated[
         list[str],

@@ -58,7 +58,7 @@ async def judge_dump(
         tell(*journal.notes)
         tell(
             *replacement_warning(
-                call.out, rows=rows, options=options, narrowing=call.narrowing, resume=not call.no_resume
+                call.out, rows=rows, options=options, row_options=call.row_options, resume=not call.no_resume
             )
         )
         emit_judging_begins(events, entered, dump=call.dump, out=call.out, rows=rows, problems=problems)

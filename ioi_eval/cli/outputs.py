@@ -74,7 +74,7 @@ def refuse_inside(option: str, path: Path, read: Iterable[str]) -> None:
 
 
 def replacement_warning(
-    out: Path, *, rows: int, options: Mapping[str, Any], narrowing: Mapping[str, str], resume: bool
+    out: Path, *, rows: int, options: Mapping[str, Any], row_options: Mapping[str, str], resume: bool
 ) -> tuple[str, ...]:
     """A warning if the directory has results that this run will replace with fewer; the journal keeps them.
 
@@ -82,7 +82,7 @@ def replacement_warning(
         out: the directory.
         rows: the number of rows of this run.
         options: the options of this run, as `Earlier.options`.
-        narrowing: for each option that may leave rows out, its key in `options`.
+        row_options: for each option that may leave rows out, its key in `options`.
         resume: whether this run continues the journal.
     """
     before = Earlier.of(out)
@@ -93,7 +93,7 @@ def replacement_warning(
         return (f"the results of {earlier_dump} in {out} will be replaced by those of {dump}",)
     changed = {
         option: name
-        for option, name in narrowing.items()
+        for option, name in row_options.items()
         if options[name] and options[name] != before.options.get(name)
     }
     lacking = any(_lacks(options[name], before.options.get(name)) for name in changed.values())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class RunOptions(ABC):
     """A group of options: those that every family of problems has."""
 
-    narrowing: ClassVar[Mapping[str, str]]
+    row_options: ClassVar[Mapping[str, str]]
     """For each option that may leave rows out, its key in `as_dict`."""
 
     dumps: list[str]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class ScoreCall(RunOptions):
     """What the user asks for: a group of options."""
 
-    narrowing: ClassVar = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
+    row_options: ClassVar = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
 
     dumps: Annotated[list[str], typer.Argument(metavar="DUMP", help="The generations: files, folders, or Hub ids.")]
     problems: options.Problems

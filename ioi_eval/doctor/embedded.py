@@ -58,8 +58,8 @@ async def examine(*, artifacts: ArtifactStore, compiler: str) -> list[Finding]:
     except IsolationError as error:
         findings.append(bad("isolation", str(error), ALLOW))
     except SetupError as error:
-        refused = [limit for limit in local.limits if limit.refuses]
-        findings += _limits(local.limits) if refused else [bad("set-up", str(error))]
+        fatal = [limit for limit in local.limits if limit.is_fatal]
+        findings += _limits(local.limits) if fatal else [bad("set-up", str(error))]
     return findings
 
 
@@ -68,7 +68,7 @@ def _limits(limits: Sequence[MachineLimit]) -> list[Finding]:
     if not limits:
         return [fine("limits", "no inherited limit affects programs")]
     return [
-        (bad if limit.refuses else warning)(limit.what, f"{limit.measured}; {limit.needed}", limit.advice)
+        (bad if limit.is_fatal else warning)(limit.what, f"{limit.measured}; {limit.needed}", limit.advice)
         for limit in limits
     ]
 

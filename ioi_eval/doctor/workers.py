@@ -53,31 +53,31 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
     except IsolationError as error:
         findings.append(bad("isolation", str(error), ALLOW))
     except SetupError as error:
-        findings += await _why_unusable(url, error)
+        findings += await _why_unsuitable(url, error)
     except SandboxError as error:
         what = "connection" if isinstance(error, UnavailableError) else "jobs"
         findings.append(bad(what, _reason(str(error), url), _cure(str(error))))
     return findings
 
 
-async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
-    """Everything that must be changed on an unusable worker, in one report, so that its owner can do it at once."""
+async def _why_unsuitable(url: str, error: SetupError) -> list[Finding]:
+    """Everything that must be changed on an unsuitable worker, in one report, so that its owner can do it at once."""
     from ioi_eval.sandbox.piston.http_client import HttpClient
 
-    refused = bad("set-up", _reason(str(refusal), url), _cure(str(refusal)))
+    finding = bad("set-up", _reason(str(error), url), _cure(str(error)))
     async with HttpClient() as client:
         prober = Prober(client)
         try:
             await prober.explore(prober.address(url))
-        except UnsuitableWorkerError as error:
-            return list(error.conditions if error.worker is None else _exploration_findings(error.worker))
+        except UnsuitableWorkerError as found:
+            return list(found.conditions if found.worker is None else _exploration_findings(found.worker))
         except (SandboxError, SetupError):
             pass  # already reported
         try:
             conditions = await prober.conditions(prober.address(url))
         except (SandboxError, SetupError):
-            return [refused]
-    return [refused, *conditions]
+            return [finding]
+    return [finding, *conditions]
 
 
 def _exploration_findings(worker: Worker) -> Iterator[Finding]:

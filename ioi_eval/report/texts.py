@@ -31,7 +31,7 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
     lines = [[cell if cell.isprintable() else printable(cell) for cell in row] for row in (head, *rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     if width:
-        _narrow(widths, left, width - 2 * (len(widths) - 1))
+        _shrink(widths, left, width - 2 * (len(widths) - 1))
     broken = [line for row in lines for line in _wrapped(row, widths)]
     head_lines = len(_wrapped(lines[0], widths))
     broken.insert(head_lines, ["─" * width for width in widths])
@@ -44,7 +44,7 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
     )
 
 
-def _narrow(widths: list[int], left: frozenset[int], most: int) -> None:
+def _shrink(widths: list[int], left: frozenset[int], most: int) -> None:
     """Reduce the widest text column, one character at a time, until all columns together have at most `most`."""
     while sum(widths) > most:
         widest = max(left, key=lambda column: widths[column])

@@ -14,7 +14,7 @@ Facts behind the options (each tried):
 
 The user says where an interpreter is, and boxes show this directory to the programs that are judged. With a prefix that
 is too short (`/` instead of `/opt/python`) they would see the whole machine, and it would hide the box's directories.
-So a directory that contains more than an interpreter is never shown (`refusal_to_show`).
+So a directory that contains more than an interpreter is never shown (`why_not_shown`).
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _options_to_show(name: str) -> tuple[str, ...]:
     return (*options, "--ro-bind-try", name, name)
 
 
-def refusal_to_show(path: str) -> str:
+def why_not_shown(path: str) -> str:
     """Why boxes may not show a path; empty if they may.
 
     Args:

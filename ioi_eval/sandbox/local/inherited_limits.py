@@ -3,7 +3,7 @@
 A correct program that reaches such a limit fails like a wrong one: with a hard stack limit of 8 MiB it is RE. So the
 limits are checked before the first program is run, if it is cheap by a trial. Each is a `MachineLimit`:
 
-- one that *refuses* makes correct programs fail, or makes judging impossible: nothing is judged here;
+- a *fatal* one makes correct programs fail, or makes judging impossible: nothing is judged here;
 - one that *narrows* restricts only programs that need much: it is reported, and compared with the problems' limits.
 
 A soft limit is raised to the hard one, so it restricts nothing. A hard one is not changed, even as root, as it was set
@@ -28,7 +28,7 @@ from ioi_eval.config import MIB, CompileLimits, Policy
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.local.control_groups import memory_limit_bytes, processes_left
 from ioi_eval.sandbox.local.descriptors import MFD_EXEC
-from ioi_eval.sandbox.local.machine_limit import GIB, MachineLimit, format_bytes, refusal
+from ioi_eval.sandbox.local.machine_limit import GIB, MachineLimit, fatal_limit, format_bytes
 
 _LEAST_STACK_BYTES = 64 * MIB
 """Recursion over a path of 10^6 vertices takes about as much. Official judges set no limit. Source: CMS (isolate)."""
@@ -76,12 +76,12 @@ def inherited_limits(*, slots: int) -> tuple[MachineLimit, ...]:
         return missing  # without these the other checks are not reliable
     _raise_soft_limits()
     hard = tuple(_hard_limits(slots))
-    threads = () if any(limit.refuses for limit in hard) else _processes(slots)  # threads need memory for stacks
+    threads = () if any(limit.is_fatal for limit in hard) else _processes(slots)  # threads need memory for stacks
     return (*hard, *threads, *_memory(slots), *_memory_files())
 
 
 def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ...]:
-    """A refusal if jobs have not enough room for their temporary files; else empty.
+    """A fatal limit if jobs have not enough room for their temporary files; else empty.
 
     Args:
         isolation: with namespaces, jobs need little room there.
@@ -93,7 +93,7 @@ def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ..
         name = tempfile.mkdtemp(prefix="ioi-eval-room-")
     except OSError as error:
         reason = error.strerror or "no directory can be written"
-        return (refusal("temporary files", f"none can be made ({reason})", "jobs need files there", advice),)
+        return (fatal_limit("temporary files", f"none can be made ({reason})", "jobs need files there", advice),)
     try:
         room = os.statvfs(name)
     finally:
@@ -102,10 +102,10 @@ def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ..
     free_bytes = room.f_bavail * room.f_frsize
     if free_bytes < needed:
         available = f"{format_bytes(free_bytes)} are free in {where}"
-        return (refusal("temporary files", available, f"jobs need {format_bytes(needed)}", advice),)
+        return (fatal_limit("temporary files", available, f"jobs need {format_bytes(needed)}", advice),)
     if room.f_files and room.f_favail < _TMP_FILES:
         available = f"{room.f_favail} more files fit into {where}"
-        return (refusal("temporary files", available, f"jobs need {_TMP_FILES}", advice),)
+        return (fatal_limit("temporary files", available, f"jobs need {_TMP_FILES}", advice),)
     return ()
 
 
@@ -177,7 +177,7 @@ def _hard_limits(slots: int) -> Iterator[MachineLimit]:
             measured=f"{format_bytes(file_size)} at most (hard limit)",
             needed=f"outputs need {format_bytes(_LEAST_FILE_BYTES)}, and results must fit too",
             advice=_FILE_SIZE.advice(),
-            refuses=file_size < _LEAST_FILE_BYTES,
+            is_fatal=file_size < _LEAST_FILE_BYTES,
         )
     cpu_s = _CPU.value()
     if cpu_s is not None:
@@ -188,7 +188,7 @@ def _hard_limits(slots: int) -> Iterator[MachineLimit]:
             if cpu_s < _LEAST_CPU_S
             else "this command itself is killed at this limit; start it again to continue",
             advice=_CPU.advice(),
-            refuses=cpu_s < _LEAST_CPU_S,
+            is_fatal=cpu_s < _LEAST_CPU_S,
         )
     files, enough = _FILES.value(), (slots + 1) * _FILES_A_JOB + _OWN_FILES
     if files is not None and files < enough:
@@ -197,7 +197,7 @@ def _hard_limits(slots: int) -> Iterator[MachineLimit]:
             measured=f"{files} at once (hard limit)",
             needed=f"{slots} jobs at once need up to {enough}, and one {_LEAST_FILES}; a test that gets none is JE",
             advice=f"{_FILES.advice(enough)}, or give score, validate or serve fewer --workers",
-            refuses=files < _LEAST_FILES,
+            is_fatal=files < _LEAST_FILES,
         )
 
 
@@ -205,16 +205,16 @@ def _bytes_limit(limit: _HardLimit, *, least: int, leaves: Callable[[int], int],
     hard = limit.value()
     if hard is None:
         return
-    refuses = hard < least
+    is_fatal = hard < least
     yield MachineLimit(
         what=limit.what,
         measured=f"{format_bytes(hard)} at most (hard limit)",
         needed=f"right programs need {format_bytes(least)}"
-        if refuses
+        if is_fatal
         else f"a program that {meets} is RE, right or not",
         advice=limit.advice(),
-        refuses=refuses,
-        memory_bytes=None if refuses else leaves(hard),
+        is_fatal=is_fatal,
+        memory_bytes=None if is_fatal else leaves(hard),
         fails=True,
     )
 
@@ -239,7 +239,7 @@ def _processes(slots: int) -> Iterator[MachineLimit]:
         return
     fit = (left - _OWN_PROCESSES) // _PROCESSES_A_JOB
     fewer = f", or give score, validate or serve the option --workers {fit}" if fit > 0 else ""
-    yield refusal(
+    yield fatal_limit(
         _PROCESSES.what,
         f"{left} more can be started",
         f"{slots} jobs at once need {enough} with the threads of their programs",
@@ -280,18 +280,18 @@ def _memory(slots: int) -> Iterator[MachineLimit]:
     limit, whose = (
         (machine, "this machine") if container is None or container > machine else (container, "this container")
     )
-    refuses = limit < _LEAST_MEMORY_BYTES
+    is_fatal = limit < _LEAST_MEMORY_BYTES
     if limit >= _OWN_MEMORY_BYTES + slots * _USUAL_MEMORY_BYTES:
         return
     yield MachineLimit(
         what="memory",
         measured=f"{whose} has {format_bytes(limit)}",
         needed=f"compiling needs up to {format_bytes(_LEAST_MEMORY_BYTES)}"
-        if refuses
+        if is_fatal
         else f"a program that finds none left is JE, never a score (jobs at once: {slots})",
         advice="give it more (docker run --memory, Kubernetes resources.limits.memory, Slurm --mem)",
-        refuses=refuses,
-        memory_bytes=None if refuses else max(0, limit - _OWN_MEMORY_BYTES),
+        is_fatal=is_fatal,
+        memory_bytes=None if is_fatal else max(0, limit - _OWN_MEMORY_BYTES),
     )
 
 
@@ -300,7 +300,7 @@ def _memory_files() -> Iterator[MachineLimit]:
     try:
         os.close(os.memfd_create("ioi-eval", os.MFD_CLOEXEC | MFD_EXEC))
     except PermissionError:
-        yield refusal(
+        yield fatal_limit(
             "executable memory files",
             "none can be made",
             "programs are started from them",
@@ -315,12 +315,12 @@ def _memory_files() -> Iterator[MachineLimit]:
 
 def _missing_files() -> Iterator[MachineLimit]:
     if not os.path.isdir(f"/proc/{os.getpid()}/fd"):
-        yield refusal("/proc", "it is not mounted, or is another PID namespace's", "judging reads it", _MOUNT_PROC)
+        yield fatal_limit("/proc", "it is not mounted, or is another PID namespace's", "judging reads it", _MOUNT_PROC)
     for device in ("/dev/null", "/dev/urandom"):
         try:
             os.close(os.open(device, os.O_RDONLY | os.O_CLOEXEC))
         except OSError as error:
-            yield refusal(device, f"it cannot be opened ({error.strerror})", "programs read it", _MOUNT_DEV)
+            yield fatal_limit(device, f"it cannot be opened ({error.strerror})", "programs read it", _MOUNT_DEV)
 
 
 _MOUNT_PROC = "mount it (mount -t proc proc /proc); containers have it by default"
@@ -331,7 +331,7 @@ def _ignored_signal() -> Iterator[MachineLimit]:
     """The kernel reports no end of a child to a process that ignores SIGCHLD, which a process inherits. The command
     `ioi-eval` stops ignoring it when it starts."""
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
-        yield refusal(
+        yield fatal_limit(
             "SIGCHLD",
             "this process ignores it",
             "the exit codes of compilers and boxes would be lost",

@@ -20,7 +20,7 @@ class MachineLimit:
         measured: what was found.
         needed: what judging needs, or what happens to a program that reaches the limit.
         advice: what to do.
-        refuses: nothing can be judged correctly; else it narrows.
+        is_fatal: nothing can be judged correctly; else it narrows.
         memory_bytes: the limit affects problems whose memory limit is larger.
         fails: a program that reaches the limit fails as if by its own fault, so outcomes depend on the limit.
     """
@@ -29,7 +29,7 @@ class MachineLimit:
     measured: str
     needed: str
     advice: str
-    refuses: bool
+    is_fatal: bool
     memory_bytes: int | None = None
     fails: bool = False
 
@@ -53,19 +53,19 @@ class MachineLimit:
         return f"{self.what}: {self.measured}; {asked}: {self.needed}; {self.advice}"
 
 
-def require_no_refusal(limits: Sequence[MachineLimit]) -> None:
+def require_none_fatal(limits: Sequence[MachineLimit]) -> None:
     """Refuse a machine on which correct programs would fail.
 
     Raises:
-        SetupError: with all limits that refuse, and what to do about each.
+        SetupError: with all fatal limits, and what to do about each.
     """
-    if refused := [limit.describe() for limit in limits if limit.refuses]:
-        raise SetupError("the limits of this machine are too low to judge correctly: " + "\n  and ".join(refused))
+    if fatal := [limit.describe() for limit in limits if limit.is_fatal]:
+        raise SetupError("the limits of this machine are too low to judge correctly: " + "\n  and ".join(fatal))
 
 
-def narrowing(limits: Sequence[MachineLimit]) -> str:
+def narrowed_by(limits: Sequence[MachineLimit]) -> str:
     """The limits on which outcomes depend, for fingerprints; empty if programs get all that judging grants them."""
-    return "; ".join(f"{limit.what} {limit.measured}" for limit in limits if limit.fails and not limit.refuses)
+    return "; ".join(f"{limit.what} {limit.measured}" for limit in limits if limit.fails and not limit.is_fatal)
 
 
 def format_bytes(number: int) -> str:
@@ -76,6 +76,6 @@ def format_bytes(number: int) -> str:
     return f"{number / 1024:.4g} KiB"
 
 
-def refusal(what: str, measured: str, needed: str, advice: str) -> MachineLimit:
-    """A limit that refuses: nothing can be judged."""
-    return MachineLimit(what=what, measured=measured, needed=needed, advice=advice, refuses=True)
+def fatal_limit(what: str, measured: str, needed: str, advice: str) -> MachineLimit:
+    """A limit because of which nothing can be judged."""
+    return MachineLimit(what=what, measured=measured, needed=needed, advice=advice, is_fatal=True)

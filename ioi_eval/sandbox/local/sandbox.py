@@ -38,11 +38,11 @@ from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupE
 from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind
 from ioi_eval.sandbox import LOCAL, Target, read_content
 from ioi_eval.sandbox.local.compiler import detect
-from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces, refusal_to_show
+from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces, why_not_shown
 from ioi_eval.sandbox.local.control_groups import processors, refused_processes
 from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned_files
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
-from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowing, require_no_refusal
+from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by, require_none_fatal
 from ioi_eval.sandbox.local.namespaces import is_filtered, why_no_box
 from ioi_eval.sandbox.local.process import run_process, stage_of
 from ioi_eval.sandbox.local.scripts import Command, ScriptBoxes, commands
@@ -114,13 +114,13 @@ class LocalSandbox:
 
     async def __aenter__(self) -> Self:
         self.limits = inherited_limits(slots=self._slots.count)
-        require_no_refusal(self.limits)
+        require_none_fatal(self.limits)
         level, self.why_not_full = self._find_isolation()
         if level.rank < self._least.rank:
             message = f"isolation {self._least.value!r} is not available on this machine: {self.why_not_full}"
             raise IsolationError(message)
         self.limits += room_for_jobs(level, slots=self._slots.count)
-        require_no_refusal(self.limits)
+        require_none_fatal(self.limits)
         sweep()
         self._target = Target(
             name=LOCAL,
@@ -128,7 +128,7 @@ class LocalSandbox:
             toolchain=detect(self._compiler),
             slots=self._slots.count,
             isolation=level,
-            narrowed=narrowing(self.limits),
+            narrowed=narrowed_by(self.limits),
             outer_filter=is_filtered(),
         )
         self._script_boxes = ScriptBoxes(self._target.toolchain, has_size_option=self._has_size_option)
@@ -159,8 +159,8 @@ class LocalSandbox:
             SandboxError: the box could not be made, or gave no answer.
         """
         if job.sees not in self._allowed:
-            if refusals := list(filter(None, map(refusal_to_show, job.sees))):
-                raise RejectedError("; ".join(refusals))
+            if reasons := list(filter(None, map(why_not_shown, job.sees))):
+                raise RejectedError("; ".join(reasons))
             self._allowed.add(job.sees)
         if job.kind is JobKind.SCRIPTS and not job.trusted:
             return await self.run_commands(commands(job), job.files, alone=job.alone)

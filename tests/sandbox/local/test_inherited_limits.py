@@ -20,7 +20,7 @@ from ioi_eval.errors import SetupError
 from ioi_eval.jobs.compile import problem_limits
 from ioi_eval.sandbox.local import inherited_limits as module
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits
-from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowing
+from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from tests import unprivileged
 
@@ -235,10 +235,10 @@ def test_the_check_leaves_no_threads() -> None:
 
 def test_only_limits_that_fail_programs_are_in_the_fingerprint() -> None:
     """Limits that cannot change a verdict must not change a fingerprint."""
-    common = {"measured": "so much", "needed": "more", "advice": "raise it", "refuses": False}
+    common = {"measured": "so much", "needed": "more", "advice": "raise it", "is_fatal": False}
     limits = [MachineLimit(what="stack", fails=True, **common), MachineLimit(what="memory", **common)]  # type: ignore[arg-type]
-    assert narrowing(limits) == "stack so much"
-    assert narrowing(()) == ""
+    assert narrowed_by(limits) == "stack so much"
+    assert narrowed_by(()) == ""
 
 
 def test_the_least_limits_are_what_jobs_need() -> None:

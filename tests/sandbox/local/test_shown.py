@@ -11,7 +11,7 @@ import pytest
 
 from ioi_eval.errors import RejectedError
 from ioi_eval.model import Job, JobKind, StageLimits
-from ioi_eval.sandbox.local.confinement import refusal_to_show
+from ioi_eval.sandbox.local.confinement import why_not_shown
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 HOME = pwd.getpwuid(os.getuid()).pw_dir
@@ -38,20 +38,20 @@ TOO_MUCH = (
 @pytest.mark.parametrize("path", TOO_MUCH)
 def test_directories_with_more_than_an_interpreter_are_refused(path: str) -> None:
     """The root directory, homes, shared directories and those of the kernel are refused, in each spelling."""
-    assert path in refusal_to_show(path)
+    assert path in why_not_shown(path)
 
 
 @pytest.mark.parametrize("path", ["/opt/py", "/venv", "/home/me/venv", "/tmp/venv", "/usr/lib/python3", "/opt/python"])
 def test_directories_of_an_interpreter_are_accepted(path: str) -> None:
     """A directory that only an interpreter uses is accepted, also if it does not exist."""
-    assert refusal_to_show(path) == ""
+    assert why_not_shown(path) == ""
 
 
 def test_a_link_is_judged_by_its_target(tmp_path: Path) -> None:
     """A link to a refused directory is refused. The message has the link and its target."""
     link = tmp_path / "link"
     link.symlink_to("/")
-    assert refusal_to_show(str(link)).startswith(f"{link} (/) is not shown")
+    assert why_not_shown(str(link)).startswith(f"{link} (/) is not shown")
 
 
 def test_the_sandbox_refuses_such_a_job() -> None:
