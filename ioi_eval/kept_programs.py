@@ -12,7 +12,7 @@ of them have the same sizes, times and inodes.
 
 An entry has its key, the compiler's output, and the program. Before it is used, its content is compared with its hash
 and its key with the wanted one; an entry that was damaged or replaced is deleted and reported, and the program is
-compiled again. Programs and the compiler's refusals are stored; a compilation that a limit or the machine stopped, or
+compiled again. Programs and compile errors are stored; a compilation that a limit or the machine stopped, or
 that ended with an internal compiler error, is not. If all entries together are over the bound, those that were not used
 for longest are deleted. Several runs may share a directory: a program is read into memory at once, so another run may
 delete its entry. If an entry cannot be written (a full disk), this run stores nothing more, and compiles everything.
@@ -111,7 +111,7 @@ class KeptPrograms:
 
     async def keep(self, key: str, answer: CompileAnswer, toolchain: Toolchain) -> None:
         """Store the compiler's answer, if it certainly depends on the program only."""
-        certain = answer.artifacts or (answer.steps and _refuses(answer.steps[-1]))
+        certain = answer.artifacts or (answer.steps and _reports_error(answer.steps[-1]))
         if self._given_up or not certain or is_doubtful(answer):
             return
         async with self._writing:
@@ -207,8 +207,8 @@ class KeptPrograms:
                     yield status.st_mtime_ns, status.st_size, path
 
 
-def _refuses(step: StepLine) -> bool:
-    """Whether the compiler refused the program. An internal error of the compiler may not happen again."""
+def _reports_error(step: StepLine) -> bool:
+    """Whether the compiler reported an error in the program. An internal error of the compiler may not happen again."""
     return failed_by_itself(step) and _FAILED not in step.output
 
 

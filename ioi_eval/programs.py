@@ -70,7 +70,7 @@ async def with_retries(ask: Callable[[Retries], Awaitable[T]]) -> T:
 
 
 class UnsuitableError(SandboxError):
-    """A target's compiler does not know the language or the C++ standard. The compiler of another target may."""
+    """A target lacks the compiler, C++ standard, interpreter or isolation for a submission. Another may have it."""
 
 
 class ProblemProgramError(SandboxError):
@@ -104,8 +104,8 @@ class Builder:
         self._sandbox = sandbox
         self._artifacts = artifacts
         self._policy = policy
-        self._refused: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
-        self._refusals: dict[tuple[str, Language, str], str | None] = {}
+        self._errors: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
+        self._check_errors: dict[tuple[str, Language, str], str | None] = {}
         self._trying: dict[tuple[str, Language, str], TaskLock] = {}
         self.tools = Tools(partial(self._execute, of_problem=True), self.runner)
 
@@ -116,19 +116,19 @@ class Builder:
             SetupError: it failed to compile there twice. (A failure on one worker only must not end the run.)
             SandboxError: the job could not be run.
         """
-        refused = False
+        has_failed = False
 
         async def ask(retries: Retries) -> bytes:
-            nonlocal refused
+            nonlocal has_failed
             ready = shipped.program(shipped.RUNNER, target.toolchain.machine)
             nonce = secrets.token_hex(16)
             job = replace(runner_job(target.toolchain, nonce=nonce, shipped=ready), retries=retries)
             try:
                 return runner_binary(await self._sandbox.execute(job, target), nonce, ready)
             except SetupError as error:
-                if refused:
+                if has_failed:
                     raise
-                refused = True
+                has_failed = True
                 raise TransientError(f"{error} (one answer said so; the others did not arrive)") from error
 
         return await self._artifacts.ensure(runner_key(target.toolchain), lambda: with_retries(ask))
@@ -227,19 +227,19 @@ class Builder:
         return tuple(objects)
 
     async def require_working_compiler(
-        self, std: str, target: Target, *, language: Language = Language.CPP, refused: str = "", crashed: bool = False
+        self, std: str, target: Target, *, language: Language = Language.CPP, message: str = "", crashed: bool = False
     ) -> None:
-        """Before a refusal counts, check that the compiler compiles a program that is known to be good.
+        """Before a compile error counts, check that the compiler compiles a program that is known to be good.
 
-        If it does not, the refusal is not the program's fault. The check is made at the first refusal in a run.
+        If it does not, the error is not the program's fault. The check is made at the first error in a run.
 
         Args:
             std: the standard.
             target: where the program was compiled.
-            language: the language of the refused program: a compiled one.
-            refused: the compiler's message. If it mentions the machine (a full disk), or a part of the compiler that is
+            language: the language of the program that did not compile.
+            message: the compiler's message. If it mentions the machine (a full disk), or a part of the compiler that is
                 missing, the check is made again, because the machine may have changed since the last one.
-            crashed: the compiler did not refuse the program, but was killed, because of the program or the machine.
+            crashed: the compiler reported no error, but was killed, because of the program or the machine.
                 The check is made again then, too.
 
         Raises:
@@ -247,19 +247,19 @@ class Builder:
             UnsuitableError: it works, but not for this standard of this language.
             SandboxError: neither is certain: the job could not be run, the compiler was stopped, or it worked before.
         """
-        may_be_machine = crashed or compiling.is_machine_failure(refused)
-        is_in_doubt = may_be_machine or compiling.may_lack_a_part(refused)
-        if is_in_doubt and self._refusals.get((target.name, language, std), "") is None:
-            refusal = await self._compile_known_good(std, target, language, was_compiled=not may_be_machine)
-            if refusal is not None:
-                raise TransientError(f"the compiler on {target.name} does not work any more: {refusal}")
+        may_be_machine = crashed or compiling.is_machine_failure(message)
+        is_in_doubt = may_be_machine or compiling.may_lack_a_part(message)
+        if is_in_doubt and self._check_errors.get((target.name, language, std), "") is None:
+            error = await self._compile_known_good(std, target, language, was_compiled=not may_be_machine)
+            if error is not None:
+                raise TransientError(f"the compiler on {target.name} does not work any more: {error}")
             return
-        if await self._refusal(std, target, language) is None:
+        if await self._check_error(std, target, language) is None:
             return
-        refusal = await self._refusal(compiled(Language.CPP).known_good_standard, target, Language.CPP)
-        if refusal is not None:
+        error = await self._check_error(compiled(Language.CPP).known_good_standard, target, Language.CPP)
+        if error is not None:
             raise SetupError(
-                f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {refusal}. "
+                f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {error}. "
                 "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
             )
         self._require_known_standard(std, target, language)
@@ -270,7 +270,7 @@ class Builder:
         Raises:
             UnsuitableError: it does not know the standard.
         """
-        if self._refusals.get((target.name, language, std)) is None:
+        if self._check_errors.get((target.name, language, std)) is None:
             return
         compiler = f"{self.tools.known_toolchain(language, target).version} on {target.name}"
         flags = compiled(language).flags(std)
@@ -279,7 +279,7 @@ class Builder:
             raise UnsuitableError(f"{compiler} does not compile {name} ({flags}); use workers whose compiler does")
         raise UnsuitableError(f"{compiler} does not know {flags}; use workers with a newer compiler, or --std")
 
-    async def _refusal(self, std: str, target: Target, language: Language) -> str | None:
+    async def _check_error(self, std: str, target: Target, language: Language) -> str | None:
         """Why the known good program does not compile with a standard; `None` if it does. Concurrent callers share one
         attempt.
 
@@ -288,11 +288,12 @@ class Builder:
         """
         key = (target.name, language, std)
         async with self._trying.setdefault(key, TaskLock()):
-            if key not in self._refusals:
+            if key not in self._check_errors:
                 stored = recipes.known_good_key(await self.tools.toolchain(language, target), std, language)
                 was_compiled = not target.is_remote and self._artifacts.holds(stored)
-                self._refusals[key] = await self._compile_known_good(std, target, language, was_compiled=was_compiled)
-        return self._refusals[key]
+                error = await self._compile_known_good(std, target, language, was_compiled=was_compiled)
+                self._check_errors[key] = error
+        return self._check_errors[key]
 
     async def _compile_known_good(
         self, std: str, target: Target, language: Language, *, was_compiled: bool = False
@@ -346,13 +347,13 @@ class Builder:
     async def _ensure_artifact(
         self, recipe: recipes.Recipe, target: Target, std: str, language: Language, *, problem: ProblemKey | None
     ) -> Blob:
-        """The artifact of a trusted recipe, from the store or newly built; a refused one is not tried again."""
+        """The artifact of a trusted recipe, from the store or newly built; one with an error is not tried again."""
         (name,) = recipe.artifacts
         key = f"{recipe.key(target.toolchain)}-{name}"
 
         async def build() -> bytes:
-            if key in self._refused:  # perhaps while this task waited
-                raise ProblemProgramError(self._refused[key])
+            if key in self._errors:  # perhaps while this task waited
+                raise ProblemProgramError(self._errors[key])
             with self._emit_preparation(problem, recipe.what, target):
                 return await compile_it()
 
@@ -365,12 +366,12 @@ class Builder:
                 return answer.artifacts[name]
             output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "the compiler was not started"
             stopped = compiling.limit_that_stopped_both(answers, compiling.problem_limits(self._policy.compile))
-            refused = answer.steps and compiling.failed_by_itself(answer.steps[-1])
-            if stopped or (refused and not compiling.is_machine_failure(output)):
-                await self.require_working_compiler(std, target, language=language, refused=output)
+            has_error = answer.steps and compiling.failed_by_itself(answer.steps[-1])
+            if stopped or (has_error and not compiling.is_machine_failure(output)):
+                await self.require_working_compiler(std, target, language=language, message=output)
                 why = "\n".join(filter(None, (stopped, output, _hint(output))))
-                self._refused[key] = f"the problem's {recipe.what} does not compile: {why}"
-                raise ProblemProgramError(self._refused[key])
+                self._errors[key] = f"the problem's {recipe.what} does not compile: {why}"
+                raise ProblemProgramError(self._errors[key])
             raise TransientError(f"the machine could not finish compiling the problem's {recipe.what}: {output}")
 
         return await self._artifacts.ensure(key, build)

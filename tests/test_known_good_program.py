@@ -1,4 +1,4 @@
-"""The check of the compiler, by a program that is known to be good, before a refusal counts."""
+"""The check of the compiler, by a program that is known to be good, before a compile error counts."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ def test_after_no_space_left_the_known_good_program_is_compiled_again(tmp_path: 
         sandbox = Scripted(built, GOOD, GOOD, step_answer(code=1, output=full))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for words in ("x.cpp:1:1: error: no", "", full):
-            await builder.require_working_compiler("gnu++17", TARGET, refused=words)
+            await builder.require_working_compiler("gnu++17", TARGET, message=words)
         assert sandbox.asked == 3
         with pytest.raises(TransientError, match="No space left"):
-            await builder.require_working_compiler("gnu++17", TARGET, refused=full)
+            await builder.require_working_compiler("gnu++17", TARGET, message=full)
 
     asyncio.run(scenario())
 
@@ -115,7 +115,7 @@ def test_a_later_run_only_reads_the_large_headers_of_the_known_good_program(
 
     async def run(answers: list[Answer], target: Target) -> None:
         builder = Builder(Scripted(*answers), ArtifactStore(tmp_path), Policy())
-        await builder.require_working_compiler("gnu++17", target, refused="x.cpp:1:1: error: no")
+        await builder.require_working_compiler("gnu++17", target, message="x.cpp:1:1: error: no")
 
     asyncio.run(run([built, compiles_headers], TARGET))
     asyncio.run(run(later, replace(TARGET, **changed)))
@@ -126,7 +126,7 @@ def test_a_refused_known_good_program_is_not_stored(tmp_path: Path) -> None:
 
     async def run(*answers: Answer) -> None:
         builder = Builder(Scripted(*answers), ArtifactStore(tmp_path), Policy())
-        await builder.require_working_compiler("gnu++17", TARGET, refused="x.cpp:1:1: error: no")
+        await builder.require_working_compiler("gnu++17", TARGET, message="x.cpp:1:1: error: no")
 
     with pytest.raises(SetupError, match="does not work inside a box"):
         asyncio.run(run(built, step_answer(**NO)))
@@ -143,10 +143,10 @@ def test_after_a_missing_part_of_the_compiler_the_known_good_program_is_compiled
         sandbox = Scripted(built, GOOD, reads_headers, step_answer(code=1, output=missing))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for words in ("x.cpp:1:1: error: no", missing):
-            await builder.require_working_compiler("gnu++17", TARGET, refused=words)
+            await builder.require_working_compiler("gnu++17", TARGET, message=words)
         assert sandbox.asked == 3
         with pytest.raises(TransientError, match=r"does not work any more: .*vector: No such file"):
-            await builder.require_working_compiler("gnu++17", TARGET, refused=missing)
+            await builder.require_working_compiler("gnu++17", TARGET, message=missing)
 
     asyncio.run(scenario())
 

@@ -167,7 +167,7 @@ def _why_no_artifact(
         return Verdict.JE, "the compiler was not started"
     last = answer.steps[-1]
     message = clean_output(last.output, message_chars)
-    if failed_by_itself(last) and recipe.refusal in (None, last.code):
+    if failed_by_itself(last) and recipe.error_code in (None, last.code):
         return Verdict.CE, f"Compilation error exit code {last.code}\n{message}".rstrip()
     if last.limit == "wall":
         return (

@@ -70,7 +70,7 @@ def linked_program_file(main: bytes, modules: Sequence[SourceFile]) -> bytes:
     return b"".join((f"linked 0 {table}\n".encode(), *(file.content for file in modules), main))
 
 
-_REFUSED = 65  # sysexits.h, EX_DATAERR: an interpreter that is broken, or lacks its library or disk, ends with 1 or 120
+_ERROR_CODE = 65  # sysexits.h, EX_DATAERR: a broken interpreter, or one without its library or disk, ends with 1 or 120
 _CHECK = f"""import sys, traceback
 with open(sys.argv[1], "rb") as file:
     program = file.read()
@@ -78,7 +78,7 @@ try:
     compile(program, sys.argv[1], "exec", dont_inherit=True)
 except Exception:
     traceback.print_exc(limit=0)
-    sys.exit({_REFUSED})
+    sys.exit({_ERROR_CODE})
 with open("checked", "w"):
     pass
 """
@@ -87,7 +87,7 @@ with open("checked", "w"):
 def submission_recipe(interpreter: Interpreter, sources: Sequence[SourceFile]) -> Recipe:
     """How the interpreter checks a submission's syntax, without executing it.
 
-    The exit code `_REFUSED` means a syntax error, and nothing else ends with it.
+    The exit code `_ERROR_CODE` means a syntax error, and nothing else ends with it.
 
     Source: CMS, which compiles submissions in Python to bytecode that it then runs.
     """
@@ -96,7 +96,7 @@ def submission_recipe(interpreter: Interpreter, sources: Sequence[SourceFile]) -
         for file in sources
     ]
     return Recipe(
-        what="submission", steps=tuple(steps), artifacts=("checked",), sees=interpreter.sees, refusal=_REFUSED
+        what="submission", steps=tuple(steps), artifacts=("checked",), sees=interpreter.sees, error_code=_ERROR_CODE
     )
 
 

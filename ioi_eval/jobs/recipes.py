@@ -49,7 +49,7 @@ class Recipe:
         sees: files and directories of the machine that the steps see.
         sees_system: whether the steps see the system's programs and libraries too. Only for recipes without a
             submission's files.
-        refusal: the exit code with which a step rejects its input; `None` for any except 0, as compilers do.
+        error_code: the exit code with which a step says that its input is wrong; `None` for any but 0.
         crashes: signals that end a step if its input is too large for it; see `CompiledLanguage.crashes`.
     """
 
@@ -58,7 +58,7 @@ class Recipe:
     artifacts: tuple[str, ...]
     sees: tuple[str, ...] = ()
     sees_system: bool = False
-    refusal: int | None = None
+    error_code: int | None = None
     crashes: frozenset[int] = frozenset()
 
     def key(self, toolchain: Toolchain) -> str:

@@ -232,7 +232,7 @@ class RunnerJudge:
         """The answer to a submission's compilation, which is repeated alone if it is in doubt.
 
         Raises:
-            SetupError, SandboxError: the compiler refused the program, and does not work.
+            SetupError, SandboxError: the program did not compile, and the compiler does not work.
         """
         answer = run.compile_answer or await self._compile_with_header(run, recipe)
         if answer is None:
@@ -246,7 +246,7 @@ class RunnerJudge:
                 self._standard(run),
                 run.target,
                 language=run.submission.language,
-                refused=last.output,
+                message=last.output,
                 crashed=last.signal != 0 and last.limit is None,
             )
         return answer

@@ -109,4 +109,4 @@ def test_runtimes(status: int, body: bytes) -> None:
 def test_refusals_are_sandbox_errors(status: int, value: object, raw: bytes) -> None:
     """All refusals of a server give one of our errors with a message."""
     for body in (json.dumps(value).encode(), raw):
-        assert str(answer.refusal(status, body))
+        assert str(answer.error_of(status, body))

@@ -12,7 +12,7 @@ import pytest
 
 from ioi_eval.model import Execution, Job, JobFile, JobKind, Problem, Stage
 from ioi_eval.sandbox.piston.problem_packages import data_of, make_package, package_of
-from ioi_eval.sandbox.piston.stored_files import digest, refused, without_stored_files
+from ioi_eval.sandbox.piston.stored_files import digest, missing_files, without_stored_files
 from tests.graders.runner_box import LIMITS, WHITE_DIFF, line, plan
 from tests.sandbox.packaged import LARGE, LIMIT, some_problem, unpacked
 
@@ -73,7 +73,7 @@ def judged(server: Server, job: Job) -> tuple[list[str], list[Job]]:
     while (variant := without_stored_files(job, absent)) is not None:
         sent.append(variant.job)
         answer = server.start(variant.job)
-        reasons = variant.refusal(answer)
+        reasons = variant.missing(answer)
         if not reasons:
             assert answer.run.code == 0
             *lines, last = map(json.loads, answer.run.stdout.splitlines())
@@ -147,5 +147,5 @@ def test_a_job_leaves_no_file_in_its_directory(server: Server, runner: Path) -> 
     job = judging_job(some_problem(*TEXTS), runner.read_bytes())
     variant = without_stored_files(job, set())
     assert variant is not None
-    assert not refused(server.start(replace(variant.job)))
+    assert not missing_files(server.start(replace(variant.job)))
     assert list((server.jobs / "0").iterdir()) == []

@@ -159,9 +159,9 @@ def test_messages_about_parts_of_the_compiler(words: str, may_lack: bool) -> Non
 
 
 @pytest.mark.parametrize(("code", "verdict"), [(65, Verdict.CE), (1, Verdict.JE), (120, Verdict.JE)])
-def test_only_the_exit_code_for_a_refusal_is_the_program_s_fault(code: int, verdict: Verdict) -> None:
+def test_only_the_exit_code_for_an_error_is_the_program_s_fault(code: int, verdict: Verdict) -> None:
     """An interpreter that cannot start, or has no disk space, also ends with an exit code other than 0."""
-    recipe = replace(RECIPE, refusal=65)
+    recipe = replace(RECIPE, error_code=65)
     assert compile_outcome(recipe, answer(code=code), CompileLimits(), message_chars=1000).verdict is verdict
 
 

@@ -23,7 +23,7 @@ def checked(directory: Path, program: bytes) -> tuple[bool, str]:
         (directory / name).write_bytes(content)
     done = subprocess.run(step.argv, cwd=directory, capture_output=True, text=True, check=False)
     assert (done.returncode == 0) == (directory / "checked").is_file()
-    return done.returncode == recipe.refusal, done.stderr
+    return done.returncode == recipe.error_code, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_program_that_python_cannot_parse_is_refused(tmp_path: Path, program: 
     assert words in stderr
 
 
-def test_another_failure_is_not_a_refusal(tmp_path: Path) -> None:
+def test_another_failure_is_not_a_syntax_error(tmp_path: Path) -> None:
     """Here the result cannot be written. The program is right."""
     (tmp_path / "checked").mkdir()
     assert checked(tmp_path, b"print(1)\n")[0] is False

@@ -63,7 +63,7 @@ def judged(directory: Path, compiler: Compiler, language: Language) -> Submissio
         (Language.CPP, "-std=gnu++20", Verdict.JE, "does not know -std=gnu++20"),
     ],
 )
-def test_a_refusal_counts_where_the_language_compiles(
+def test_a_compile_error_counts_where_the_language_compiles(
     tmp_path: Path, language: Language, unknown: str, verdict: Verdict, words: str
 ) -> None:
     """Whether the compiler works for the other language does not matter."""

@@ -289,7 +289,7 @@ def test_a_slow_compilation_is_done_without_it(
     asyncio.run(main())
 
 
-def test_a_refusal_comes_from_a_compilation_without_it(
+def test_a_compile_error_comes_from_a_compilation_without_it(
     full_cache: Path, cache_with_runner: Path, tmp_path: Path
 ) -> None:
     """Also if the job that compiles with the header would have run the tests. The message is that of a machine without

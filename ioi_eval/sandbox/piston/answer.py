@@ -164,7 +164,7 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
 def changed_package(status: int, body: bytes) -> tuple[str, str]:
     """Read the answer to `POST` or `DELETE /api/v2/packages`: language and version. Raises as `execution` does."""
     if status == 500:  # here a 500 has a reason and is final: installed already, wrong checksum, …
-        raise RejectedError(str(refusal(status, body)))
+        raise RejectedError(str(error_of(status, body)))
     answer = _parse(status, body)
     if not isinstance(answer, dict):
         raise TransportError(f"the answer does not name a package: {_message(answer, body)}")
@@ -182,7 +182,7 @@ def is_too_large(status: int, body: bytes) -> bool:
     return status == 413 or (status == 400 and "PayloadTooLargeError" in _message(_loaded(body), body))
 
 
-def refusal(status: int, body: bytes) -> SandboxError:
+def error_of(status: int, body: bytes) -> SandboxError:
     """The error for an answer with this status, with the server's message."""
     answer = _loaded(body)
     message = _message(answer, body)
@@ -212,7 +212,7 @@ def redirection(location: str) -> bytes:
 
 def _parse(status: int, body: bytes) -> Any:
     if status != 200:
-        raise refusal(status, body)
+        raise error_of(status, body)
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:

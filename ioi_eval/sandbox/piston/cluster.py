@@ -281,7 +281,7 @@ class PistonCluster:
         while (variant := self._stored.variant(job, worker, group.target)) is not None:
             body = await self._spool.body(variant.job, group.installed, package=variant.package)
             result = await self._send(endpoint, request, variant.job, body)
-            if endpoint in self._groups.unconfined or not self._stored.note_refusal(endpoint, variant, job, result):
+            if endpoint in self._groups.unconfined or not self._stored.note_missing(endpoint, variant, job, result):
                 return answer.checked(endpoint, result, job)
         body = await self._spool.body(job, group.installed)
         return answer.checked(endpoint, await self._send(endpoint, request, job, body), job)
@@ -328,12 +328,12 @@ class PistonCluster:
         if job.kind is JobKind.RUNNER:
             self._groups.unconfined.discard(endpoint)
 
-    def _require_isolation(self, group: WorkerGroup, refusal: SandboxError) -> None:
+    def _require_isolation(self, group: WorkerGroup, error: SandboxError) -> None:
         """Fail the job if all workers of its group, or of all groups, have turned out unable to isolate programs."""
         if group.members and group.members <= self._groups.unconfined:
             if self._groups.workers.keys() <= self._groups.unconfined:
-                raise IsolationError(str(refusal))
-            raise TargetLostError(f"no worker of {group.target.name!r} can isolate programs; {refusal}")
+                raise IsolationError(str(error))
+            raise TargetLostError(f"no worker of {group.target.name!r} can isolate programs; {error}")
 
     # ------------------------------------------------------------------ the workers
 

@@ -5,7 +5,7 @@ uses them has this package as its runtime: since isolate a job sees its own pack
 cannot see these files; programs and compilers in jobs of this problem cannot either, because the runner confines them
 before they start. The package's `run` (`graders/stored/run`) compares the runner with its hash and starts it; the
 runner opens the files that the job's file `stored` names, and compares them with the package's checksums.
-The answer names files that are missing or damaged (`refused`), and the client sends these from then on: a
+The answer names files that are missing or damaged (`missing_files`), and the client sends these from then on: a
 package that is outdated, foreign or damaged makes requests larger, but never changes a verdict.
 
 The runner, which every job needs, is in our own packages too (`without_runner`): a job is sent without the runner, if
@@ -65,7 +65,7 @@ exit {REFUSED_CODE}
 """The package's `build.sh` wrote `runner.sums`: the runner's hash, and its CRC and size, which show damage. To hash the
 runner in each job would take 5 ms of CPU time more; this is done for packages without that file."""
 
-_REFUSAL = re.compile(rf"not stored: ([0-9a-f]{{{DIGITS}}}|\*) (.*)")
+_NOT_STORED = re.compile(rf"not stored: ([0-9a-f]{{{DIGITS}}}|\*) (.*)")
 
 
 def digest(content: Content) -> str:
@@ -84,11 +84,11 @@ def is_worth_storing(content: Content) -> bool:
     return (content.size if isinstance(content, Blob) else len(content)) >= _LEAST_BYTES
 
 
-def refused(execution: Execution) -> dict[str, str]:
+def missing_files(execution: Execution) -> dict[str, str]:
     """The files that a package does not have: reasons by hash; empty if it had all of them."""
     if execution.run.code != REFUSED_CODE:
         return {}
-    matches = map(_REFUSAL.fullmatch, execution.run.stdout.splitlines())
+    matches = map(_NOT_STORED.fullmatch, execution.run.stdout.splitlines())
     return {match[1]: match[2] for match in matches if match}
 
 
@@ -106,14 +106,14 @@ class Variant:
     named: frozenset[str]
     package: str = ""
 
-    def refusal(self, result: Execution | SandboxError) -> dict[str, str]:
-        """The named files that a worker does not have, in the form of `refused`; empty if the runner was started."""
+    def missing(self, result: Execution | SandboxError) -> dict[str, str]:
+        """The named files that a worker lacks, as `missing_files` does; empty if the runner was started."""
         if isinstance(result, RejectedError):
             return {ALL: f"is refused: {result}"}
         if not isinstance(result, Execution):
             return {}
         known = {ALL, *self.named}
-        reasons = {file_hash: why for file_hash, why in refused(result).items() if file_hash in known}
+        reasons = {file_hash: why for file_hash, why in missing_files(result).items() if file_hash in known}
         run = result.run
         if (
             not reasons and run.code not in (0, None) and not run.stdout.startswith("{")
@@ -209,11 +209,11 @@ class StoredFiles:
                     return without_runner(job, package)
         return None
 
-    def note_refusal(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
+    def note_missing(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
         """Note which files a worker turned out not to have. Returns whether there are any: then send the job again.
 
-        After each refusal the job names fewer files, so there are at most as many refusals as files. A file may be
-        known to be missing already: jobs that were sent at the same time are refused for the same file.
+        After each call the job names fewer files, so it is sent at most once more for each file. A file may be
+        known to be missing already: jobs that were sent at the same time lack the same file.
 
         Args:
             name: the worker's URL.
@@ -221,7 +221,7 @@ class StoredFiles:
             job: the job with all files.
             result: its result.
         """
-        reasons = variant.refusal(result)
+        reasons = variant.missing(result)
         if not reasons:
             return False
         absent = self._absent.setdefault((name, variant.package), set())

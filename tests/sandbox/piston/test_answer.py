@@ -138,8 +138,8 @@ def test_output_over_the_jobs_own_limit() -> None:
 def test_messages_of_refusals_are_short() -> None:
     """Only the first line of a stack trace is kept, and an HTML page is shortened."""
     stack = json.dumps({"stack": "PayloadTooLargeError: request entity too large\n    at readStream (x.js:1)"}).encode()
-    assert "\n" not in str(answer.refusal(400, stack))
-    assert len(str(answer.refusal(502, HTML * 1000))) < 400
+    assert "\n" not in str(answer.error_of(400, stack))
+    assert len(str(answer.error_of(502, HTML * 1000))) < 400
 
 
 @pytest.mark.parametrize("content", [b"{}", b"[1]", b'[{"language": "bash"}]', b'[{"language": 1, "version": "1"}]'])

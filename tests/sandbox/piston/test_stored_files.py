@@ -16,7 +16,7 @@ from ioi_eval.sandbox.piston import wire
 from ioi_eval.sandbox.piston.stored_files import (
     LIST,
     digest,
-    refused,
+    missing_files,
     without_runner,
     without_stored_files,
 )
@@ -54,7 +54,7 @@ def files_and_sizes(job: Job, given_by: Given) -> tuple[Mapping[str, str], list[
         if not isinstance(answer, Execution):
             assert answer[wire.SUMS] == sha256(b"of the other files\n")
             return {name: digest for name, digest in answer.items() if name != wire.SUMS}, sizes
-        found = refused(answer)
+        found = missing_files(answer)
         assert found.keys() - absent, "each refusal names another file"
         absent |= found.keys()
     return {file.name: sha256(file.content) for file in job.files}, sizes
@@ -167,4 +167,4 @@ def test_the_runner_of_our_package_is_used_if_it_is_the_same(
     if is_found:
         assert (done.returncode, done.stdout, done.stderr) == (0, "--dir .\n", "")
     else:
-        assert refused(answer) == {digest(ECHO): "is missing"}
+        assert missing_files(answer) == {digest(ECHO): "is missing"}

@@ -71,7 +71,7 @@ def test_all_jobs_refused_at_the_same_time_are_sent_again(refusal: Execution | S
     """Several jobs in the same variant are refused: each counts as refused, and the next variant names fewer files."""
     stored = StoredFiles()
     variants = [first_variant(stored, job) for _ in range(3)]
-    assert [stored.note_refusal(WORKER_URL, variant, job, refusal) for variant in variants] == [True] * 3
+    assert [stored.note_missing(WORKER_URL, variant, job, refusal) for variant in variants] == [True] * 3
     following = stored.variant(job, WORKER, TARGET)
     assert following is None or following.named < variants[0].named or following.package != variants[0].package
 
@@ -85,7 +85,7 @@ def test_the_number_of_refusals_is_bounded(is_known: bool) -> None:
         rounds += 1
         assert rounds <= len(JOB.files) + 1, "each of the package's files, all of the package, our own package's runner"
         missing = min(variant.named) if is_known else digest(b"%d" % rounds)
-        assert stored.note_refusal(WORKER_URL, variant, JOB, ended(f"not stored: {missing} is missing\n", 66))
+        assert stored.note_missing(WORKER_URL, variant, JOB, ended(f"not stored: {missing} is missing\n", 66))
 
 
 @pytest.mark.parametrize("problem_packages", [True, False])
@@ -96,7 +96,7 @@ def test_packages_are_tried_from_the_one_that_saves_most(problem_packages: bool)
     stored, used = StoredFiles(), []
     while (variant := stored.variant(JOB, worker, TARGET)) is not None:
         used.append(variant.package)
-        assert stored.note_refusal(WORKER_URL, variant, JOB, ended("", 1, "no bash"))
+        assert stored.note_missing(WORKER_URL, variant, JOB, ended("", 1, "no bash"))
     assert used == [*languages[:-1], ""]
     assert len(stored.faults) == problem_packages
 
@@ -123,7 +123,7 @@ def test_a_compiler_in_our_package_is_not_seen_from_others(root: str, is_static:
 def test_a_package_that_starts_no_runner_is_not_used_again(code: int) -> None:
     """If the package does not start the runner, its files are not named again, and the fault is reported."""
     stored = StoredFiles()
-    assert stored.note_refusal(WORKER_URL, first_variant(stored), JOB, ended("", code, "bash: no such file"))
+    assert stored.note_missing(WORKER_URL, first_variant(stored), JOB, ended("", code, "bash: no such file"))
     assert first_variant(stored).package == "", "only our own package's runner is still named"
     (fault,) = stored.faults
     assert PACKAGE.language in fault
@@ -142,5 +142,5 @@ def test_a_package_that_starts_no_runner_is_not_used_again(code: int) -> None:
 def test_answers_of_the_runner_are_not_refusals(result: Execution | SandboxError) -> None:
     """The runner's answer, a killed job and a lost answer are not refusals, and change nothing."""
     stored = StoredFiles()
-    assert not stored.note_refusal(WORKER_URL, first_variant(stored), JOB, result)
+    assert not stored.note_missing(WORKER_URL, first_variant(stored), JOB, result)
     assert first_variant(stored) == first_variant(StoredFiles())
