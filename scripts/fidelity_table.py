@@ -32,7 +32,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.markdown import cell, markdown_table
-from ioi_eval.report.validation import deciding_test
+from ioi_eval.report.validation import evidence_of
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 EARLIER_MARK = "†"
@@ -288,7 +288,7 @@ def _facts(disagreement: Mapping[str, Any]) -> tuple[str, ...]:
         disagreement["where"],
         disagreement["stated"],
         disagreement["seen"],
-        deciding_test(disagreement),
+        evidence_of(disagreement),
     )
 
 

@@ -34,7 +34,7 @@ def markdown_validation(values: Mapping[str, Any]) -> str:
     """The findings of `Validation.as_dict` as a Markdown document."""
     head = ("problem", "solution", "subtask", "stated", "seen", "evidence")
     disagreements = [
-        (entry["problem"], entry["solution"], entry["where"], entry["stated"], entry["seen"], deciding_test(entry))
+        (entry["problem"], entry["solution"], entry["where"], entry["stated"], entry["seen"], evidence_of(entry))
         for entry in values["disagreements"]
     ]
     parts = ["# Validation", _conclusion(values), markdown_table(_HEAD, _counts(values))]
@@ -50,8 +50,8 @@ def markdown_validation(values: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def deciding_test(disagreement: Mapping[str, Any]) -> str:
-    """One line about the test that decided a disagreement."""
+def evidence_of(disagreement: Mapping[str, Any]) -> str:
+    """One line about the test that decided a disagreement; if no test did, the note about what did."""
     note: str = disagreement.get("note", "")
     return note if disagreement["evidence"] is None and note else evidence(disagreement["evidence"])
 
@@ -82,7 +82,7 @@ def _disagreement(values: Mapping[str, Any]) -> str:
     where = values["where"] if values["where"].startswith("(") else f"subtask {values['where']}"
     lines = [
         f"{values['problem']}, {values['solution']}, {where}: stated {values['stated']}, seen {values['seen']}",
-        deciding_test(values),
+        evidence_of(values),
     ]
     return "\n  ".join(printable(line.strip()) for line in lines)
 
