@@ -16,40 +16,24 @@ this one:
 - Bundles may run in parallel, and end in any order. The outcome of a test that ran although it was no longer needed
   changes nothing. A test that its box left out because of a zero is either not needed, or in `pending` again.
 
-**Two kinds of outcome are provisional**: the test is run once more before its outcome counts. The rules are in
-`TestHistory`. They are the same for contest problems and for APPS, whose rows are one subtask in which each test
-counts:
+**Two kinds of outcome are provisional**: the test is run once more before its outcome counts. `docs/verdicts.md`, "What
+is run once more", has these rules and their reasons. They are the same for contest problems and for APPS, whose rows
+are one subtask in which each test counts. `TestHistory` has the rules about the runs of one test, `Judging` those about
+which tests can change the result. For the order of runs this means:
 
-- A *late run that may be in time*: a TLE of a program that ended by itself, so not much later than the limit. The
-  test is run again, alone on its machine. Until then its outcome counts as the zero that it probably is, so tests
-  behind it wait; if it turns out not to be a zero, they are needed again, and appear in `pending`. It is repeated only
-  if it certainly decides something: see below. With `near_limit_repeats` above 1, the best of so many runs counts:
-  another one follows as long as the fastest was near the limit (`near_limit`).
-- A *judge fault*: a JE that names the program that failed. The test is repeated in a job of its own while it is needed,
-  even if a test behind it is known to score 0: whether that is known yet depends on the order in which tests ran, which
-  must not affect results. If the same checker or manager fails again, the JE is final, and later runs retry it only if
-  asked to. Faults of the runner (a machine too loaded to judge) are repeated in the same way, and are never final. A
-  JE that names no program comes from the sandbox. The caller has retried it already, so it is not repeated.
+- A *late run that may be in time* (`may_be_in_time`) counts as the zero that it probably is, so tests behind it wait.
+  If it turns out not to be a zero, they are needed again, and appear in `pending`. It is run alone only if it certainly
+  decides something: if a zero decides a subtask, once it is the first zero and all tests before it have outcomes; else
+  once all tests have had their usual runs, `LATE_RERUNS_IN_A_ROW` at a time (`_begin_round`).
+- After a *judge fault* (a JE that names the program that failed) the test is repeated in a job of its own while it is
+  needed, even if a test behind it is known to score 0: whether that is known yet depends on the order in which tests
+  ran, which must not affect results. A JE that names no program comes from the sandbox. The caller has retried it
+  already, so it is not repeated.
 
 A test runs at most four times (first, alone, in a job of its own, alone again), plus once for each of the
 `near_limit_repeats` above 1. A run alone that ends in JE does not count as a measurement: after the run in a job of its
-own the test may run alone once more.
-
-**A rerun can correct the time only.** Its time and its output are those of one run, and its score is at most what
-each late run before it would have scored in time. So a run with a wrong output is not repeated; and a program that
-knows (by the clock) that it is run once more gains nothing by behaving differently: to score, its output must have been
-right in each run, and in time in the run that counts. Otherwise a program that guesses, and uses up a little more than
-the limit after a bad guess, could guess twice. A program that was stopped because it was idle is not repeated either:
-its output is not known. (If a judge program failed on a late output, its score is not known, and it is repeated once,
-like other judge faults.) Before a repetition, the machine is made to have the memory that the first run used: where a
-virtual machine asks its host for each page, the program's time would include that.
-
-**Which late tests are repeated.** If a zero decides a subtask: a late test that is the first zero of a subtask, once
-all tests before it have outcomes. If each test counts by itself (a sum, APPS, or all tests are shown): once all tests
-have had their usual runs, first those that decide a subtask, then the others, the least late first,
-`LATE_RERUNS_IN_A_ROW` at a time, until that many in a row were late again. A right program that was late only because
-of the machine is not late again, so all of its tests are repeated. A program that is too slow is known to be so by
-then; its other tests, which were even later, stay TLE without another run.
+own the test may run alone once more. The score of a repetition is at most that of each late run before it, had that
+been in time (`_at_most`).
 
 **Why the result is that of exhaustive judging.** A test's outcome is *settled* when no repetition is left; it does not
 depend on when the test ran. When it `is_done`, take a subtask, and let z be the first position with a known zero. No
