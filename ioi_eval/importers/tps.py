@@ -121,10 +121,13 @@ def _config(package: Package, meta: Mapping[str, Any], shared: RowValues) -> Row
         "memory_limit": shared["memory_limit"],
         **params,
     }
-    if "num_processes" in meta:
-        config[parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)] = meta["num_processes"]
-    elif shared["task_type"] == TaskType.COMMUNICATION and _opens_fifos(package, meta):
-        config[parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO)] = ProcessIO.FIFO_IO.value
+    if "task_type_parameters" in meta:  # CMS's list. Source: TPS, `scripts/exporters/CMS.py`
+        config["task_type_parameters"] = meta["task_type_parameters"]
+    elif shared["task_type"] == TaskType.COMMUNICATION:
+        fields = (Parameter.NUM_PROCESSES, Parameter.USER_IO)
+        config |= {parameter_key(TaskType.COMMUNICATION, field): meta[field] for field in fields if field in meta}
+        if _opens_fifos(package, meta):
+            config.setdefault(parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO), ProcessIO.FIFO_IO.value)
     if meta.get("has_grader") is False:
         config[parameter_key(shared["task_type"], Parameter.COMPILATION)] = "alone"
     return config
@@ -143,7 +146,7 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
         files += _graders(package, meta, "grader" if is_batch else "stub")
     if _flag(meta, "has_manager", not is_batch):
         files += [(f"graders/{basename(path)}", package.text(path)) for path in _directly(package, "grader")]
-    if _flag(meta, "has_checker", is_batch or _opens_fifos(package, meta)):
+    if _flag(meta, "has_checker", is_batch or _is_of_2017(package, meta)):
         files += [(f"checker/{basename(path)}", package.text(path)) for path in _directly(package, "checker")]
         if not package.has(_CHECKER):
             raise InputError(
@@ -182,14 +185,20 @@ def _grader(meta: Mapping[str, Any]) -> str:
 
 
 def _opens_fifos(package: Package, meta: Mapping[str, Any]) -> bool:
+    """Whether a Communication task's stub gets its FIFOs as arguments, as in CMS with `fifo_io`.
+
+    With `std_io` a stub gets at most one argument, its number. `problem.json` rarely states which (`user_io`).
+    """
+    return package.has(_grader(meta)) and _SECOND_ARGUMENT.search(package.text(_grader(meta))) is not None
+
+
+def _is_of_2017(package: Package, meta: Mapping[str, Any]) -> bool:
     """Whether a Communication task was made for TPS before it supported several processes.
 
-    Its stub gets the FIFOs as arguments (now a stub gets at most one argument), and its checker judges the manager's
-    output. Source: TPS of 2017, `scripts/templates/run.sh` of its sample *prize*, which has none of these fields.
+    Its checker judges the manager's output. Source: TPS of 2017, `scripts/templates/run.sh` of its sample *prize*,
+    which has none of these fields.
     """
-    if {"num_processes", "has_checker"} & set(meta) or not package.has(_grader(meta)):
-        return False
-    return _SECOND_ARGUMENT.search(package.text(_grader(meta))) is not None
+    return not {"num_processes", "has_checker"} & set(meta) and _opens_fifos(package, meta)
 
 
 def _is_header(path: str) -> bool:

@@ -283,6 +283,25 @@ def test_communication_of_2017_has_fifos_and_a_checker(tmp_path: Path) -> None:
     problem = loaded(tmp_path, read(tmp_path, **old, **stub))
     fifos = Communication(manager=manager_of(problem), process_io=ProcessIO.FIFO_IO, check=checker_of(problem))
     assert problem.method == fifos
-    newer = {**COMMUNICATION["problem.json"], "num_processes": 1, "grader_name": "grader"}
-    problem = loaded(tmp_path, read(tmp_path, **{**old, "problem.json": newer}, **stub))
-    assert problem.method == Communication(manager=manager_of(problem), process_io=ProcessIO.STD_IO)
+
+
+@pytest.mark.parametrize(
+    ("fields", "method"),
+    [
+        ({"num_processes": 2}, {"processes": 2, "process_io": ProcessIO.FIFO_IO}),
+        ({"num_processes": 1, "user_io": "std_io"}, {"process_io": ProcessIO.STD_IO}),
+        ({"type_params": {"task_type_parameters_Communication_user_io": "std_io"}}, {"process_io": ProcessIO.STD_IO}),
+        ({"task_type_parameters": [3, "stub", "fifo_io"]}, {"processes": 3, "process_io": ProcessIO.FIFO_IO}),
+    ],
+)
+def test_a_stub_that_opens_fifos(tmp_path: Path, fields: dict[str, Any], method: dict[str, Any]) -> None:
+    """It has FIFOs also in a task of several processes, unless `problem.json` states that they are its stdin and
+    stdout.
+    """
+    changes = {
+        "problem.json": {**META, "type": "Communication", "has_checker": False, **fields},
+        "grader/manager.cpp": "manager",
+        "grader/cpp/grader.cpp": '#include "sum.h"\nint main(int argc, char** argv) { return argv[2][0]; }',
+    }
+    problem = loaded(tmp_path, read(tmp_path, **changes))
+    assert problem.method == Communication(manager=manager_of(problem), **method)
