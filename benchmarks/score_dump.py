@@ -4,8 +4,8 @@ The necessary work is: compile each distinct program once, and run and check the
 cores. All time above that is our overhead. Programs that sleep until the idle rule stops them use wall clock without
 CPU time. That time is printed, and counted as necessary, because no judge can shorten it.
 
-With root of the machine, the CPU time is also split by the names of the processes (`exits.py`). The rest, which is in
-none of these parts, is mostly work of the kernel after a process has ended.
+With root of the machine, the CPU time is also split by the names of the processes (`scheduler.py`), and the sum of
+these parts is compared with what the kernel says of all together.
 """
 
 from __future__ import annotations
@@ -18,26 +18,30 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from exits import Exit, Exits
 from figures import Figure, arguments, report
+from scheduler import OWN, SchedulerTrace, cpu_s_by_name
 
 from ioi_eval import sample
 from ioi_eval.report.frame import result_rows
 
 COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
 PARTS = {
+    "Python": (OWN,),
     "compile": ("cc1plus", "cc1", "as", "g++", "c++", "gcc", "cc"),
     "link": ("ld", "ld.bfd", "ld.gold", "ld.lld", "collect2"),
-    "box": ("bwrap",),
-    "scripts": ("bash", "cat", "chmod", "cp", "ln", "mkdir", "mv", "rm", "sed", "stat", "tr"),
+    "check": ("checker", "manager"),
+    "box": ("bwrap", "setpriv"),
+    "scripts": (
+        *("bash", "cat", "chmod", "cp", "find", "grep", "ln", "mkdir", "mv", "readlink", "rm", "sed", "sort", "stat"),
+        *("tr", "true", "uname", "xargs"),
+    ),
 }
-"""Names of processes. A number is the runner, which is started by a descriptor; the rest are judged programs, checkers
-and managers."""
+"""Names of processes. A number is the runner, which is started by a descriptor; the rest are judged programs."""
 
 
 def main() -> None:
@@ -49,7 +53,7 @@ def main() -> None:
         for name in ("warm-up", "measured"):
             out = Path(directory) / name
             command = [COMMAND, "score", dump, "--problems", problems, "--tests", tests, "--out", str(out), *options]
-            wall_s, cpu_s, ended = _run(command)
+            wall_s, cpu_s, by_name = _run(command)
         summary = json.loads((out / "summary.json").read_text())
         idle_s = sum(map(_idle_s, result_rows(out)))
     cpu = summary["this_run"]["cpu_s"]
@@ -62,45 +66,46 @@ def main() -> None:
     print(f"idle programs  {idle_s:.2f} s")
     print(f"wall clock     {wall_s:.2f} s, of which {wall_s - needed_s:.2f} s ours (start of Python included)")
     report(Figure(name="wall clock / least CPU time", value=wall_s / needed_s, unit="×", bound=1.10))
-    if ended is not None:
-        split = _split(ended)
+    if by_name is not None:
+        split = _split(by_name)
         print("each CPU-second " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in split.items()))
         rest = 100 * abs(cpu_s - sum(split.values())) / cpu_s
         report(Figure(name="CPU time that is not in the split", value=rest, unit="%", bound=3))
 
 
-def _run(command: list[str]) -> tuple[float, float, list[tuple[str, Exit]] | None]:
+def _run(command: list[str]) -> tuple[float, float, Mapping[str, float] | None]:
     """Run a command.
 
     Returns:
-        Its wall clock, the CPU time of it and its descendants, and each of their ends; `None` without the right to see
-        them. The name of an end is "Python" if it is one of the command's own processes.
+        Its wall clock, the CPU time of it and its descendants, and this CPU time by the names of processes; `None`
+        without the right to trace them.
     """
     with ExitStack() as stack:
         try:
-            exits = stack.enter_context(Exits())
+            trace = stack.enter_context(SchedulerTrace())
         except OSError as error:
             print(f"no split of CPU time: {error}")
-            exits = None
+            trace = None
         started = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _, status, used = os.wait4(process.pid, 0)
         wall_s = time.monotonic() - started
         process.returncode = os.waitstatus_to_exitcode(status)
-    cpu_s = used.ru_utime + used.ru_stime
-    if exits is None:
-        return wall_s, cpu_s, None
-    ends = exits.below(process.pid)
-    return wall_s, cpu_s, [("Python" if end.process == process.pid else end.name, end) for end in ends]
+    by_name = None
+    if trace is not None and trace.is_complete:
+        by_name = cpu_s_by_name(trace.lines, process.pid)
+    elif trace is not None:
+        print("no split of CPU time: too many processes ran, so the trace is incomplete")
+    return wall_s, used.ru_utime + used.ru_stime, by_name
 
 
-def _split(ended: Iterable[tuple[str, Exit]]) -> dict[str, float]:
+def _split(by_name: Mapping[str, float]) -> dict[str, float]:
     """CPU time by part, in seconds."""
     split: dict[str, float] = defaultdict(float)
-    for name, end in ended:
+    for name, seconds in by_name.items():
         part = next((part for part, names in PARTS.items() if name in names), None)
         part = part or ("Python" if name.startswith(("Python", "python")) else None)
-        split[part or ("runner" if name.isdecimal() or name == "runner" else "programs")] += end.cpu_s
+        split[part or ("runner" if name.isdecimal() or name == "runner" else "run")] += seconds
     return split
 
 
