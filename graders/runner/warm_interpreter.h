@@ -55,7 +55,7 @@ class WarmInterpreter {
     if (request_.empty()) request_ = request(descriptors);
     std::vector<int> sent;
     for (const auto& [name, fd] : descriptors) sent.push_back(fd);
-    if (!send_message(control_.get(), request_.data(), request_.size(), sent)) return gone("does not listen");
+    if (!send_message(control_.get(), request_.data(), request_.size(), sent)) return gone(c, "does not listen");
     int64_t deadline = now_us() + kWarmUs;
     pollfd ready = {control_.get(), POLLIN, 0};
     while (poll(&ready, 1, 100) == 0 && now_us() < deadline) {
@@ -64,7 +64,7 @@ class WarmInterpreter {
     ssize_t n = recv(control_.get(), text, sizeof text - 1, MSG_DONTWAIT);
     int pid = 0;
     text[std::max<ssize_t>(n, 0)] = '\0';
-    if (n <= 0 || sscanf(text, "{\"pid\": %d}", &pid) != 1 || pid <= 0) return gone("does not answer");
+    if (n <= 0 || sscanf(text, "{\"pid\": %d}", &pid) != 1 || pid <= 0) return gone(c, "does not answer");
     c.process.pid = pid;
     c.process.pidfd = Fd(static_cast<int>(syscall(kSysPidfdOpen, pid, 0)));
     if (!c.process.pidfd) system_fault("pidfd_open");
@@ -97,9 +97,11 @@ class WarmInterpreter {
   // But this interpreter's own CPU time grows over all tests, and threads are counted for the fork's user.
   static bool is_set_by_forks(__rlimit_resource_t resource) { return resource == RLIMIT_CPU || resource == RLIMIT_NPROC; }
 
-  std::string gone(const char* what) {
+  // It may have made a child already. As our child this would outlive it, and the end of its namespace would wait until we reap it.
+  std::string gone(const Contestant& c, const char* what) {
     process_.kill();
     process_.reap(true);
+    kill_leftovers({c.pid_namespace.pid()});
     return format("the warm interpreter %s (%s %d): ", what, process_.signal() != 0 ? "signal" : "exit code",
                   process_.signal() != 0 ? process_.signal() : process_.code()) +
            head(errors_.get(), 900);
