@@ -56,9 +56,9 @@ class WarmInterpreter {
     std::vector<int> sent;
     for (const auto& [name, fd] : descriptors) sent.push_back(fd);
     if (!send_message(control_.get(), request_.data(), request_.size(), sent)) return gone(c, "does not listen");
-    int64_t deadline = now_us() + kWarmUs;
+    Stopwatch waited;
     pollfd ready = {control_.get(), POLLIN, 0};
-    while (poll(&ready, 1, 100) == 0 && now_us() < deadline) {
+    while (poll(&ready, 1, 100) == 0 && waited.look(now_us()) < kWarmUs) {
     }
     char text[128];
     ssize_t n = recv(control_.get(), text, sizeof text - 1, MSG_DONTWAIT);

@@ -1,14 +1,21 @@
-"""A warm interpreter that fails. (It is a small program in its place.)"""
+"""A warm interpreter that fails, or that was stopped with the runner. (These are small programs in its place.)"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import Box, batch_plan, line
+from tests.graders.runner_box import RUNNER_UID, Box, batch_plan, line
+from tests.graders.test_runner_pauses import family
 
 PYTHON = "/usr/bin/python3"  # boxes show /usr
 
@@ -33,6 +40,15 @@ if clone() == 0:
     while True:
         signal.pause()
 os._exit(3)
+"""
+
+ANSWERS_LATE = f"""{RECEIVE}
+for _ in range(20):
+    time.sleep(0.1)
+pid = clone()
+if pid == 0:
+    os._exit(0)
+control.send(b'{{"pid": %d}}' % pid)
 """
 
 
@@ -68,3 +84,30 @@ def commands() -> list[bytes]:
         with contextlib.suppress(OSError):  # it has ended
             found.append(path.read_bytes())
     return found
+
+
+@pytest.mark.full
+def test_a_pause_is_not_the_interpreters_time(boxes: Callable[[str], Box]) -> None:
+    """Runner and interpreter are stopped for longer than the interpreter may take: it is still waited for."""
+    box = boxes("dir-reduced")
+    work = Path(tempfile.mkdtemp(dir=box.scratch))
+    for name, content in {"plan": warm_plan(ANSWERS_LATE, tests=1), **FILES}.items():
+        (work / name).write_bytes(content)
+    if os.geteuid() == 0:
+        for path in (work, *work.iterdir()):
+            os.chown(path, RUNNER_UID, RUNNER_UID)
+    runner = subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.PIPE)
+    while len(family(runner.pid)) < 2:
+        time.sleep(0.01)
+    time.sleep(0.5)  # until it is the interpreter
+    processes = family(runner.pid)
+    for pid in processes:
+        os.kill(pid, signal.SIGSTOP)
+    time.sleep(31)
+    for pid in processes:  # the runner first
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+        time.sleep(0.5)
+    stdout, _ = runner.communicate(timeout=60)
+    shutil.rmtree(work)
+    assert b"it ended before the program began: exit code 0" in stdout  # the child that the interpreter has reported
