@@ -74,6 +74,14 @@ def test_probe(archive: Path, python: str) -> None:
     assert report["numpy"] is None or report["numpy"][0].isdigit()
 
 
+def test_the_bundle_imports_nothing_for_other_graders(archive: Path, python: str, tmp_path: Path) -> None:
+    """Each run asks its interpreters for it: the library that only other graders need would double the CPU time."""
+    command = [python, "-s", "-X", "importtime", str(archive), "bundle", str(tmp_path / "harness.bin")]
+    imported = subprocess.run(command, capture_output=True, check=True, text=True).stderr
+    assert "zipimport" in imported
+    assert "unittest.mock" not in imported
+
+
 def test_probe_identifies_installed_packages(archive: Path, python: str, tmp_path: Path) -> None:
     """A new package, or a new version of one, changes the interpreter's identity; a directory of bytecode does not."""
     subprocess.run([python, "-m", "venv", "--without-pip", str(tmp_path)], check=True)

@@ -7,7 +7,7 @@ import io
 import re
 import textwrap
 
-from . import pretend_text
+from .standard_input import pretend_text
 
 MODULE = "tmp_sol_std_input"
 ENTRY = "code"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 
-from . import pretend_text, take_away
+from . import take_away
+from .standard_input import pretend_text
 
 MODULE = "tmp_sol"
 ENTRY = "code"

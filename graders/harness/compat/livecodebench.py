@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import io
 
-from . import pretend_text, take_away
+from . import take_away
 from .eval_protocol import PRELUDE as _SAME_IMPORTS
 from .eval_protocol import without_main_guard
+from .standard_input import pretend_text
 
 MODULE = "tmp_sol"
 ENTRY = "wrapped_function"
