@@ -40,7 +40,7 @@ can take about 13 µs of CPU time, ten times as much as usual; starting a thread
 MEMORY_LIMIT_BYTES = 128 * MIB
 
 
-COMPILING = CompileLimits(cpu_s=2.5, wall_s=60, memory_bytes=384 * MIB, processes=100, file_bytes=24 * MIB)
+COMPILING = CompileLimits(cpu_s=1, wall_s=60, memory_bytes=384 * MIB, processes=100, file_bytes=24 * MIB)
 """Compiler limits for the attacks on the compiler. They are reached in a short time."""
 
 
@@ -54,7 +54,7 @@ def policy(level: Isolation, *, compiling: CompileLimits | None = None) -> Polic
     return Policy(
         isolation=level,
         compile=compiling or CompileLimits(cpu_s=60),
-        judge=JudgeLimits(cpu_s=1, wall_s=5, memory_bytes=256 * MIB),
+        judge=JudgeLimits(cpu_s=0.5, wall_s=5, memory_bytes=256 * MIB),
         output_bytes=8 * MIB,
     )
 

@@ -64,7 +64,7 @@ async def campaign(level: Isolation, cache: Path) -> Found:
                 result = await scorer.score(task, rust(task, program()), exhaustive=True)
                 assert result.compile.verdict is None, result.compile.message
                 running |= {one.test: one for one in result.subtasks[0].tests}
-            compiling_limits = replace(COMPILE_LIMITS, wall_s=900)  # the machine may be busy
+            compiling_limits = replace(COMPILE_LIMITS, cpu_s=2.5, wall_s=900)  # the machine may be busy
             narrow = Scorer(sandbox, artifacts=artifacts, policy=policy(level, compiling=compiling_limits))
             queue = iter(COMPILING)
 
