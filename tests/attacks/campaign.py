@@ -105,9 +105,9 @@ class Campaign:
         programs: the cache directory with the attacking programs that an earlier campaign compiled.
         served: whether a worker judges, over HTTP.
         builds: whether run jobs compile their program first (build jobs), as on clusters.
-        compiler: whether to include the attacks on the compiler.
+        compiler: whether to include the attacks on the compiler that do not reach its limits.
         python: whether to include the attacks by Python programs.
-        slow: whether to include those that reach the compiler's limits.
+        slow: whether to include the attacks that reach the compiler's limits.
         one_by_one: whether to judge one program at a time.
     """
 
@@ -270,7 +270,7 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
         yield python_attack.name, partial(_attack_by_python, python_attack, judge)
     compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.required_isolation, compiling=COMPILING))
     for attack in sorted(COMPILE_ATTACKS, key=lambda attack: attack.slow):
-        if campaign.compiler and (campaign.slow or not attack.slow):
+        if campaign.slow if attack.slow else campaign.compiler:
             yield attack.name, partial(_attack_the_compiler, attack, compiler)
 
 

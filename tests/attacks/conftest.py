@@ -32,10 +32,11 @@ ALL: list[Way] = [(level, person, False) for level in LEVELS for person in perso
 STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
 """The campaigns of `test_survival.py` without `--full`. The weaker one uses build jobs, as clusters do."""
 
-COMPILING = (*STRONGEST_AND_WEAKEST, ALL[-1])
-"""The campaigns with attacks on the compiler and by Python programs, without `--full`. For these, the campaigns differ
-little; each level, each user and each kind of sandbox occurs. Python programs attack the harness in their own process,
-and the box around it is that of compiled programs, whose attacks run in all campaigns."""
+WITH_SOURCES = (STRONGEST_AND_WEAKEST[1], ALL[-1])
+"""The campaigns with attacks on the compiler and by Python programs, without `--full`; only the first of all campaigns
+has the slow ones. For these, the campaigns differ little; each level, each user and each kind of sandbox occurs, as the
+worker is an embedded sandbox in full isolation. Python programs attack the harness in their own process, and the box
+around it is that of compiled programs, whose attacks run in all campaigns."""
 
 
 @pytest.fixture(scope="session")
@@ -95,7 +96,7 @@ def _is_selected(item: pytest.Item, *, full: bool) -> bool:
 def is_in_campaign(way: Way, attack: CompileAttack | PythonAttack) -> bool:
     """Whether an attack on the compiler or by Python belongs to a campaign without `--full`."""
     is_slow = isinstance(attack, CompileAttack) and attack.slow
-    return way == ALL[0] or (way in COMPILING and not is_slow)
+    return way == ALL[0] if is_slow else way in WITH_SOURCES
 
 
 def name_of(level: Isolation, person: Person, served: bool) -> str:
@@ -118,8 +119,8 @@ def campaign(request: pytest.FixtureRequest, caches: Callable[[Person], Path]) -
         caches(persons()[0]),
         served=served,
         builds=request.param == STRONGEST_AND_WEAKEST[1],
-        compiler=full or request.param in COMPILING,
-        python=full or request.param in COMPILING,
+        compiler=full or request.param in WITH_SOURCES,
+        python=full or request.param in WITH_SOURCES,
         slow=full or request.param == ALL[0],
         one_by_one=full,
     )
