@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
+import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -19,6 +19,7 @@ import pytest
 from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
+from ioi_eval.jobs import recipes
 from ioi_eval.jobs.recipes import Recipe, Step, with_header
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase, Verdict
 from ioi_eval.precompiled_headers import WORTH_BUILDING, PrecompiledHeaders
@@ -35,7 +36,8 @@ PROBLEM = small_problem(
     tests={"a": TestCase(name="a", input=b"", answer=b"")},
 )
 STD = "gnu++17"
-INCLUDE = "#include <bits/stdc++.h>\n"
+INCLUDED, SMALL = "bits/stdc++.h", "cstdio"
+INCLUDE = f"#include <{INCLUDED}>\n"
 PROGRAMS = {
     "empty": INCLUDE,
     "typical": INCLUDE
@@ -121,6 +123,26 @@ def full_cache(cache_with_runner: Path, tmp_path_factory: pytest.TempPathFactory
     return cache
 
 
+@pytest.fixture
+def small_cache(cache_with_runner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache that contains a precompiled `<cstdio>`, which takes the place of the large header: for tests that compile
+    programs without it too, which takes a second with the large one.
+    """
+    monkeypatch.setattr(recipes, "HEADER", SMALL)
+    monkeypatch.setattr(
+        recipes, "_FIRST", re.compile(recipes._FIRST.pattern.replace(rb"bits/stdc\+\+\.h", SMALL.encode()))
+    )
+    monkeypatch.setattr(recipes, "_FILES", recipes._FILES.replace(INCLUDED, SMALL))
+    monkeypatch.setattr(recipes, "_NEXT", recipes._NEXT.replace(INCLUDED.encode(), SMALL.encode()))
+    cache = copy_cache(cache_with_runner, tmp_path / "small")
+
+    async def use(compiling: Compiling) -> None:
+        assert await compiling.header(WORTH_BUILDING) is not None
+
+    with_run(cache, use)
+    return cache
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_objects_are_the_same_to_the_byte(full_cache: Path, name: str) -> None:
     """A later run has it from its first program on. With it GCC makes the same objects."""
@@ -158,7 +180,7 @@ def test_a_changed_header_gets_another_precompiled_header(
     """If a file that the compiler reads has changed, the old one is not used. It is deleted after two weeks without
     use. (A smaller header is precompiled in a fraction of the time.)
     """
-    monkeypatch.setattr("ioi_eval.jobs.recipes.HEADER", "cstdio")
+    monkeypatch.setattr(recipes, "HEADER", SMALL)
     cache = copy_cache(cache_with_runner, tmp_path / "cache")
     with tempfile.TemporaryDirectory() as more:
         Path(more).chmod(0o755)  # the user of boxes must be able to enter it
@@ -198,8 +220,8 @@ def test_a_damaged_one_is_not_used(full_cache: Path, tmp_path: Path) -> None:
 
 
 def is_header(file: JobFile) -> bool:
-    """No other file of a compile box is so large."""
-    return isinstance(file.content, Blob) and file.content.size > 30 << 20
+    """Whether it is a precompiled header of a cache."""
+    return isinstance(file.content, Blob) and file.content.path.name.startswith("header-")
 
 
 class Trouble:
@@ -223,38 +245,28 @@ class Trouble:
         return await self._sandbox.execute(job, target)
 
 
-EARLY = 2
-"""The number of programs for which a header is built here: each takes a second to compile without it."""
-
-
 def no_room(_: Path) -> None:
     """The box has no space for it."""
     raise TransientError("no space left on device")
 
 
-@pytest.mark.parametrize(("happens", "jobs", "programs"), [(no_room, MAX_ATTEMPTS, 2), (Path.unlink, 1, EARLY + 1)])
+@pytest.mark.parametrize(
+    ("happens", "jobs", "programs"), [(no_room, MAX_ATTEMPTS, 2), (Path.unlink, 1, WORTH_BUILDING + 1)]
+)
 def test_programs_are_judged_without_it(
-    full_cache: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    happens: Callable[[Path], None],
-    jobs: int,
-    programs: int,
+    small_cache: Path, *, happens: Callable[[Path], None], jobs: int, programs: int
 ) -> None:
     """It does not fit into boxes, or is deleted before its job starts. It is then tried only once in a run: the second
     program does not try it again. If it was deleted, none of the later programs, for which one is built, builds it.
     """
-    monkeypatch.setattr("ioi_eval.precompiled_headers.WORTH_BUILDING", EARLY)
-    shutil.copytree(full_cache, tmp_path / "cache")
 
     async def main() -> None:
         async with LocalSandbox() as sandbox:
             trouble = Trouble(sandbox, happens)
-            artifacts = ArtifactStore(tmp_path / "cache")
+            artifacts = ArtifactStore(small_cache)
             scorer = Scorer(trouble, artifacts=artifacts, policy=replace(POLICY, std=STD))
             for number in range(programs):
-                code = f"{INCLUDE}int main() {{ return 0 * {number}; }}\n"
+                code = f"#include <{SMALL}>\nint main() {{ return 0 * {number}; }}\n"
                 submission = Submission(id=str(number), problem=PROBLEM.key, code=code)
                 result = await scorer.score(PROBLEM, submission)
                 assert result.compile.verdict is None, result.compile
@@ -266,7 +278,7 @@ def test_programs_are_judged_without_it(
 @pytest.mark.parametrize(("share", "more"), [(1.0, 0), (0.0, 1)])
 @pytest.mark.parametrize("slots", [1, 2])
 def test_a_slow_compilation_is_done_without_it(
-    full_cache: Path, monkeypatch: pytest.MonkeyPatch, share: float, more: int, slots: int
+    small_cache: Path, monkeypatch: pytest.MonkeyPatch, share: float, more: int, slots: int
 ) -> None:
     """Whether a compilation exceeds its limit must not depend on earlier compilations, so it is repeated without the
     header.
@@ -279,8 +291,8 @@ def test_a_slow_compilation_is_done_without_it(
         async with LocalSandbox(slots=slots) as sandbox:
             trouble = Trouble(sandbox, lambda _: None)
             policy = replace(POLICY, std=STD)
-            scorer = Scorer(trouble, artifacts=ArtifactStore(full_cache), policy=policy)
-            submission = Submission(id="a", problem=PROBLEM.key, code=f"{INCLUDE}int main() {{}}\n")
+            scorer = Scorer(trouble, artifacts=ArtifactStore(small_cache), policy=policy)
+            submission = Submission(id="a", problem=PROBLEM.key, code=f"#include <{SMALL}>\nint main() {{}}\n")
             result = await scorer.score(PROBLEM, submission)
             assert (result.compile.verdict, trouble.jobs, trouble.others) == (None, 1, slots - 1 + more)
             used = f"the precompiled <bits/stdc++.h> was used for {1 - more} of 1 programs that begin with it"
@@ -290,18 +302,18 @@ def test_a_slow_compilation_is_done_without_it(
 
 
 def test_a_compile_error_comes_from_a_compilation_without_it(
-    full_cache: Path, cache_with_runner: Path, tmp_path: Path
+    small_cache: Path, cache_with_runner: Path, tmp_path: Path
 ) -> None:
     """Also if the job that compiles with the header would have run the tests. The message is that of a machine without
     the header.
     """
-    code = f"{INCLUDE}int main() {{ return undeclared; }}\n"
+    code = f"#include <{SMALL}>\nint main() {{ return undeclared; }}\n"
 
     async def main() -> None:
         async with LocalSandbox(slots=1) as sandbox:
             trouble = Trouble(sandbox, lambda _: None)
             results = []
-            for cache in (full_cache, copy_cache(cache_with_runner, tmp_path / "without")):
+            for cache in (small_cache, copy_cache(cache_with_runner, tmp_path / "without")):
                 scorer = Scorer(trouble, artifacts=ArtifactStore(cache), policy=replace(POLICY, std=STD))
                 results.append(await scorer.score(PROBLEM, Submission(id="a", problem=PROBLEM.key, code=code)))
             assert trouble.jobs == 1
