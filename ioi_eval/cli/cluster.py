@@ -71,9 +71,9 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
 def probe(*, endpoints: Endpoints = None) -> int:
     """Run test jobs on every worker, and show what it can do.
 
-    Shows which profile each worker can use, with which package, or why it cannot. `bundled` needs our package, or bash
-    and a C++ compiler with raised limits; `classic` needs our package or cms_ioi. Exit code 1 if some workers cannot be
-    used, 2 if none can. The doctor and `score` refuse the same workers with the same message.
+    Shows which profile each worker can use, with which package, or why it cannot; and the largest request and longest
+    job that it accepts. `bundled` needs our package, or bash and a C++ compiler with raised limits; `classic` needs our
+    package or cms_ioi. Exit code 1 if some workers cannot be used, 2 if none can. `doctor` and `score` refuse the same.
     """
     import asyncio
 

@@ -33,8 +33,8 @@ def merge(
     if (more := len(merged.conflicts) - _NAMED) > 0:
         tell(f"and {counted(more, 'conflict')} more")
     print(
-        f"{out}: {counted(merged.results, 'result')}, {merged.copies} copies, {merged.failures} failures of judge "
-        f"programs; {merged.left_out} were in several journals"
+        f"{out}: {counted(merged.results, 'result')}, {merged.copies} copies, "
+        f"{counted(merged.failures, 'failure')} of judge programs; in several journals: {merged.left_out}"
     )
     if merged.unknown:
         print(f"{merged.unknown} copies are of programs that no run has judged: the next run judges them.")

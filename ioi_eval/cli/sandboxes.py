@@ -274,7 +274,7 @@ def describe(target: Target) -> str:
     The runner finds out in each job how strongly it can isolate. Before that only the weakest accepted level is known.
     """
     linking = "static" if target.toolchain.static else "dynamic"
-    least = target.isolation.value if target.has_own_scripts else f"{target.isolation.value} at least"
+    least = target.isolation.value if target.has_own_scripts else f"at least {target.isolation.value}"
     jobs = counted(target.slots, "job")
     return f"{target.name}, {linking}: {target.profile}, {jobs} at once, isolation {least}"
 

@@ -112,7 +112,7 @@ def test_description_of_a_kind_of_workers() -> None:
     """
     gcc = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
     ours = Target(name="piston ours", profile="bundled", toolchain=gcc, slots=2, isolation=Isolation.REDUCED)
-    assert describe(ours) == "piston ours, static: bundled, 2 jobs at once, isolation reduced at least"
+    assert describe(ours) == "piston ours, static: bundled, 2 jobs at once, isolation at least reduced"
     stock = replace(ours, profile="classic", slots=1, isolation=Isolation.NONE, has_own_scripts=True)
     assert describe(stock) == "piston ours, static: classic, 1 job at once, isolation none"
 

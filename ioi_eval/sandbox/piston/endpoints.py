@@ -129,7 +129,7 @@ def _read(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the endpoints in {path}: {error}") from error
+        raise InputError(f"cannot read the endpoints in {path} (a URL on each line): {error}") from error
     endpoints = []
     for number, line in enumerate(lines, 1):
         for term in filter(None, (term.strip() for term in line.partition("#")[0].split(","))):
