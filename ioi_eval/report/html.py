@@ -25,6 +25,7 @@ from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow, shown_name
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.result_values import VERDICT_NAMES, problem_of
+from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.selection_table import PRACTICE, RANKED_METHODS, contests_by_group
 from ioi_eval.report.standings import Standings, published_cutoffs
 from ioi_eval.report.texts import counted, points, printable
@@ -313,7 +314,7 @@ def _run(results: PageResults) -> dict[str, Any]:
         "complete": bool(summary.get("complete", True)),
         "interrupted": bool(summary.get("interrupted")),
         "pending": results.pending.warning(directory) if results.pending else "",
-        "finished": printable(str(summary.get("finished", "")), length=40),
+        "finished": printable(time_of(summary, "finished"), length=40),
         "notes": [printable(str(note)) for note in (summary.get("notes") or [])[:_NOTES]],
     }
 

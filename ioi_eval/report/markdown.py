@@ -8,6 +8,7 @@ from typing import Any
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.pending import BIASED
 from ioi_eval.report.result_values import VERDICT_NAMES
+from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.terminal import (
     examples_without_reason,
     group_cells,
@@ -204,8 +205,9 @@ def _run(summary: Mapping[str, Any]) -> str:
 def run_section(summary: Mapping[str, Any], more: Iterable[str]) -> str:
     """The section about the run, with more lines of the family; for summaries of both."""
     run = summary["this_run"]
+    times = " to ".join(filter(None, (time_of(summary, name) for name in ("started", "finished"))))
     lines = [
-        f"ioi_eval {summary['ioi_eval']}, Python {summary['python']}; {summary['started']} to {summary['finished']}",
+        f"ioi_eval {summary['ioi_eval']}, Python {summary['python']}" + (f"; {times}" if times else ""),
         f"This run: {run['judged']} judged, {run['copies']} copies, {run['resumed']} from earlier runs; "
         f"{run['wall_s']:.1f} s with {run['workers']} at once",
         *(

@@ -21,6 +21,9 @@ FORMAT = 1
 EXAMPLES = 20  # the most examples of a kind; all are counted, and all are in results.jsonl
 KINDS = 100  # the most reasons that are counted separately
 
+UNKNOWN = "unknown"
+"""The time of a run in a summary that was made from rows alone."""
+
 _FAILED = {Verdict.NC: "without code (NC)", Verdict.CE: "with a compile error (CE)"}
 
 
@@ -63,7 +66,7 @@ class RunFacts:
     """Facts about a run that its results do not contain.
 
     Args:
-        started, finished: ISO 8601, UTC.
+        started, finished: ISO 8601, UTC; `UNKNOWN` if no summary states them.
         interrupted: whether the user or a failure ended it early.
         workers: how many jobs the sandbox ran at once.
         judged: how many submissions were judged in this run.
@@ -236,6 +239,12 @@ def heading(summary_format: int, run: RunFacts, *, complete: bool) -> dict[str, 
         "interrupted": run.interrupted,
         "complete": complete,
     }
+
+
+def time_of(summary: Mapping[str, Any], name: str) -> str:
+    """When a run `started` or `finished`, as its summary states it; empty if that is not known."""
+    stated = str(summary.get(name) or UNKNOWN)
+    return "" if stated == UNKNOWN else stated
 
 
 def renewed(values: Mapping[str, Any], run: RunFacts, this_run: Mapping[str, Any]) -> dict[str, Any]:

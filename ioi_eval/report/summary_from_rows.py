@@ -26,7 +26,7 @@ from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_values import problem_of, submission_of
-from ioi_eval.report.run_summary import RunFacts, RunSummary
+from ioi_eval.report.run_summary import UNKNOWN, RunFacts, RunSummary, time_of
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.texts import counted
 from ioi_eval.report.totals import CpuSplit
@@ -159,13 +159,14 @@ def grouping_of_runs(summaries: Sequence[Row]) -> Grouping:
 
 def _facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: str) -> RunFacts:
     """The facts about runs whose results are put together."""
-    started = [str(each["started"]) for each in summaries if each.get("started")]
-    finished = [str(each["finished"]) for each in summaries if each.get("finished")]
+    started, finished = (
+        [time for each in summaries if (time := time_of(each, name))] for name in ("started", "finished")
+    )
     runs = [each.get("this_run") or {} for each in summaries]
     first = summaries[0].get("options") if len(summaries) == 1 else None
     return RunFacts(
-        started=min(started, default="unknown"),
-        finished=max(finished, default="unknown"),
+        started=min(started, default=UNKNOWN),
+        finished=max(finished, default=UNKNOWN),
         interrupted=any(bool(each.get("interrupted")) for each in summaries),
         options=first or {"results": list(directories), "id_column": id_column},
         workers=max((run.get("workers", 0) for run in runs), default=0),

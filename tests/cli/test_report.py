@@ -256,3 +256,19 @@ def test_results_of_several_directories_are_grouped_by_other_columns(
     assert remake(both, Path("all"), "uuid", by=("level",)) == 0
     found = orjson.loads(Path("all/summary.json").read_bytes())
     assert sorted(group["name"] for group in found["groups"]) == ["cold", "one: hot", "two: hot", "warm"]
+
+
+def test_times_that_are_not_known_are_not_shown(tmp_path: Path) -> None:
+    """Rows do not say when they were judged. The page said "judged until unknown", also if another run's time is known,
+    and the report "unknown to unknown".
+    """
+    directories = [write_results(tmp_path / name, [contest_row("a", 1.0)]) for name in ("one", "two")]
+    for _ in range(2):  # the second time there is a summary
+        assert remake(directories[:1], None, "uuid") == 0
+        assert "unknown" not in (directories[0] / "report.md").read_text(encoding="utf-8")
+        assert b'"finished":""' in (directories[0] / "report.html").read_bytes()
+    finished = "2026-01-01T00:01:00+00:00"
+    summary = orjson.loads((directories[0] / "summary.json").read_bytes())
+    (directories[1] / "summary.json").write_bytes(orjson.dumps({**summary, "started": finished, "finished": finished}))
+    assert remake(directories, tmp_path / "all", "uuid") == 0
+    assert f"; {finished} to {finished}\n" in (tmp_path / "all" / "report.md").read_text(encoding="utf-8")

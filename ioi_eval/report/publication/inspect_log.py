@@ -22,6 +22,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, details, headline
 from ioi_eval.report.result_values import full_marks_of, share_of, verdict_of
+from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.texts import file_name, plain
 from ioi_eval.version import __version__
 
@@ -160,13 +161,8 @@ def _header(material: Material, group: ModelGroup, log: _Log) -> Values:
                 {"name": _SOLVED, "scorer": _SOLVED, "metrics": at_k, **counts},
             ],
         },
-        "stats": {"started_at": _started(material) or when, "completed_at": when},
+        "stats": {"started_at": time_of(material.results.summary, "started") or when, "completed_at": when},
     }
-
-
-def _started(material: Material) -> str:
-    started = material.results.summary.get("started")
-    return "" if started in (None, "unknown") else str(started)
 
 
 def _metric(name: str, value: float) -> Values:
