@@ -154,7 +154,7 @@ def _form(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def unknown(kind: str, name: str, known: Iterable[str], *, near: str | None = None) -> str:
+def unknown(kind: str, name: str, known: Iterable[str], *, near: str | None = None, help_of: str = "") -> str:
     """The message about a name that does not exist: `no such command 'scor'. Did you mean 'score'?`
 
     Args:
@@ -162,10 +162,12 @@ def unknown(kind: str, name: str, known: Iterable[str], *, near: str | None = No
         name: the name.
         known: those that exist. If none is similar, the message has all of them.
         near: the one that is meant, if it is known better than by the spelling.
+        help_of: the command whose help lists the known names, if they are too many for a message.
     """
     known = list(known)
     near = near or similar(name, known)
-    return f"no such {kind} {name!r}" + (f". Did you mean '{near}'?" if near else f"; there are: {', '.join(known)}")
+    listed = f"`{help_of} --help` lists them" if help_of else f"there are: {', '.join(known)}"
+    return f"no such {kind} {name!r}" + (f". Did you mean '{near}'?" if near else f"; {listed}")
 
 
 def first_own_error(error: BaseException) -> BaseException:

@@ -37,7 +37,7 @@ def config(
     all_commands = dict(commands_of(root))
     wanted = tuple(command or ())
     if wanted and wanted not in all_commands:
-        raise InputError(unknown("command", " ".join(wanted), map(" ".join, all_commands)))
+        raise InputError(unknown("command", " ".join(wanted), map(" ".join, all_commands), help_of="ioi-eval"))
     print(f"file: {file.path or f'none (no {NAME} here)'}")
     if not wanted:
         _show("environment", _environment())

@@ -62,10 +62,11 @@ class CliGroup(TyperGroup):
         """As the parser does. The message for an unknown command has its whole name: `apps explain`."""
         name = args[0]
         if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
-            words = [*ctx.command_path.split()[1:], name]
-            calls = [" ".join(path) for path, _ in commands_of(ctx.find_root().command)]
-            elsewhere = (call for call in calls if call.split()[-1] == name)
-            ctx.fail(unknown("command", " ".join(words), calls, near=next(elsewhere, None)))
+            path = ctx.command_path.split()[1:]
+            calls = {words[-1]: words for words, _ in commands_of(ctx.find_root().command)}
+            calls |= {word: (*path, word) for word in self.commands}  # the group's own take precedence
+            near = " ".join(calls.get(similar(name, calls) or "", ()))
+            ctx.fail(unknown("command", " ".join([*path, name]), (), near=near, help_of=ctx.command_path))
         return super().resolve_command(ctx, args)
 
 

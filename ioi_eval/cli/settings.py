@@ -53,24 +53,25 @@ def _of_group(group: TyperGroup, tables: Mapping[str, Any], where: str, path: tu
         command = group.commands.get(name)
         if command is None:
             calls = [".".join((*path, known)) for known in group.commands]
-            raise InputError(f"{where}: {unknown('command', '.'.join((*path, name)), calls)}")
+            named = unknown("command", ".".join((*path, name)), calls, help_of=" ".join(("ioi-eval", *path)))
+            raise InputError(f"{where}: {named}")
         header = f"{where}, [{'.'.join((*path, name))}]"
         if not isinstance(table, dict):
             raise InputError(f"{header} must be a table of options")
         if isinstance(command, TyperGroup):
             options[name] = _of_group(command, table, where, (*path, name))
         elif isinstance(command, TyperCommand):
-            options[name] = _of_command(command, table, header)
+            options[name] = _of_command(command, table, header, " ".join(("ioi-eval", *path, name)))
     return options
 
 
-def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str) -> dict[str, Any]:
+def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str, call: str) -> dict[str, Any]:
     settings = settings_of(command)
     values: dict[str, Any] = {}
     for name, value in table.items():
         option = settings.get(name.replace("_", "-"))
         if option is None:
-            raise InputError(f"{header}: {unknown('option', name, settings)}")
+            raise InputError(f"{header}: {unknown('option', name, settings, help_of=call)}")
         text = _as_text(value, option)
         try:
             option.process_value(typer.Context(command), text)

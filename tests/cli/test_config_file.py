@@ -104,6 +104,8 @@ def test_a_variable_can_name_another_file(
         ("[score]\nworkers = true", "[score]: workers = True: "),
         ("[score]\nno-resume = 'perhaps'", "[score]: no-resume = 'perhaps': "),
         ("[score]\nhelp = true", "[score]: no such option 'help'"),
+        ("[xyz]\n", "no such command 'xyz'; `ioi-eval --help` lists them\n"),
+        ("[score]\nxyz = 1", "[score]: no such option 'xyz'; `ioi-eval score --help` lists them\n"),
     ],
 )
 def test_wrong_files_are_named(start: Start, tmp_path: Path, text: str, message: str) -> None:

@@ -56,7 +56,8 @@ def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
         ("explain dump.jsonl", "no such command 'explain'. Did you mean 'apps explain'?"),
         ("apps show", "no such command 'apps show'. Did you mean 'show'?"),
         ("cluster stat", "no such command 'cluster stat'. Did you mean 'cluster status'?"),
-        ("xyz", "no such command 'xyz'; there are: score, run-tests, show, "),
+        ("xyz", "no such command 'xyz'; `ioi-eval --help` lists them\n"),
+        ("cluster xyz", "no such command 'cluster xyz'; `ioi-eval cluster --help` lists them\n"),
         ("--verson", "no such option '--verson'. Did you mean '--version'?"),
         ("select out --limt=3", "no such option '--limt'. Did you mean '--limit'?"),
         ("select out --time_scale 2", "no such option '--time_scale'"),
@@ -71,7 +72,10 @@ def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
     ],
 )
 def test_what_may_be_meant(start: Start, typed: str, message: str) -> None:
-    """The message about an unknown command or option names a similar one, or the commands that have that option."""
+    """The message about an unknown command or option names a similar one, or the commands that have that option.
+
+    If nothing is similar, it names the help instead of all two dozen commands.
+    """
     ended = start(*typed.split())
     assert (ended.returncode, ended.stdout) == (2, "")
     assert f"\nError: {message}" in ended.stderr
