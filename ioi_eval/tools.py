@@ -144,7 +144,7 @@ class Tools:
         except TransientError as error:
             if was_not_found(error):
                 where = "this machine" if target.name == LOCAL else target.name
-                advice = "" if "/" in python else f"install it there (Debian, Ubuntu: apt install {python}), or "
+                advice = "" if "/" in python else "install it there, or "
                 return f"the interpreter {python} cannot be started on {where}; {advice}give another one with --python"
             raise SetupError(f"the interpreter {python} cannot be started in a box: {error}") from error
         try:
