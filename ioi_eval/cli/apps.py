@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.apps_options import Problems, Rules, ScoredProblems, ScoreRules
+from ioi_eval.cli.apps_options import Problems, Rules
 from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions, sandbox_options_of
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 _WHERE = OptionGroup(sandbox_options_of, {"profile": ProfileChoice.BUNDLED, "patience": PATIENCE_S})
+_PROBLEMS = OptionGroup(Problems, {"config": None})
+_RULES = OptionGroup(Rules, {"compat": None, "fail_fast": False, "conventions": False})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +40,8 @@ class AppsScoreCall(RunOptions):
             " (with -t ID); a folder of ID/solution.py; or several of these.",
         ),
     ]
-    problems: Annotated[ScoredProblems, OptionGroup(ScoredProblems)]
-    rules: Annotated[ScoreRules, OptionGroup(ScoreRules)] = field(default_factory=ScoreRules)
+    problems: Annotated[Problems, OptionGroup(Problems)]
+    rules: Annotated[Rules, OptionGroup(Rules)] = field(default_factory=Rules)
     pass_at: Annotated[
         list[int] | None,
         typer.Option(
@@ -102,7 +104,7 @@ def score(call: AppsScoreCall) -> int:
 class AuditCall:
     """What the user asks for: a group of options."""
 
-    problems: Annotated[Problems, OptionGroup(Problems)]
+    problems: Annotated[Problems, _PROBLEMS]
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="Write the list to FILE, and the journal to FILE.run."),
@@ -110,7 +112,7 @@ class AuditCall:
     solutions: Annotated[
         int | None, typer.Option("--solutions", metavar="N", min=1, help="At most N solutions of each problem.")
     ] = None
-    rules: Annotated[Rules, OptionGroup(Rules)] = field(default_factory=Rules)
+    rules: Annotated[Rules, _RULES] = field(default_factory=Rules)
     sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)
     bar: options.Bar = None
 
@@ -145,8 +147,8 @@ class ExplainCall:
             " (with -t ID); a folder of ID/solution.py.",
         ),
     ]
-    problems: Annotated[Problems, OptionGroup(Problems)]
-    rules: Annotated[Rules, OptionGroup(Rules)] = field(default_factory=Rules)
+    problems: Annotated[Problems, _PROBLEMS]
+    rules: Annotated[Rules, _RULES] = field(default_factory=Rules)
     compat: Annotated[
         list[str] | None,
         typer.Option("--compat", metavar="P", help="Compare with this grader; may be repeated. By default with all."),

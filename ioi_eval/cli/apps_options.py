@@ -29,7 +29,7 @@ SPLITS = ("test", "train")
 
 @dataclass(frozen=True, kw_only=True)
 class Problems:
-    """The problems that the user selected from a data set: a group of options."""
+    """The problems that the user selected from a data set: a group of options. Some commands have no `--config`."""
 
     dataset: Annotated[
         str,
@@ -73,7 +73,16 @@ class Problems:
             help="Leave out the problems that FILE excludes; `apps audit --out FILE` writes it.",
         ),
     ] = None
-    config: Path | None = None
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "-c",
+            "--config",
+            metavar="YAML",
+            help="A configuration file of mcpbr: its sample_size, timeout_seconds, filter_difficulty, task_ids,"
+            " sampling_strategy, random_seed are used. Options of the command take precedence.",
+        ),
+    ] = None
 
     @cached_property
     def configuration(self) -> Configuration:
@@ -152,22 +161,6 @@ class Problems:
         return {"dataset": self.dataset, "split": self.split, **chosen, "excluded": len(self.excluded)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoredProblems(Problems):
-    """The problems, with a configuration file that may select them."""
-
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            "-c",
-            "--config",
-            metavar="YAML",
-            help="A configuration file of mcpbr: its sample_size, timeout_seconds, filter_difficulty, task_ids,"
-            " sampling_strategy, random_seed are used. Options of the command take precedence.",
-        ),
-    ] = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """How programs are run and judged: a group of options, some of which only some commands have."""
@@ -200,9 +193,27 @@ class Rules:
     ] = "python3"
     near_limit_repeats: options.NearLimitRepeats = 1
     isolation: options.LeastIsolation = None
-    compat: str | None = None
-    fail_fast: bool = False
-    conventions: bool = False
+    compat: Annotated[
+        str | None,
+        typer.Option(
+            "--compat",
+            metavar="P",
+            help="Give another grader's verdicts: hendrycks, eval-protocol, eval-protocol-page, livecodebench or "
+            "mcpbr.",
+        ),
+    ] = None
+    fail_fast: Annotated[
+        bool,
+        typer.Option("--fail-fast", help="Stop at a program's first failed test; its other tests count as not passed."),
+    ] = False
+    conventions: Annotated[
+        bool,
+        typer.Option(
+            "--conventions",
+            help="Run programs as the data set's own solutions need it: a top-level return ends the program, and "
+            "__starting_point is called.",
+        ),
+    ] = False
 
     def settings(self, configuration: Configuration | None = None) -> AppsSettings:
         """The settings for the executor.
@@ -232,30 +243,3 @@ class Rules:
             near_limit_repeats=self.near_limit_repeats,
             isolation=self.isolation or Isolation.REDUCED,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreRules(Rules):
-    """The rules of a run, which may be those of another grader."""
-
-    compat: Annotated[
-        str | None,
-        typer.Option(
-            "--compat",
-            metavar="P",
-            help="Give another grader's verdicts: hendrycks, eval-protocol, eval-protocol-page, livecodebench or "
-            "mcpbr.",
-        ),
-    ] = None
-    fail_fast: Annotated[
-        bool,
-        typer.Option("--fail-fast", help="Stop at a program's first failed test; its other tests count as not passed."),
-    ] = False
-    conventions: Annotated[
-        bool,
-        typer.Option(
-            "--conventions",
-            help="Run programs as the data set's own solutions need it: a top-level return ends the program, and "
-            "__starting_point is called.",
-        ),
-    ] = False

@@ -59,14 +59,14 @@ def _contest(out: Path, sandbox: SandboxOptions, watch: Watch) -> int:
 def _apps(out: Path, sandbox: SandboxOptions, watch: Watch) -> int:
     from ioi_eval.cli import apps_scoring
     from ioi_eval.cli.apps import AppsScoreCall
-    from ioi_eval.cli.apps_options import ScoredProblems, ScoreRules
+    from ioi_eval.cli.apps_options import Problems, Rules
 
     files = write_sample(out)
     code = apps_scoring.score(
         AppsScoreCall(
             dumps=[str(files / "dump.jsonl")],
-            problems=ScoredProblems(dataset=str(files / "problems.jsonl")),
-            rules=ScoreRules(timeout=TIME_LIMIT_S),
+            problems=Problems(dataset=str(files / "problems.jsonl")),
+            rules=Rules(timeout=TIME_LIMIT_S),
             out=out / "apps",
             sandbox=sandbox,
             watch=watch,
