@@ -122,6 +122,10 @@ class LostDataError(UnavailableError):
     `UnavailableError`, because every other job that needs the file would fail too."""
 
 
+class ColumnWarning(UserWarning):
+    """A column is not read, and probably an optional one was meant. Commands print it as a line on stderr."""
+
+
 ODD_DATA = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 """What Python raises for unusual data: huge integers, deep nesting, lone surrogates, NaN."""
 

@@ -60,7 +60,8 @@ def survey(source: Source, *, id_column: str = "uuid") -> Mapping[str | None, in
     """
     named = Need(columns=(id_column,), advice="Name one of them with --id-column, or leave it out")
     needs = _NEEDS if id_column == "uuid" else (*_NEEDS, named)
-    check_first_rows(source.iterate(PROBLEM_COLUMNS), source.describe(), needs)
+    rows, read = source.iterate(PROBLEM_COLUMNS), submission_columns(id_column)
+    check_first_rows(rows, source.describe(), needs, optional=(id_column, "language"), read=read)
     counts: Counter[str | None] = Counter()
     for row in source.iterate((id_column, *PROBLEM_COLUMNS, *PROGRAM_COLUMNS)):
         problem, count = None, 1

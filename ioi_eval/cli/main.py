@@ -8,6 +8,7 @@ import logging
 import re
 import signal
 import sys
+import warnings
 from collections import UserDict
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -23,7 +24,7 @@ from ioi_eval.cli.other_names import refuse_other_names
 from ioi_eval.cli.parsing import CliCommand, CliGroup
 from ioi_eval.cli.settings import default_map
 from ioi_eval.config_file import read_config_file
-from ioi_eval.errors import InputError
+from ioi_eval.errors import ColumnWarning, InputError
 from ioi_eval.version import __version__
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -159,11 +160,20 @@ def _refuse_empty_words(arguments: Sequence[str]) -> None:
             raise SystemExit(WRONG_CALL)
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any) -> None:
+    """Print a warning of ours as a line of ours; others as Python does."""
+    if issubclass(category, ColumnWarning):
+        tell(str(message))
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, *where[:2]))
+
+
 def main() -> None:
     """Run the installed command. Text that a terminal cannot show (a file name that is not UTF-8) is escaped."""
     gc.set_threshold(*_COLLECT)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent that ignores it would cost us all exit codes of children
     logging.getLogger(_RETRIES).setLevel(logging.ERROR)
+    warnings.showwarning = _show_warning
     _refuse_empty_words(sys.argv[1:])
     if message := refuse_other_names(sys.argv[1:]):
         tell(message)

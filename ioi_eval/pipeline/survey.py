@@ -12,7 +12,7 @@ from ioi_eval.pipeline.contest import RowSelection
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, sample_rows
-from ioi_eval.problems.submissions import PROGRAM_COLUMNS, stated_language
+from ioi_eval.problems.submissions import OPTIONAL_COLUMNS, PROGRAM_COLUMNS, stated_language, submission_columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,9 @@ def survey(source: Source, selection: RowSelection, *, id_column: str = "uuid") 
         RowError: a row cannot be read.
     """
     first = (row for row, _ in selection.rows(source, (id_column, "problem_id", *PROGRAM_COLUMNS)))
-    check_first_rows(first, source.describe(), _needs(id_column))
+    check_first_rows(
+        first, source.describe(), _needs(id_column), optional=OPTIONAL_COLUMNS, read=submission_columns(id_column)
+    )
     counts: Counter[ProblemKey | None] = Counter()
     languages: set[Language] = set()
     without_year = False

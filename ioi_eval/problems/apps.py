@@ -15,7 +15,7 @@ from ioi_eval.errors import ODD_DATA, InputError, internal_error_text
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_tests import read_tests
-from ioi_eval.problems.row import Row, Source, misspelling
+from ioi_eval.problems.row import Row, Source, misspelling, warn_of_misspelled
 
 _ID_COLUMNS = ("problem_id", "id")
 _TESTS = "input_output"
@@ -59,6 +59,7 @@ def read_names(source: Source) -> tuple[tuple[str, str], ...]:
     for index, row in enumerate(source.iterate((*_ID_COLUMNS, "difficulty"))):
         has_tests = has_tests or _TESTS in row.names or bool(row.broken)
         names.append((problem_id(row, index), difficulty_of(row)))
+    warn_of_misspelled(source.describe(), row.names, ("difficulty", "starter_code"), APPS_COLUMNS)
     if not has_tests:
         raise _without_tests(source, row)
     return tuple(names)

@@ -6,12 +6,12 @@ wrong (no `--id-column`, two files swapped), and without this check it would rep
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import islice
 
 from ioi_eval.errors import InputError
-from ioi_eval.problems.row import Row, misspelling
+from ioi_eval.problems.row import Row, misspelling, warn_of_misspelled
 
 FIRST = 100
 """How many rows are checked: no good dump begins with so many unusable rows by chance, and reading them takes no time.
@@ -37,22 +37,25 @@ class Need:
     advice: str
 
 
-def check_first_rows(rows: Iterable[Row], source: str, needs: Iterable[Need]) -> None:
-    """Refuse a dump if none of its first rows has what every row needs.
+def check_first_rows(
+    rows: Iterable[Row], source: str, needs: Iterable[Need], *, optional: Iterable[str], read: Collection[str]
+) -> None:
+    """Refuse a dump if none of its first rows has what every row needs; warn of misspelled optional columns.
 
     Args:
         rows: of the dump. A column that was read must have a value; of others, the name is enough.
         source: name of the dump, for the message.
         needs: checked in this order.
+        optional, read: as in `warn_of_misspelled`.
 
     Raises:
         InputError: names the missing columns, which of them are null, the existing columns, and what to do.
     """
     first = list(islice(rows, FIRST))
+    names = dict.fromkeys(name for row in first for name in row.names)
     for need in needs:
         if first and not any(_has(row, column) for row in first for column in need.columns):
             of = f"none of the first {len(first)} rows" if len(first) > 1 else "no row"
-            names = dict.fromkeys(name for row in first for name in row.names)
             null = [column for column in need.columns if column in names]
             why = f" ({' and '.join(null)} {'is' if len(null) == 1 else 'are'} null there)" if null else ""
             similar = "" if null else next(filter(None, (misspelling(column, names) for column in need.columns)), "")
@@ -60,6 +63,7 @@ def check_first_rows(rows: Iterable[Row], source: str, needs: Iterable[Need]) ->
                 f"{source}: {of} has {' or '.join(need.columns)}{why}{similar}; "
                 f"the columns are: {', '.join(names) or 'none'}. {need.advice}"
             )
+    warn_of_misspelled(source, names, optional, read)
 
 
 def _has(row: Row, column: str) -> bool:

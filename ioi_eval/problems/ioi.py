@@ -18,7 +18,7 @@ from ioi_eval.model import Problem, ProblemKey, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.case_data import TestData
 from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared_columns
 from ioi_eval.problems.output_files import with_kind_argument
-from ioi_eval.problems.row import Row, Source, misspelling, problem_key
+from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
 from ioi_eval.problems.testcases import collect_tests
 
 PROBLEM_COLUMNS = (
@@ -99,6 +99,8 @@ def problems_without_tests(
             drafts[key] = _draft(key, group)
         except InputError as error:
             unusable[key] = _placed(key, error, group)
+        else:
+            warn_of_misspelled(problem_source.describe(), group.names, PROBLEM_COLUMNS, PROBLEM_COLUMNS)
     return ProblemSet(problems=drafts, unusable=unusable, passed_over=passed_over)
 
 

@@ -11,14 +11,15 @@ import difflib
 import math
 import reprlib
 import sys
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.errors import InputError, RowError
+from ioi_eval.errors import ColumnWarning, InputError, RowError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import ProblemKey
 
@@ -194,9 +195,29 @@ class Row:
 
 def misspelling(column: str, names: Iterable[str]) -> str:
     """Text for messages that a column is missing: the column that may be meant; empty if none has a similar name."""
+    near = _similar(column, names)
+    return f", or {column} is misspelled as {near}" if near else ""
+
+
+def warn_of_misspelled(source: str, names: Collection[str], optional: Iterable[str], read: Collection[str]) -> None:
+    """Warn of columns that are not read, if optional columns with similar names are missing; of each once.
+
+    Args:
+        source: for the message.
+        names: of all columns of a row.
+        optional: the optional columns.
+        read: all columns that are read.
+    """
+    others = [name for name in names if name not in read]
+    for column in optional:
+        if column not in names and (near := _similar(column, others)):
+            warnings.warn(f"{source}: column {near} is not read. Did you mean {column}?", ColumnWarning, stacklevel=1)
+
+
+def _similar(column: str, names: Iterable[str]) -> str | None:
     by_name = {name.lower(): name for name in names}
     near = difflib.get_close_matches(column.lower(), by_name, n=1, cutoff=_SIMILAR)
-    return f", or {column} is misspelled as {by_name[near[0]]}" if near else ""
+    return by_name[near[0]] if near else None
 
 
 @lru_cache(maxsize=4096, typed=True)

@@ -47,6 +47,9 @@ _NAME = re.compile(r"\w[\w.+-]{0,254}", re.ASCII)
 PROGRAM_COLUMNS = (*SOURCE_COLUMNS, "generation", "messages", *OUTPUT_COLUMNS)
 """Every row has at least one of these columns."""
 
+OPTIONAL_COLUMNS = ("year", "language", "target_subtask", "subtask", "source_files")
+"""Columns that a row may lack, and that change how it is judged."""
+
 
 def submission_columns(id_column: str) -> tuple[str, ...]:
     """The columns that `submission_from_row` and `target_subtask` read."""

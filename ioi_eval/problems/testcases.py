@@ -13,7 +13,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
 from ioi_eval.model import ProblemKey, Subtask, TestCase
 from ioi_eval.problems.case_data import Contents, KnownTests, TestData
-from ioi_eval.problems.row import Row, Source, misspelling
+from ioi_eval.problems.row import Row, Source, misspelling, warn_of_misspelled
 
 TEST_COLUMNS = (
     "year",
@@ -71,6 +71,8 @@ def collect_tests(
             _add(data, name, row, contents)
         except InputError as error:
             data.error = data.error or error
+        if len(data.cases) == 1:
+            warn_of_misspelled(chosen.describe(), row.names, TEST_COLUMNS, TEST_COLUMNS)
         if is_new and data.error is None and len(data.cases) == len(names[key]):
             when_complete(key, data)
     for key, data in left.items():

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import DEFAULT_YEAR, Problem, ProblemKey, Submission
+from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet
-from ioi_eval.problems.row import Row, Source
-from ioi_eval.problems.submissions import fitted, submission_from_row
+from ioi_eval.problems.row import Row, Source, warn_of_misspelled
+from ioi_eval.problems.submissions import OPTIONAL_COLUMNS, fitted, submission_columns, submission_from_row
 from ioi_eval.validate.results import STATED_RESULT_COLUMNS, StatedResult, stated_result
 
 COLUMNS = ("expected_subtasks", "expected_total", "expected")
@@ -86,6 +88,9 @@ def read_solutions(
     solutions: list[StatedSolution] = []
     refused: list[str] = []
     silent = 0
+    names = dict.fromkeys(name for row in islice(source.iterate(), FIRST) for name in row.names)
+    optional = (*COLUMNS, *OPTIONAL_COLUMNS)
+    warn_of_misspelled(source.describe(), names, optional, (*optional, *submission_columns(id_column)))
     for row in source.iterate():
         try:
             named_by = id_column if row.has(id_column) else "label"

@@ -163,7 +163,11 @@ def test_a_dry_run_says_what_would_be_judged_and_writes_nothing(score: Start, wr
     ended = score(dump, "--dry-run")
     assert ended.returncode == 0
     assert ended.stdout.splitlines()[2].split() == ["2024/add", "2", "1", "0"]
+    assert "is not read" not in ended.stderr
     assert not (tmp_path / "out").exists()
+    dump = write("dump.jsonl", *(submission_row(name, langauge="python", other=1) for name in "ab"))
+    lines = score(dump, "--dry-run").stderr.splitlines()
+    assert lines.count(f"ioi-eval: {dump}: column langauge is not read. Did you mean language?") == 1
     ended = score(dump, "--dry-run", "--push-to-hub", "results")
     assert ended.returncode == 2
     assert "results is not the name of a data set to push results to: it has the form owner/name" in ended.stderr

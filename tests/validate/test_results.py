@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.errors import InputError, RowError
+from ioi_eval.errors import ColumnWarning, InputError, RowError
 from ioi_eval.model import (
     CompileOutcome,
     Submission,
@@ -215,6 +215,13 @@ def test_results_are_matched_by_label_or_id() -> None:
     reading = read_solutions(solutions, KNOWN, against=results)
     assert [(one.name, one.statements) for one in reading.solutions] == [("correct/a.cpp", 3), ("u1", 3)]
     assert (reading.silent, reading.unmatched) == (1, 1)
+
+
+def test_a_misspelled_statement_is_named() -> None:
+    """The solution would be compared with its other statements only."""
+    row = {**BASE, "uuid": "u", "expected": "correct", "expected_subtask": {}}
+    with pytest.warns(ColumnWarning, match=r"rows: column expected_subtask is not read.*expected_subtasks\?$"):
+        read_solutions(Rows(row), KNOWN)
 
 
 def test_results_can_be_used_as_solutions() -> None:
