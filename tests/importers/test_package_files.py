@@ -20,7 +20,7 @@ import pytest
 
 import ioi_eval.importers
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.importers import cms, italian_yaml, kattis, library_checker, package_files, tps
+from ioi_eval.importers import italian_yaml, kattis, library_checker, package_files
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.package_files import open_files
 from tests.importers.packages import put_socket
@@ -53,15 +53,6 @@ def test_one_module_opens_files(path: Path) -> None:
     else:
         assert not named & OPENS
         assert imported & PLACES <= ({"subprocess"} if path.name == "name_patterns.py" else set())
-
-
-READERS: list[tuple[Callable[..., object], str]] = [
-    (cms.import_package, "problem.json"),
-    (tps.import_package, "problem.json"),
-    (italian_yaml.import_package, "task.yaml"),
-    (kattis.import_package, "problem.yaml"),
-    (library_checker.import_package, "info.toml"),
-]
 
 
 def secret(tmp_path: Path) -> Path:
@@ -109,20 +100,6 @@ def to_itself(tmp_path: Path, at: Path) -> None:
 
 
 TRAPS = [fifo, device, to_a_secret, to_a_secret_by_dots, to_a_fifo_inside, a_socket, to_itself]
-
-
-@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.__name__)
-@pytest.mark.parametrize(("read", "root_file"), READERS, ids=lambda value: getattr(value, "__module__", None))
-def test_the_root_file_must_be_a_regular_file(
-    tmp_path: Path, read: Callable[..., object], root_file: str, trap: Callable[[Path, Path], None]
-) -> None:
-    """Every importer names the file and reads nothing of it."""
-    where = tmp_path / "package"
-    where.mkdir()
-    trap(tmp_path, where / root_file)
-    with pytest.raises(InputError, match=f"package: {root_file} cannot be read: ") as caught:
-        read(where, year=2024)
-    assert "root:" not in str(caught.value)
 
 
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.__name__)
