@@ -42,6 +42,7 @@ class TestGroup:
         tests: names of the tests directly in it, in order: paths below `data/` without an ending.
         groups: the folders in it, in order.
         configured: whether it has its own configuration file.
+        one_result: whether the package's own grader gets only the lowest result of its tests.
     """
 
     __test__ = False
@@ -51,6 +52,7 @@ class TestGroup:
     tests: tuple[str, ...]
     groups: tuple[TestGroup, ...]
     configured: bool = False
+    one_result: bool = False
 
     @property
     def all_tests(self) -> tuple[str, ...]:

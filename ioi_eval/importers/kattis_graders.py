@@ -1,9 +1,10 @@
 """A Kattis package's own graders: programs that compute the result of a group from the results of its tests.
 
 What such a program computes is only known by running it. Most of them compute the same: the lowest score times the
-group's points, rounded down to whole points or not rounded. So the program is run in a box on made-up results that
-distinguish these rules from others; a grader with another rule is refused by name. For groups of groups the grader may
-compute the sum, like the default grader.
+group's points, rounded down to whole points or not rounded; full marks are 1, or a number in the group's `grader_flags`
+(`rescale 1000 30`). So the program is run in a box on made-up results that distinguish these rules from others; a
+grader with another rule is refused by name. For groups of groups the grader may compute the sum, like the default
+grader. If a group's only group takes the minimum of its tests, the grader may be for a single result.
 """
 
 from __future__ import annotations
@@ -56,21 +57,51 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
     if not groups:
         return {}
     source = _source(package)
-    cases = _cases()
-    different = list(dict.fromkeys(group.flags for group in groups))
-    questions = [(flags, results) for flags in different for results in cases]
-    answers = _answers(package.where, package.read(source), questions)
-    by_flags = {flags: answers[index * len(cases) :][: len(cases)] for index, flags in enumerate(different)}
-    return {group.path: _rule(f"{source} for {group.path}", cases, by_flags[group.flags]) for group in groups}
+    grader = package.read(source)
+    full_scores = _full_scores(package.where, grader, groups)
+    cases = [_cases(full, one_result=group.one_result) for group, full in zip(groups, full_scores, strict=True)]
+    questions = [(group.flags, results) for group, several in zip(groups, cases, strict=True) for results in several]
+    answers = _answers(package.where, grader, questions)
+    return {
+        group.path: _rule(f"{source} for {group.path}", group, full, cases[index], answers[index * _CASES :][:_CASES])
+        for index, (group, full) in enumerate(zip(groups, full_scores, strict=True))
+    }
+
+
+def _full_scores(where: Path, grader: bytes, groups: Sequence[TestGroup]) -> list[int]:
+    """For each group the score that means full marks: a number in its flags that gives all its points, or else 1."""
+    numbers = [[int(flag) for flag in group.flags if flag.isdecimal() and int(flag) > 1] for group in groups]
+    questions: list[tuple[Flags, Results]] = [
+        (group.flags, (("AC", float(number)),))
+        for group, several in zip(groups, numbers, strict=True)
+        for number in several
+    ]
+    answers = iter(_answers(where, grader, questions) if questions else ())
+    fitting = [
+        [number for number in several if next(answers) == _most(group)]
+        for group, several in zip(groups, numbers, strict=True)
+    ]
+    return [several[0] if several else 1 for several in fitting]
+
+
+def _most(group: TestGroup) -> float:
+    """The upper end of the group's `range`; infinite if none is stated."""
+    try:
+        return float(str(group.config.get("range", "")).split()[-1])
+    except (IndexError, ValueError):
+        return math.inf
 
 
 def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
     """The groups. If the package's own grader only computes sums, groups of groups get the default grading.
 
+    A group whose only group takes the minimum of its tests has these tests itself.
+
     Raises:
         UnsupportedError: there is no such grader in Python, or it does not compute the sum.
         SetupError: it could not be tried on this machine.
     """
+    root = replace(root, groups=tuple(map(_joined, root.groups)))
     outer = [group for group in root.walk() if group.groups and group.config["grading"] == "custom"]
     if not outer:
         return root
@@ -78,6 +109,8 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
     questions: list[tuple[Flags, Results]] = []
     expected: list[float] = []
     for group in outer:
+        if _is_worth_nothing(group):
+            continue
         counted = slice(-1, None) if "ignore_sample" in group.flags else slice(None)
         worth = [not _is_worth_nothing(inner) for inner in group.groups]
         for results in _points_of(worth):
@@ -92,6 +125,18 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
                 " without the samples)"
             )
     return _with_default_grading(root, {group.path for group in outer})
+
+
+def _joined(group: TestGroup) -> TestGroup:
+    groups = tuple(map(_joined, group.groups))
+    only = groups[0] if len(groups) == 1 and not group.tests and group.config["grading"] == "custom" else None
+    if only is None or only.groups or only.config["grading"] != "default" or not only.aggregations:
+        return replace(group, groups=groups)
+    if (aggregation := only.aggregations[-1]) != "min":
+        raise UnsupportedError(f"{only.path} takes the {aggregation} of its tests for {_FOLDER}/; min is supported")
+    flags = only.config["output_validator_flags"]
+    config = {**group.config, "output_validator_flags": flags}
+    return replace(only, path=group.path, config=config, configured=group.configured, one_result=True)
 
 
 def _with_default_grading(group: TestGroup, paths: Collection[str]) -> TestGroup:
@@ -133,7 +178,7 @@ def _source(package: Package) -> str:
     return sources[0]
 
 
-def _cases() -> list[Results]:
+def _cases(full_score: int, *, one_result: bool) -> list[Results]:
     """Results that distinguish our rule from others: sums, means, maxima, the last test, rounding to the nearest."""
     random_ = random.Random(1)
     fixed: list[Results] = [
@@ -147,9 +192,11 @@ def _cases() -> list[Results]:
         (("TLE", 0.0), ("AC", 1.0)),
         (("AC", 0.0),),
     ]
-    while len(fixed) < _CASES:
-        fixed.append(tuple(("AC", random_.randrange(1001) / 1000) for _ in range(random_.randrange(1, 6))))
-    return fixed
+    cases = [case for case in fixed if not one_result or len(case) == 1]
+    while len(cases) < _CASES:
+        count = 1 if one_result else random_.randrange(1, 6)
+        cases.append(tuple(("AC", random_.randrange(1001) / 1000) for _ in range(count)))
+    return [tuple((verdict, round(score * full_score, 6)) for verdict, score in case) for case in cases]
 
 
 def _answers(where: Path, grader: bytes, questions: Sequence[tuple[Flags, Results]]) -> list[float | None]:
@@ -185,17 +232,24 @@ async def _run(job: Job) -> str:
         return (await sandbox.execute(job, sandbox.targets()[0])).run.stdout
 
 
-def _rule(what: str, cases: Sequence[Results], scores: Sequence[float | None]) -> GradedGroup:
+def _rule(
+    what: str, group: TestGroup, full_score: int, cases: Sequence[Results], scores: Sequence[float | None]
+) -> GradedGroup:
     full = scores[0]
     if full is None or full < 0 or not full.is_integer():
         raise UnsupportedError(f"{what} gives {full} for full marks; whole points are supported")
-    exact = [min(score for _, score in results) * full for results in cases]
+    if full == 0 and 0 < _most(group) < math.inf:
+        raise UnsupportedError(
+            f"{what} gives 0 points for the score {full_score}, though the group is worth up to {_most(group):g}; full"
+            " marks of 1, or of a number in its grader_flags, are supported"
+        )
+    exact = [min(score for _, score in results) * full / full_score for results in cases]
     for rounded, wanted in ((True, [float(math.floor(points)) for points in exact]), (False, exact)):
         tolerance = 0 if rounded else _PRINTED
         wrong = [index for index, score in enumerate(scores) if score is None or abs(score - wanted[index]) > tolerance]
         if not wrong:
-            return GradedGroup(points=int(full), rounded=rounded)
+            return GradedGroup(points=int(full), rounded=rounded, full_score=full_score)
     raise UnsupportedError(
         f"{what} gives {scores[wrong[0]]} for {list(cases[wrong[0]])};"
-        f" the lowest score times {full:g}, rounded down or not at all, is supported"
+        f" the lowest score times {full / full_score:g}, rounded down or not at all, is supported"
     )

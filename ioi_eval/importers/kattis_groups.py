@@ -32,13 +32,14 @@ PASS_FAIL = "all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedGroup:
-    """How the package's own grader scores a group: the lowest score of its tests times `points`.
+    """How the package's own grader scores a group: the lowest score of its tests, of `full_score`, times `points`.
 
     `rounded` says whether the result is rounded down to whole points.
     """
 
     points: int
     rounded: bool
+    full_score: int
 
 
 def pass_fail_subtasks(root: TestGroup) -> list[Subtask]:
@@ -239,9 +240,9 @@ def test_columns(
 ) -> dict[str, dict[str, object]]:
     """The columns of test rows: further flags of the output validator, and how its scores are read.
 
-    If the package's own grader multiplies the validator's score, that score is in [0, 1], and is rounded down if the
-    grader rounds the points. Otherwise it is in points, at most the group's points. On samples that are worth nothing,
-    and in a pass-fail problem, it does not count: there only acceptance does.
+    If the package's own grader multiplies the validator's score, full marks are what the grader takes for that, and the
+    score is rounded down if the grader rounds the points. Otherwise the score is in points, at most the group's points.
+    On samples that are worth nothing, and in a pass-fail problem, it does not count: there only acceptance does.
 
     Args:
         root: the root of its test data.
@@ -256,7 +257,9 @@ def test_columns(
         if flags := validator_flags(f"{group.path}", group.config):
             own["checker_args"] = flags
         if group.path in graded:
-            own |= {"score_steps": max(graded[group.path].points, 1)} if graded[group.path].rounded else {}
+            rule = graded[group.path]
+            own |= {"full_score": rule.full_score} if rule.full_score != 1 else {}
+            own |= {"score_steps": max(rule.points, 1)} if rule.rounded else {}
         elif custom and group.tests and group.path.startswith(f"{DATA}/secret"):
             own["full_score"] = _full_score(group)
         elif only_accepts:

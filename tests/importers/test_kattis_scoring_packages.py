@@ -302,6 +302,65 @@ def test_an_own_grader_is_run_on_examples(tmp_path: Path, name: str) -> None:
     assert {test.score_steps for test in problem.tests.values()} == expected
 
 
+RESCALING = """
+import sys
+word, full, worth = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
+lines = [line.split() for line in sys.stdin]
+{}
+print(lines[0][0], "%f" % {})
+"""
+SCALED = {"problem.yaml": "type: scoring\nvalidation: custom score\n", "output_validators/check.py": "exit(42)\n"}
+
+
+@pytest.mark.parametrize("name", ["a group", "the only group in it"])
+def test_an_own_grader_may_rescale_scores(tmp_path: Path, name: str) -> None:
+    """Its flags state the score of full marks. It may get only the minimum of the tests, from a group in the group."""
+    require_full_isolation()
+    inner = {
+        "a group": ("", "min(float(line[1]) for line in lines)"),
+        "the only group in it": ("assert len(lines) == 1", "float(lines[0][1])"),
+    }
+    check, score = inner[name]
+    changes = {**SCALED, "graders/grader.py": RESCALING.format(check, f"int({score} * worth / full + 1e-7)")}
+    for group, tests, worth in (("one", ["1"], 30), ("two", ["1", "2"], 70)):
+        folder = f"data/secret/{group}"
+        own = f"grading: custom\ngrader_flags: rescale 1000 {worth}\nrange: 0 {worth}\naccept_score: 1\n"
+        changes[f"{folder}/testdata.yaml"] = own
+        if check:
+            changes |= {f"{folder}/{test}.{ending}": None for test in tests for ending in ("in", "ans")}
+            changes |= {f"{folder}/all/{test}.{ending}": "1\n" for test in tests for ending in ("in", "ans")}
+            changes[f"{folder}/all/testdata.yaml"] = "grading: default\ngrader_flags: min\nrange: 0 1000\n"
+    nothing = {
+        "data/sample/testdata.yaml": "accept_score: 0\nrange: 0 0\ngrading: custom\ngrader_flags: rescale 1000 0\n"
+    }
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes, **nothing))
+    assert [(one.name, one.points, len(one.tests)) for one in problem.subtasks] == [
+        ("sample", 0.0, 1),
+        ("one", 30.0, 1),
+        ("two", 70.0, 2),
+    ]
+    scales = {
+        test.partition("/")[2].partition("/")[0]: (case.full_score, case.score_steps)
+        for test, case in problem.tests.items()
+    }
+    assert scales == {"1": (0, 0), "one": (1000, 30), "two": (1000, 70)}
+
+
+def test_a_grader_for_scores_of_another_range_is_refused(tmp_path: Path) -> None:
+    """Otherwise the group would be worth nothing; and a maximum is no minimum."""
+    require_full_isolation()
+    grader = RESCALING.format("", "int(float(lines[0][1]) * worth / 1000)")
+    own = "grading: custom\ngrader_flags: rescale 999 30\nrange: 0 30\n"
+    changes = {**SCALED, "data/secret/one/testdata.yaml": own, "graders/grader.py": grader}
+    with pytest.raises(UnsupportedError, match=r"gives 0 points for the score 1, though the group is worth up to 30"):
+        read(tmp_path / "a", SCORING, **changes)
+    largest = {"data/secret/one/all/testdata.yaml": "grading: default\ngrader_flags: max\n"}
+    tests = {f"data/secret/one/{test}.{ending}": None for test in ("1",) for ending in ("in", "ans")}
+    tests |= {f"data/secret/one/all/1.{ending}": "1\n" for ending in ("in", "ans")}
+    with pytest.raises(UnsupportedError, match="data/secret/one/all takes the max of its tests for graders/"):
+        read(tmp_path / "b", SCORING, **changes, **largest, **tests)
+
+
 def test_scores_in_points_are_parts_of_the_group(tmp_path: Path) -> None:
     """Without its own grader, a validator's score is in points, up to the points of the group."""
     changes = {
