@@ -1,4 +1,4 @@
-"""Corrects managers and stubs that use their FIFOs in the opposite order of CMS.
+"""Finds out whether stubs open FIFOs, and corrects managers and stubs that use them in the opposite order of CMS.
 
 CMS gives a manager first the FIFO from the program, then the FIFO to it, and a stub first the FIFO from the manager. In
 CMS a FIFO has no fixed direction. So a manager and a stub may both use the arguments the other way round, as old tasks
@@ -11,14 +11,40 @@ Source: CMS, `cms/grading/tasktypes/Communication.py`; the two tasks of cms-dev/
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
+from ioi_eval.model import ProcessIO, TaskType
+from ioi_eval.problems.task_parameters import Parameter, parameter_key
+
+_SECOND_ARGUMENT = re.compile(r"\bargv[ \t]*\[[ \t]*2[ \t]*\]")
 _OPENED = re.compile(r'\bfopen[ \t]*\([ \t]*argv[ \t]*\[[ \t]*([12])[ \t]*\][ \t]*,[ \t]*"([rw])b?\+?"')
 _ARGUMENT = re.compile(r"\bargv([ \t]*\[[ \t]*)([12])([ \t]*\])")
 _REVERSED = {("1", "w"), ("2", "r")}
 _ROLES = {"manager", "stub"}
 _ENDINGS = (".cpp", ".cc", ".c")
+
+
+def opens_fifos(stub: str) -> bool:
+    """Whether a stub's source gets its FIFOs as arguments. With `std_io` it gets at most one argument, its number."""
+    return _SECOND_ARGUMENT.search(stub) is not None
+
+
+def with_process_io(config: Mapping[str, Any], files: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The configuration of a Communication task, with `fifo_io` if it states nothing and a stub opens FIFOs.
+
+    CMS's loader would take `std_io`. Older versions of CMS had `fifo_io` only, and their packages do not state it.
+
+    Args:
+        config: with flat keys, or with CMS's list of parameters.
+        files: the judge's files: paths as in rows, with contents.
+    """
+    key = parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO)
+    stubs = [text for path, text in files if PurePosixPath(path).stem in ("stub", "grader")]
+    if config.get("task_type") == TaskType.COMMUNICATION and any(map(opens_fifos, stubs)):
+        config = {**({} if "task_type_parameters" in config else {key: ProcessIO.FIFO_IO.value}), **config}
+    return dict(config)
 
 
 def with_our_order(files: Sequence[tuple[str, str]], notes: list[str]) -> list[tuple[str, str]]:

@@ -7,7 +7,6 @@ Source: TPS, `docs/README.md`, `scripts/internal/problem_data.sh`, `scripts/expo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import Expectation
+from ioi_eval.importers.fifo_order import opens_fifos
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package
@@ -28,14 +28,13 @@ from ioi_eval.importers.task import (
     language,
     read_tests,
 )
-from ioi_eval.model import Language, ProcessIO, Subtask, TaskType
+from ioi_eval.model import Language, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _MAPPING = "tests/mapping"
 _CHECKER = "checker/checker.cpp"
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's folder (the tool is in ioi-2022/tps)"
-_SECOND_ARGUMENT = re.compile(r"\bargv[ \t]*\[[ \t]*2[ \t]*\]")
 _CODE_ENDINGS = (".cpp", ".h", ".hpp")
 
 
@@ -86,7 +85,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         shared,
         subtasks=list(subtasks.values()),
         files=_code_files(package, meta, task_type),
-        config=_config(package, meta, shared),
+        config=_config(meta, shared),
         tests=tests,
         solutions=_solutions(package, stated, subtasks, output_only=task_type is TaskType.OUTPUT_ONLY),
     )
@@ -109,7 +108,7 @@ def _flag(meta: Mapping[str, Any], field: str, default: bool) -> bool:
     return value
 
 
-def _config(package: Package, meta: Mapping[str, Any], shared: RowValues) -> RowValues:
+def _config(meta: Mapping[str, Any], shared: RowValues) -> RowValues:
     params = meta.get("type_params") or {}
     if not isinstance(params, dict):
         raise InputError(f"type_params is {params!r} in {ROOT_FILE}; it must be a mapping of names to values")
@@ -126,8 +125,6 @@ def _config(package: Package, meta: Mapping[str, Any], shared: RowValues) -> Row
     elif shared["task_type"] == TaskType.COMMUNICATION:
         fields = (Parameter.NUM_PROCESSES, Parameter.USER_IO)
         config |= {parameter_key(TaskType.COMMUNICATION, field): meta[field] for field in fields if field in meta}
-        if _opens_fifos(package, meta):
-            config.setdefault(parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO), ProcessIO.FIFO_IO.value)
     if meta.get("has_grader") is False:
         config[parameter_key(shared["task_type"], Parameter.COMPILATION)] = "alone"
     return config
@@ -184,21 +181,15 @@ def _grader(meta: Mapping[str, Any]) -> str:
     return f"grader/cpp/{_grader_name(meta)}.cpp"
 
 
-def _opens_fifos(package: Package, meta: Mapping[str, Any]) -> bool:
-    """Whether a Communication task's stub gets its FIFOs as arguments, as in CMS with `fifo_io`.
-
-    With `std_io` a stub gets at most one argument, its number. `problem.json` rarely states which (`user_io`).
-    """
-    return package.has(_grader(meta)) and _SECOND_ARGUMENT.search(package.text(_grader(meta))) is not None
-
-
 def _is_of_2017(package: Package, meta: Mapping[str, Any]) -> bool:
     """Whether a Communication task was made for TPS before it supported several processes.
 
     Its checker judges the manager's output. Source: TPS of 2017, `scripts/templates/run.sh` of its sample *prize*,
     which has none of these fields.
     """
-    return not {"num_processes", "has_checker"} & set(meta) and _opens_fifos(package, meta)
+    if {"num_processes", "has_checker"} & set(meta) or not package.has(_grader(meta)):
+        return False
+    return opens_fifos(package.text(_grader(meta)))
 
 
 def _is_header(path: str) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.cms import import_package
 from ioi_eval.importers.task import ImportedTask
-from ioi_eval.model import Communication, ProblemKey, ScoreType, TaskType
+from ioi_eval.model import Communication, ProblemKey, ProcessIO, ScoreType, TaskType
 from tests.importers.packages import loaded, write_package
 from tests.small_problems import checker_of, manager_of
 
@@ -164,9 +164,13 @@ COMMUNICATION: dict[str, Any] = {
 
 
 def test_communication_package(tmp_path: Path) -> None:
-    """Manager, stub and number of processes. `testlib.h` belongs to the manager."""
+    """Manager, stub and number of processes. `testlib.h` belongs to the manager. A stub that opens FIFOs gets them."""
     problem = loaded(tmp_path, read(tmp_path, **COMMUNICATION))
     assert problem.method == Communication(manager=manager_of(problem), processes=2)
+    stub = {"graders/stub.cpp": '#include "sum.h"\nint main(int argc, char** argv) { return argv[2][0]; }'}
+    problem = loaded(tmp_path, read(tmp_path, **{**COMMUNICATION, **stub}))
+    fifos = Communication(manager=manager_of(problem), processes=2, process_io=ProcessIO.FIFO_IO)
+    assert problem.method == fifos
     assert [file.path for file in manager_of(problem).files] == ["graders/sum.h", "graders/testlib.h"]
     assert [file.path for file in problem.headers] == ["graders/sum.h"]
 
