@@ -55,7 +55,7 @@ def apps_facts(result: AppsResult) -> ResultFacts:
     return ResultFacts(
         verdict=result.verdict,
         fingerprint=result.fingerprint,
-        kind=kind,
+        record_kind=kind,
         is_sandbox_failure=is_sandbox_failure,
         cpu=CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
         ran=count_run(result.tests),

@@ -33,10 +33,6 @@ class StoredResult:
     is_final_je: bool = False
     copied: bool = False
 
-    def counts(self, *, retry_failed: bool) -> bool:
-        """Whether the submission need not be judged again."""
-        return not (self.is_final_je and retry_failed)
-
 
 class StoredLevel(IntEnum):
     """How much is stored for a submission."""
@@ -83,6 +79,11 @@ class Index:
         if (offset := self.final_je.get(keys.submission)) is not None:
             return StoredResult(offset=offset, is_final_je=True)
         return None
+
+    def is_judged(self, keys: Keys, *, retry_failed: bool) -> bool:
+        """Whether a submission need not be judged again. `retry_failed`: a final JE is judged again."""
+        stored = self.find(keys)
+        return stored is not None and not (stored.is_final_je and retry_failed)
 
     def leader_offset(self, keys: Keys) -> int | None:
         """The offset of this program's result, from any submission. Never a JE."""

@@ -1,8 +1,8 @@
 """Judges a dump and writes the results: dump → judging → journal → results.
 
 - `dump` runs it all, for every family of problems, with the `settings` of a run;
-- `dump_reader` reads rows as submissions, `window` chooses the next one, `dump_judge` has them judged, and
-  `result_store` stores the results; copies of a program follow its leader (`window`);
+- `dump_reader` reads rows as submissions, `window` chooses the next one, `leaders` finds those with the same program,
+  `dump_judge` has them judged, and `result_store` stores the results;
 - `family` is the interface of a family of problems; `contest` is the family of contest problems, whose dumps `survey`
   reads once before anything is judged;
 - `result_files` writes the results, in part before others are judged; `writing` writes files; `unchanged` finds out

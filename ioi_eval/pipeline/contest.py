@@ -239,7 +239,7 @@ def contest_facts(result: SubmissionResult) -> ResultFacts:
     return ResultFacts(
         verdict=result.verdict,
         fingerprint=result.fingerprint,
-        kind=kind,
+        record_kind=kind,
         is_sandbox_failure=is_sandbox_failure,
         cpu=CpuSplit.of(result),
         ran=count_run(distinct_outcomes(result)),

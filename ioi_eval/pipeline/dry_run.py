@@ -65,18 +65,13 @@ def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, r
             continue
         candidate = entry.candidate
         problem_plan = problems.setdefault(candidate.problem.key, ProblemPlan())
-        if _is_judged(candidate, index, retry_failed):
+        if index.is_judged(candidate.keys, retry_failed=retry_failed):
             problem_plan.resumed += 1
         elif dedupe and candidate.size is not None and _has_leader(candidate, index, leaders):
             problem_plan.copies += 1
         else:
             problem_plan.to_judge += 1
     return DryRun(problems=problems, refused=refused)
-
-
-def _is_judged(candidate: ContestCandidate, index: Index, retry_failed: bool) -> bool:
-    stored = index.find(candidate.keys)
-    return stored is not None and stored.counts(retry_failed=retry_failed)
 
 
 def _has_leader(candidate: ContestCandidate, index: Index, leaders: set[bytes]) -> bool:

@@ -1,19 +1,25 @@
-"""Judges a dump, with a fixed number of tasks, one window and one journal.
+"""Judges the submissions of a dump that have no stored result yet, and stores their results.
 
-A feeder reads rows in a thread. There are seven cases:
+In: the dump's entries (`ResultFiles.entries`). Out: for each submission a record in the `ResultStore`, from which the
+result files are written afterwards; and `DumpJudge.counts`.
 
-- the row is refused;
-- it is written already, with the result of an earlier run: its entry is `None`;
-- it has no program, and is judged immediately;
-- an earlier run has judged it;
-- an identical program was judged;
-- an identical program is being judged: the row *follows* that one, its leader;
-- otherwise the row waits in the window.
+One task, the feeder, reads entries. A fixed number of other tasks, the workers, judge. What the feeder does with an
+entry is the first of these that applies:
 
-Tasks take rows from the window. A failure of ours becomes a result that has no score. A result is in the journal before
-it counts as done; then its followers get records that refer to it. Followers do not take over a judge error: the first
-of them becomes a leader itself. `StopRule` decides when a run ends because the sandbox, or our own code, fails every
-time.
+1. The row is refused, or was written already with the result of an earlier run (`None`): it is only counted.
+2. An earlier run has judged the submission: it is only counted.
+3. It has no program: it is judged immediately, because nothing is run.
+4. Its program has a result, of another submission: it gets a *copy*, a record that refers to that result.
+5. Its program waits or is being judged, for another submission, the leader: it follows that one (`leaders.py`).
+6. Otherwise it leads, and waits in the window, from which the workers take it.
+
+What always holds:
+
+- A result is stored before it is counted and before its copies are.
+- A failure of ours becomes a result without a score. Followers do not take over such a result, nor any other JE: they
+  are handled as in 4 to 6 again, so the first of them leads.
+
+`StopRule` decides when a run ends because the sandbox, or our own code, fails every time.
 """
 
 from __future__ import annotations
@@ -28,11 +34,12 @@ from typing import Generic
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, ResultT
+from ioi_eval.pipeline.leaders import Leaders
 from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, with_progress
 from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.settings import RunCounts, Settings
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.window import CandidateT, Leaders, Window
+from ioi_eval.pipeline.window import CandidateT, Window
 
 BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024
@@ -84,7 +91,7 @@ class StopRule:
             self._failed_problems.add(bug_in_problem)
         elif facts.is_sandbox_failure:
             self._failures += 1
-        elif facts.kind is not None and was_in_sandbox:
+        elif facts.record_kind is not None and was_in_sandbox:
             self._failures = 0
             self._failed_problems.clear()
         if len(self._failed_problems) >= MAX_FAILED_PROBLEMS:
@@ -98,7 +105,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     Args:
         family: the dump, and how it is judged.
         store: stores the results.
-        entries: of the dump, in its order; `None` for a row that is written already.
+        entries: of the dump, in its order; `None` for one whose result was written already.
         settings: of the run.
         progress: counts the rows.
         restore: recreates test data that was deleted from the cache; called in a thread.
@@ -118,10 +125,10 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         self.store, self.settings, self.progress = store, settings, progress
         self._family, self._entries = family, entries
         self._window: Window[CandidateT] = Window()
-        self._leaders: Leaders[CandidateT] = Leaders(store.journal)
+        self._leaders: Leaders[CandidateT] = Leaders(store.journal, enabled=settings.dedupe)
         self._stop_rule = StopRule()
         self._changed = asyncio.Condition()
-        self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # results of this run for rows without a program
+        self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # of each problem, what a row without a program gets
         self._restore, self._restoring, self._restored = restore, asyncio.Lock(), 0
         self._in_flight = 0
         self._all_read = False
@@ -160,7 +167,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     # ------------------------------------------------------------------ reading
 
     async def _feed(self) -> None:
-        while not self.counts.stopped_by and (batch := await in_thread(self._batch)):
+        while not self.counts.stopped_by and (batch := await in_thread(self._next_batch)):
             copies: list[tuple[CandidateT, int]] = []
             empty: list[CandidateT] = []
             self.progress.skip(RESUMED, batch.count(None))
@@ -171,13 +178,13 @@ class DumpJudge(Generic[CandidateT, ResultT]):
                 if isinstance(entry, Refused):
                     self.progress.advance(REFUSED)
                     self.settings.events.emit("row_refused", message=entry.message)
-                elif self._is_judged(entry):
+                elif self.store.journal.index.is_judged(entry.keys, retry_failed=self.settings.retry_failed):
                     self.counts.resumed += 1
                     self.progress.advance(RESUMED)
-                elif (leader_offset := self._leader_offset(entry)) is not None:
-                    copies.append((entry, leader_offset))
                 elif entry.size is None:
                     empty.append(entry)
+                elif (leader_offset := self._leaders.result_offset(entry)) is not None:
+                    copies.append((entry, leader_offset))
                 else:
                     await self._enqueue(entry)
             await self._record_copies(copies)
@@ -187,8 +194,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             self._changed.notify_all()
 
     async def _judge_empty(self, candidates: Sequence[CandidateT]) -> None:
-        """Judge the rows of a batch without a program: immediately, as nothing is run, and only one for each problem,
-        because the results of the others are the same."""
+        """Judge the rows of a batch without a program: only the first for each problem, the others get copies."""
         same: list[tuple[CandidateT, int]] = []
         for candidate in candidates:
             if self.counts.stopped_by:
@@ -196,7 +202,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             if (known := self._empty.get(candidate.keys.program)) is not None:
                 same.append((candidate, known[1]))
                 continue
-            judged, leader_offset = await in_thread(self._write, candidate, await self._judge(candidate))
+            judged, leader_offset = await in_thread(self._store, candidate, await self._judge(candidate))
             if self.settings.dedupe and leader_offset is not None:
                 self._empty[candidate.keys.program] = judged, leader_offset
             self._count(candidate, judged)
@@ -205,9 +211,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         for copy, _ in same:
             self._count(copy, self._empty[copy.keys.program][0])
 
-    def _batch(self) -> list[CandidateT | Refused | None]:
-        """The next rows: few enough for memory, enough to outweigh a change of threads. While the next one may wait for
-        its problem, it is only one.
+    def _next_batch(self) -> list[CandidateT | Refused | None]:
+        """The next entries; none at the end. Only one, as long as reading a row may wait for its problem.
 
         Rows that were written already are counted here: if the run is interrupted meanwhile, the batch is lost.
         """
@@ -222,19 +227,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
                 break
         return batch
 
-    def _is_judged(self, entry: CandidateT) -> bool:
-        """Whether an earlier run has judged a submission."""
-        stored = self.store.journal.index.find(entry.keys)
-        return stored is not None and stored.counts(retry_failed=self.settings.retry_failed)
-
-    def _leader_offset(self, candidate: CandidateT) -> int | None:
-        """The record that a submission copies, of one with the same program; `None` if there is none yet."""
-        return self._leaders.offset(candidate) if self._may_copy(candidate) else None
-
-    def _may_copy(self, candidate: CandidateT) -> bool:
-        return self.settings.dedupe and candidate.size is not None
-
     async def _enqueue(self, candidate: CandidateT) -> None:
+        """Let a submission lead or follow, once there is room; its program may get a result meanwhile."""
         async with self._changed:
             await self._changed.wait_for(
                 lambda: self.counts.stopped_by or (not self._window.full and self._leaders.waiting < FOLLOWERS)
@@ -245,14 +239,14 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             await self._record_copies([(candidate, leader_offset)])
 
     def _lead_or_follow(self, candidate: CandidateT) -> int | None:
-        """Put a submission into the window, or let it wait for its leader.
+        """Let a submission lead, and put it into the window, or let it follow its leader.
 
         Returns:
-            The record that it copies, if its leader was judged while it waited; `None` if it will be judged or follows.
+            If its program has a result, the offset of that, of which the caller makes a copy; `None` otherwise.
         """
-        if (leader_offset := self._leader_offset(candidate)) is not None:
+        if (leader_offset := self._leaders.result_offset(candidate)) is not None:
             return leader_offset
-        if not self._may_copy(candidate) or self._leaders.lead(candidate):
+        if self._leaders.lead(candidate):
             self.progress.tally.count_queued()
             self._window.put(candidate)
         return None
@@ -261,7 +255,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
 
     async def _work(self) -> None:
         while (candidate := await self._next()) is not None:
-            await self._record(candidate, await self._judge(candidate))
+            await self._finish(candidate, await self._judge(candidate))
             async with self._changed:
                 self._in_flight -= 1
                 self._changed.notify_all()
@@ -291,7 +285,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             result = self._family.our_failure(candidate, internal_error_text(error, "judging this row"))
             is_our_bug = True
         facts = self._family.facts(result)
-        if facts.kind is not None:
+        if facts.record_kind is not None:
             self._window.observe(candidate.problem_key, facts.cpu.total)
         self.counts.cpu += facts.cpu
         return Judged(result=result, facts=facts, seconds=time.monotonic() - begun, is_our_bug=is_our_bug)
@@ -316,8 +310,9 @@ class DumpJudge(Generic[CandidateT, ResultT]):
 
     # ------------------------------------------------------------------ recording
 
-    async def _record(self, candidate: CandidateT, judged: Judged[ResultT]) -> None:
-        judged, leader_offset = await in_thread(self._write, candidate, judged)
+    async def _finish(self, candidate: CandidateT, judged: Judged[ResultT]) -> None:
+        """Store and count a result, and give copies of it to the followers; if it is a JE, the first of them leads."""
+        judged, leader_offset = await in_thread(self._store, candidate, judged)
         self._count(candidate, judged)
         followers = self._leaders.finish(candidate, judged.facts.fingerprint, leader_offset)
         copies: list[tuple[CandidateT, int]] = []
@@ -335,18 +330,19 @@ class DumpJudge(Generic[CandidateT, ResultT]):
                 self.progress.advance(COPY)
                 self.settings.events.emit("submission_copied", **candidate.names)
 
-    def _write(self, candidate: CandidateT, judged: Judged[ResultT]) -> tuple[Judged[ResultT], int | None]:
+    def _store(self, candidate: CandidateT, judged: Judged[ResultT]) -> tuple[Judged[ResultT], int | None]:
         """Store a result; if our own code fails on it, a failure of ours instead. Called from a thread.
 
         Returns:
-            What was stored, and where; `None` if copies of the program must not take it over.
+            What was stored, and its offset; `None` if copies must not take it over.
         """
+        facts = judged.facts
         try:
-            return judged, self.store.record(candidate, judged.result, judged.facts.kind, judged.facts.fingerprint)
+            return judged, self.store.record(candidate, judged.result, facts.record_kind, facts.fingerprint)
         except ODD_DATA as error:
             failure = self._family.our_failure(candidate, internal_error_text(error, "recording this row"))
             judged = replace(judged, result=failure, facts=self._family.facts(failure), is_our_bug=True)
-            return judged, self.store.record(candidate, failure, judged.facts.kind)
+            return judged, self.store.record(candidate, failure, judged.facts.record_kind)
 
     def _count(self, candidate: CandidateT, judged: Judged[ResultT]) -> None:
         facts = judged.facts

@@ -28,8 +28,8 @@ class ResultFacts:
     Args:
         verdict: for the progress.
         cpu: the CPU time that it took.
-        kind: of its record in the journal: RESULT, or FINAL_JE if a judge program failed twice; `None` if we failed,
-            which is not stored.
+        record_kind: of its record in the journal: RESULT, or FINAL_JE if a judge program failed twice; `None` if we
+            failed, which is not stored there.
         is_sandbox_failure: whether the sandbox failed: the result is not stored, and other programs may fail as well.
         fingerprint: for the kind of target that judged it; empty if none did.
         ran: how many tests were run.
@@ -39,7 +39,7 @@ class ResultFacts:
 
     verdict: str
     cpu: CpuSplit
-    kind: RecordKind | None
+    record_kind: RecordKind | None
     is_sandbox_failure: bool
     fingerprint: str
     ran: int
@@ -68,7 +68,7 @@ class ResultFacts:
 
 
 def record_kind(undecided: Iterable[TestOutcome] | None, *, cannot_be_judged: bool) -> tuple[RecordKind | None, bool]:
-    """`ResultFacts.kind` and `ResultFacts.is_sandbox_failure` of a result.
+    """`ResultFacts.record_kind` and `ResultFacts.is_sandbox_failure` of a result.
 
     Args:
         undecided: tests whose judge errors leave it without a score; `None` if it is decided.

@@ -1,4 +1,17 @@
-"""Writes results to the journal, and reads them back."""
+"""Stores the results of a run's submissions, and finds them again.
+
+What is stored is a record, of one of three kinds:
+
+- a result, or a final JE, in the journal;
+- a copy, in the journal: it only says that the submission has the same program as another one, the leader, whose result
+  is taken when it is read. So equal results are stored once;
+- a failure of ours, in a temporary file: it is needed for the result files of this run, and the next run judges again.
+
+A record is found by its keys, and referred to by its *offset*, where it begins in the journal. The keys contain the
+fingerprint of the kind of target that judged the submission, which need not be the one that was expected
+(`Candidate.fingerprint`). When the dump is read for the result files, each candidate has the fingerprint under which
+its record was stored (`DumpReading.keys`), so `find` needs only `Candidate.keys`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +19,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Journal, Keys, RecordKind, StoredLevel, TemporaryRecords
@@ -41,7 +54,7 @@ class RecordedResult(Generic[ResultT]):
     Args:
         result: of the submission, or of another one with the same program.
         duplicate_of: the id of that other one.
-        offset: of the record with the result; `None` for a failure of ours, which is stored for this run only.
+        offset: of the result, in the journal; `None` for a failure of ours.
         is_final_je: whether the record is a final JE: a judge program failed twice, or does not compile.
     """
 
@@ -51,12 +64,20 @@ class RecordedResult(Generic[ResultT]):
     is_final_je: bool = False
 
 
+class _Leader(NamedTuple):
+    """The submission at an offset to which copies refer; all empty if the record there is no result."""
+
+    submission: str
+    fingerprint: str
+    program: bytes
+
+
 class ResultStore(Generic[ResultT]):
-    """The results of a run: in the journal, and in a temporary file those that only this run needs.
+    """The results of a run, and of the earlier runs in the same directory.
 
     Args:
-        journal: has results, and final failures of judge programs.
-        our_failures: records that say nothing about a submission, so the next run judges it again.
+        journal: has results, final JEs and copies.
+        our_failures: the temporary file, for failures of ours.
         codec: how results are written.
     """
 
@@ -64,7 +85,7 @@ class ResultStore(Generic[ResultT]):
         self.journal = journal
         self.our_failures = our_failures
         self._codec = codec
-        self._leader_of = lru_cache(maxsize=1024)(self._read_leader)
+        self._leader_at = lru_cache(maxsize=1024)(self._read_leader)
         self._results: OrderedDict[int, ResultT] = OrderedDict()
         self._tests_held = 0
 
@@ -76,15 +97,14 @@ class ResultStore(Generic[ResultT]):
         Args:
             candidate: the submission.
             result: its result.
-            kind: of the record; `None` if it says nothing about the submission: only this run needs it.
+            kind: of the record; `None` for a failure of ours.
             fingerprint: for the kind of target that judged it; empty if none did.
 
         Returns:
-            The record's offset, for copies of the program; `None` if they must not take the result over (JE).
+            The result's offset, for copies; `None` if they must not take it over (JE).
         """
-        fingerprint, keys = self._fingerprint_and_keys(candidate, fingerprint)
-        values = {"fingerprint": fingerprint, **candidate.names, **self._codec.encode(result)}
-        body = _json(values)
+        fingerprint, keys = _as_judged(candidate, fingerprint)
+        body = _json({"fingerprint": fingerprint, **candidate.names, **self._codec.encode(result)})
         if kind is None:
             self.our_failures.append(keys, body)
             return None
@@ -92,18 +112,18 @@ class ResultStore(Generic[ResultT]):
         return offset if kind is RecordKind.RESULT else None
 
     def record_copies(self, copies: Iterable[tuple[CandidateT, int]]) -> list[CandidateT]:
-        """Record that submissions have the same program as another one, whose record is at this offset.
+        """Store copies: for each submission, the offset of the result of the same program.
 
         Returns:
-            Those that were recorded. The record of another program is not copied: the file was changed from outside.
+            Those that were stored. If the record there is of another program, the file was changed from outside.
         """
         recorded: list[CandidateT] = []
         for candidate, leader_offset in copies:
-            submission, fingerprint, program = self._leader_of(leader_offset)
-            fingerprint, keys = self._fingerprint_and_keys(candidate, fingerprint)
-            if keys.program != program:
+            leader = self._leader_at(leader_offset)
+            fingerprint, keys = _as_judged(candidate, leader.fingerprint)
+            if keys.program != leader.program:
                 continue
-            body = {"fingerprint": fingerprint, **candidate.names, "duplicate_of": submission}
+            body = {"fingerprint": fingerprint, **candidate.names, "duplicate_of": leader.submission}
             self.journal.append(RecordKind.COPY, keys, _json(body))
             recorded.append(candidate)
         return recorded
@@ -128,30 +148,23 @@ class ResultStore(Generic[ResultT]):
             return RecordedResult(
                 result=self._codec.decode(record.body), offset=stored.offset, is_final_je=stored.is_final_je
             )
-        copied, _, program = self._leader_of(stored.offset)
-        if program != keys.program:
+        leader = self._leader_at(stored.offset)
+        if leader.program != keys.program:
             return None
         # not shown as a copy if the row has no program, or if the record is this submission's own, from a run that
         # extracted the same program by another rule
-        own = candidate.size is None or copied == candidate.id
+        own = candidate.size is None or leader.submission == candidate.id
         result = self._result_at(stored.offset)
-        return RecordedResult(result=result, duplicate_of=None if own else copied, offset=stored.offset)
+        return RecordedResult(result=result, duplicate_of=None if own else leader.submission, offset=stored.offset)
 
-    def _fingerprint_and_keys(self, candidate: Candidate[Any, Any], fingerprint: str) -> tuple[str, Keys]:
-        """A record's fingerprint and keys: those expected, or those of another kind of target if that judged it."""
-        if fingerprint in ("", candidate.fingerprint):
-            return candidate.fingerprint, candidate.keys
-        return fingerprint, candidate.keys_under(fingerprint)
-
-    def _read_leader(self, offset: int) -> tuple[str, str, bytes]:
-        """A leader's id, fingerprint and program key; all empty if the record is not a result."""
+    def _read_leader(self, offset: int) -> _Leader:
         record = self.journal.read(offset)
         if record.kind is not RecordKind.RESULT:
-            return "", "", b""
-        return str(record.body["submission"]), str(record.body["fingerprint"]), record.keys.program
+            return _Leader("", "", b"")
+        return _Leader(str(record.body["submission"]), str(record.body["fingerprint"]), record.keys.program)
 
     def _result_at(self, offset: int) -> ResultT:
-        """A leader's result. The results used last are kept in memory, up to `TESTS_HELD` tests."""
+        """The result at an offset. The results used last are kept in memory, up to `TESTS_HELD` tests."""
         known = self._results.get(offset)
         if known is not None:
             self._results.move_to_end(offset)
@@ -161,6 +174,14 @@ class ResultStore(Generic[ResultT]):
         while self._tests_held > TESTS_HELD and len(self._results) > 1:
             self._tests_held -= self._codec.tests(self._results.popitem(last=False)[1])
         return result
+
+
+def _as_judged(candidate: Candidate[Any, Any], fingerprint: str) -> tuple[str, Keys]:
+    """The fingerprint and keys of a submission's record, if it was judged under this fingerprint; if empty, the
+    expected ones."""
+    if fingerprint in ("", candidate.fingerprint):
+        return candidate.fingerprint, candidate.keys
+    return fingerprint, candidate.keys_under(fingerprint)
 
 
 def _json(values: dict[str, Any]) -> bytes:

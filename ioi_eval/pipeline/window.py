@@ -1,10 +1,9 @@
-"""The submissions that wait: in a window for their turn, or for the result of another one with the same program.
+"""The submissions that wait to be judged (`Window`), and what a run knows of each (`Candidate`).
 
-Of those in the window, the one that is expected to take longest is judged next.
-
-If a dump is judged in its order, cores are idle at the end, while the last long submission runs alone. Sorting a dump
-of a million rows would need all of it in memory. So a window holds the next rows, and the longest of them is judged
-first; short ones remain for the end.
+Submissions are put into the window in the order of the dump. The one that is expected to take longest is taken first,
+of equals the first one. If a dump were judged in its order, cores would be idle at the end, while the last long
+submission runs alone. Sorting a dump of a million rows would need all of it in memory. So a window holds only the next
+rows.
 
 How long a submission takes is not known in advance. The estimate is the mean of other submissions to its problem; if
 there are none yet, the time limit times the number of tests.
@@ -20,7 +19,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Journal, Keys, keys_of
+from ioi_eval.journal import Keys, keys_of
 from ioi_eval.model import ProblemKey
 
 ROWS = 256
@@ -33,7 +32,7 @@ SubmissionT = TypeVar("SubmissionT")
 
 @fast_dataclass
 class Candidate(Generic[ProblemT, SubmissionT]):
-    """A submission that is to be judged, of any family.
+    """A submission of a dump, of any family of problems.
 
     Args:
         problem: its problem.
@@ -43,8 +42,8 @@ class Candidate(Generic[ProblemT, SubmissionT]):
         found_by: how its program was found and changed.
         size: how much memory it needs while it waits, in characters or bytes; `None` if there is nothing to judge.
         max_s: how much CPU time it may take, in seconds.
-        fingerprint: a hash of everything that determines the outcome.
-        keys: of its record in the journal.
+        fingerprint: a hash of everything that determines the outcome, if the kind of target judges it that is expected.
+        keys: of its record in the journal, if it is judged under this fingerprint.
     """
 
     problem: ProblemT
@@ -58,7 +57,7 @@ class Candidate(Generic[ProblemT, SubmissionT]):
     keys: Keys
 
     def keys_under(self, fingerprint: str) -> Keys:
-        """The keys of its record if it was judged on another kind of target than expected."""
+        """The keys of its record if it was judged under another fingerprint: on another kind of target."""
         return keys_of(self.problem_key, self.id, fingerprint, found_by=self.found_by)
 
     @property
@@ -118,44 +117,3 @@ class Window(Generic[CandidateT]):
         """The CPU time that a submission is expected to take: the mean of observed times, else the most it may take."""
         count = self._judged[candidate.problem_key]
         return self._cpu_s[candidate.problem_key] / count if count else candidate.max_s
-
-
-class Leaders(Generic[CandidateT]):
-    """The submissions (followers) that wait for the result of another one with the same program (their leader).
-
-    Args:
-        journal: has the results of leaders that were judged.
-    """
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._followers: dict[bytes, list[CandidateT]] = {}  # of each leader that is being judged
-        self._on_other_kinds: dict[bytes, int] = {}  # leaders judged on an unexpected kind of target: their records
-        self.waiting = 0  # how many followers there are
-
-    def offset(self, candidate: CandidateT) -> int | None:
-        """The record of the result of the same program; `None` if it was not judged yet."""
-        return self._journal.index.leader_offset(candidate.keys) or self._on_other_kinds.get(candidate.keys.program)
-
-    def lead(self, candidate: CandidateT) -> bool:
-        """Make a submission a leader; `False` if it follows another one that is being judged."""
-        if (followers := self._followers.get(candidate.keys.program)) is None:
-            self._followers[candidate.keys.program] = []
-            return True
-        followers.append(candidate)
-        self.waiting += 1
-        return False
-
-    def finish(self, leader: CandidateT, fingerprint: str, offset: int | None) -> list[CandidateT]:
-        """End the wait of a leader's followers, which are returned.
-
-        Args:
-            leader: it was judged.
-            fingerprint: for the kind of target that judged it; empty if none did.
-            offset: of its record; `None` if followers must not take the result over.
-        """
-        if offset is not None and fingerprint not in ("", leader.fingerprint):
-            self._on_other_kinds[leader.keys.program] = offset
-        followers = self._followers.pop(leader.keys.program, [])
-        self.waiting -= len(followers)
-        return followers

@@ -13,7 +13,7 @@ def facts(*, kind: RecordKind | None = None, is_sandbox_failure: bool = False) -
     return ResultFacts(
         verdict="",
         cpu=CpuSplit(),
-        kind=kind,
+        record_kind=kind,
         is_sandbox_failure=is_sandbox_failure,
         fingerprint="",
         ran=0,

@@ -1,0 +1,62 @@
+"""Judges each program once: submissions with the same program get the result of the first one, their *leader*.
+
+Submissions have the same program if their program keys (`Keys.program`) are equal: then their problem, and everything
+that determines the outcome, is the same. The first is judged. Those that come while it waits or is judged *follow* it:
+they get copies of its result. Those that come later get copies at once.
+
+At any time at most one submission with a program leads, and every follower is in the list of one leader. A result is
+referred to by its *offset*, where its record begins in the journal.
+"""
+
+from __future__ import annotations
+
+from typing import Generic
+
+from ioi_eval.journal import Journal
+from ioi_eval.pipeline.window import CandidateT
+
+
+class Leaders(Generic[CandidateT]):
+    """The leaders that are not judged yet, with their followers.
+
+    Args:
+        journal: has the results of leaders that were judged.
+        enabled: whether programs are judged once; otherwise every submission leads, and has no followers.
+    """
+
+    def __init__(self, journal: Journal, *, enabled: bool = True) -> None:
+        self._journal, self._enabled = journal, enabled
+        self._followers: dict[bytes, list[CandidateT]] = {}  # by the program key of their leader
+        self._unexpected: dict[bytes, int] = {}  # as `result_offset`, of leaders judged on an unexpected kind of target
+        self.waiting = 0  # how many followers there are
+
+    def result_offset(self, candidate: CandidateT) -> int | None:
+        """The offset of the result of the same program; `None` if there is none yet."""
+        if not self._enabled:
+            return None
+        return self._journal.index.leader_offset(candidate.keys) or self._unexpected.get(candidate.keys.program)
+
+    def lead(self, candidate: CandidateT) -> bool:
+        """Make a submission a leader; `False` if its program has one already, which it now follows."""
+        if not self._enabled:
+            return True
+        if (followers := self._followers.get(candidate.keys.program)) is None:
+            self._followers[candidate.keys.program] = []
+            return True
+        followers.append(candidate)
+        self.waiting += 1
+        return False
+
+    def finish(self, leader: CandidateT, fingerprint: str, offset: int | None) -> list[CandidateT]:
+        """A leader was judged. Returns its followers, which wait no more.
+
+        Args:
+            leader: the leader.
+            fingerprint: for the kind of target that judged it; empty if none did.
+            offset: of its result; `None` if followers must not take the result over.
+        """
+        if offset is not None and fingerprint not in ("", leader.fingerprint):
+            self._unexpected[leader.keys.program] = offset
+        followers = self._followers.pop(leader.keys.program, [])
+        self.waiting -= len(followers)
+        return followers
