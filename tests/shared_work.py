@@ -118,7 +118,7 @@ async def _build(cache: Path) -> list[str]:
     return [runner_key(target.toolchain), *keys]
 
 
-def compiled(target: Path, arguments: Sequence[str], sources: Iterable[Path]) -> Path:
+def compiled(target: Path, arguments: Sequence[str], sources: Iterable[Path], cwd: Path | None = None) -> Path:
     """The program that `g++` makes with these arguments, made by the first process that needs it, or by an earlier test
     run.
 
@@ -126,16 +126,21 @@ def compiled(target: Path, arguments: Sequence[str], sources: Iterable[Path]) ->
         target: its path.
         arguments: all except `-o` and the target.
         sources: files and directories that contain everything of the checkout that the compiler may read.
+        cwd: the directory to which these and the arguments are relative, if they are.
+
+    Raises:
+        subprocess.CalledProcessError: the compiler refuses it, with its message.
     """
     with turn(target):
         if not target.exists():
             new = target.with_name(f"{target.name}.new")
-            kept = KEPT / _digest(arguments, sources)
+            kept = KEPT / _digest(arguments, sources, cwd or Path())
             try:
                 shutil.copyfile(kept, new)
                 os.utime(kept)
             except OSError:
-                subprocess.run(["g++", *arguments, "-o", str(new)], check=True)
+                command = ["g++", *arguments, "-o", str(new)]
+                subprocess.run(command, check=True, cwd=cwd, stderr=subprocess.PIPE, text=True)
                 with contextlib.suppress(OSError):
                     _keep(new, kept)
             new.chmod(0o755)
@@ -150,13 +155,15 @@ def _keep(program: Path, kept: Path) -> None:
         file.write(program.read_bytes())
 
 
-def _digest(arguments: Sequence[str], sources: Iterable[Path]) -> str:
+def _digest(arguments: Sequence[str], sources: Iterable[Path], cwd: Path) -> str:
     """The name of a program: a hash of the compiler, its arguments, and the names and contents of files."""
     digest = hashlib.sha256("\0".join((detect("g++").fingerprint, *arguments)).encode())
     for source in sources:
-        for path in (source, *sorted(source.rglob("*"))):
-            if path.is_file():
-                digest.update(f"\0{path}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+        below = sorted(path.relative_to(cwd / source) for path in (cwd / source).rglob("*"))
+        for path in (source, *(source / each for each in below)):
+            if (cwd / path).is_file():
+                content = (cwd / path).read_bytes()
+                digest.update(f"\0{path}\0{len(content)}\0".encode() + content)
     return f"program-{digest.hexdigest()}"
 
 

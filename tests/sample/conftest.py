@@ -20,11 +20,12 @@ from typing import Any
 import pytest
 
 from ioi_eval import sample
+from tests.shared_work import compiled
 
 OUTPUT_LIMIT = 64 * 2**20  # as the package's own
 CPU_S = 1  # no sample task allows more
 PATIENCE_S = 60.0
-COMPILER = ("g++", "-std=gnu++20", "-DEVAL", "-O2", "-pipe", "-Wall", "-Wextra")
+FLAGS = ("-std=gnu++20", "-DEVAL", "-O2", "-pipe", "-Wall", "-Wextra")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +37,18 @@ class Result:
     words: str = ""
 
 
-def compile_program(output: Path, *sources: str | Path, include: Path | None = None) -> str | None:
-    """Compile and link, or with `-c` only compile. Returns the compiler's message if it refuses."""
-    where = ("-I", str(include)) if include else ()
-    done = subprocess.run([*COMPILER, *where, *sources, "-o", output], capture_output=True, text=True, check=False)
-    return done.stderr if done.returncode else None
+def compile_program(directory: Path, output: str, *arguments: str) -> str | None:
+    """Compile and link in a directory, or with `-c` only compile. Later test runs use what the compiler made. Returns
+    its message if it refuses.
+    """
+    sources = [Path(word) for word in arguments if word.endswith((".cpp", ".o"))]
+    headers = sorted(path.relative_to(directory) for path in directory.rglob("*.h"))
+    (directory / output).unlink(missing_ok=True)
+    try:
+        compiled(directory / output, (*FLAGS, *arguments), [*sources, *headers], cwd=directory)
+    except subprocess.CalledProcessError as error:
+        return str(error.stderr)
+    return None
 
 
 class Judge:
@@ -56,22 +64,20 @@ class Judge:
             (scratch / path).write_text(content)
         self.config = json.loads((scratch / "graders/grader_config.json").read_text())
         for program in ("checker/checker", "graders/manager"):
-            source = scratch / f"{program}.cpp"
-            if source.exists():
-                assert compile_program(scratch / program, source) is None
-        self.linked: list[str | Path] = []
-        for source in (scratch / f"graders/{name}.cpp" for name in ("grader", "stub")):
-            if source.exists():
-                self.linked.append(source.with_suffix(".o"))
-                assert compile_program(source.with_suffix(".o"), "-c", source) is None
+            if (scratch / f"{program}.cpp").exists():
+                assert compile_program(scratch, program, f"{program}.cpp") is None
+        self.linked: list[str] = []
+        for name in ("graders/grader", "graders/stub"):
+            if (scratch / f"{name}.cpp").exists():
+                self.linked.append(f"{name}.o")
+                assert compile_program(scratch, f"{name}.o", "-c", f"{name}.cpp") is None
 
     def compile(self, code: str) -> str | None:
         """Build the program from a solution and the problem's grader or stub. Returns the compiler's message if it
         refuses.
         """
         (self.scratch / "solution.cpp").write_text(code)
-        source = self.scratch / "solution.cpp"
-        return compile_program(self.scratch / "program", source, *self.linked, include=self.scratch / "graders")
+        return compile_program(self.scratch, "program", "-I", "graders", "solution.cpp", *self.linked)
 
     def judge(self, code: str, *, patience_s: float = PATIENCE_S) -> dict[str, Result]:
         """The result of every subtask: the first lowest score among its tests. A subtask ends at a zero."""
@@ -206,7 +212,7 @@ def rows() -> Callable[[Path], list[dict[str, Any]]]:
 def judges(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Judge]:
     """The judge of a problem, by the problem's id. Its checker or manager is compiled once."""
     launch = tmp_path_factory.mktemp("launch") / "launch"
-    assert compile_program(launch, Path(__file__).with_name("launch.cpp")) is None
+    assert compile_program(launch.parent, launch.name, str(Path(__file__).with_name("launch.cpp"))) is None
 
     @functools.cache
     def judge(problem_id: str) -> Judge:
