@@ -18,6 +18,7 @@ from tests.attacks.campaign import Finding, attack_by_program, judging
 from tests.attacks.catalogue import LEVELS, Program, programs
 from tests.attacks.levels import why_not
 from tests.attacks.persons import Person, persons
+from tests.shared_work import put_kept_runner
 
 TALKING = [program for program in programs() if program.name.startswith("whisper")]
 
@@ -53,7 +54,9 @@ def test_processes_with_the_same_libraries_cannot_communicate(
 
     async def judge() -> Mapping[str, Finding]:
         async with judging(level, cache, slots=2, served=False) as sandbox:
-            scorer = Scorer(Dynamic(sandbox), artifacts=ArtifactStore(cache), policy=policy(level))
+            dynamic = Dynamic(sandbox)
+            await put_kept_runner(dynamic, cache)
+            scorer = Scorer(dynamic, artifacts=ArtifactStore(cache), policy=policy(level))
             return await attack_by_program(program, scorer, cache)
 
     found = asyncio.run(judge())
