@@ -147,10 +147,13 @@ def internal_error_text(error: BaseException, doing: str) -> str:
     return f"{doing} failed in ioi-eval itself{where}: {type(error).__name__}: {message}; please report this row"
 
 
-def similar(name: str, known: Iterable[str]) -> str | None:
-    """The most similar known name; `None` if none is similar. Case, and `_` or `-`, do not count."""
+def similar(name: str, known: Iterable[str], *, least: float = 0.6) -> str | None:
+    """The most similar known name; `None` if none is similar. Case, and `_` or `-`, do not count.
+
+    `least` is the least share of common letters, as `difflib` counts them: higher where other names are allowed too.
+    """
     by_form = {_form(other): other for other in known}
-    near = difflib.get_close_matches(_form(name), by_form, n=1)
+    near = difflib.get_close_matches(_form(name), by_form, n=1, cutoff=least)
     return by_form[near[0]] if near else None
 
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, similar
 from ioi_eval.problems.apps_selection import Sampling
 
 KEYS = (
@@ -92,9 +91,9 @@ def _check_key(path: Path, key: str) -> None:
     """Refuse a misspelt key, and one that would add the keys of another file."""
     if key == "extends":
         raise InputError(f"the configuration {path}: extends is not read here; put the keys of that file into this one")
-    near = get_close_matches(key.lower(), KEYS, n=1, cutoff=_ALIKE)
-    if near and key != near[0]:
-        raise InputError(f"the configuration {path}: mcpbr has no key {key!r}. Did you mean {near[0]!r}?")
+    near = similar(key, KEYS, least=_ALIKE)
+    if near not in (None, key):
+        raise InputError(f"the configuration {path}: mcpbr has no key {key!r}. Did you mean {near!r}?")
 
 
 def _check_word(path: Path, values: Mapping[str, Any], key: str, only: str) -> None:

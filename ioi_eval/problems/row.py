@@ -7,7 +7,6 @@ row and column. The package `rows` makes the rows.
 
 from __future__ import annotations
 
-import difflib
 import math
 import reprlib
 import sys
@@ -19,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.errors import ColumnWarning, InputError, RowError
+from ioi_eval.errors import ColumnWarning, InputError, RowError, similar
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import ProblemKey
 
@@ -195,7 +194,7 @@ class Row:
 
 def misspelling(column: str, names: Iterable[str]) -> str:
     """Text for messages that a column is missing: the column that may be meant; empty if none has a similar name."""
-    near = _similar(column, names)
+    near = similar(column, names, least=_SIMILAR)
     return f", or {column} is misspelled as {near}" if near else ""
 
 
@@ -210,14 +209,8 @@ def warn_of_misspelled(source: str, names: Collection[str], optional: Iterable[s
     """
     others = [name for name in names if name not in read]
     for column in optional:
-        if column not in names and (near := _similar(column, others)):
+        if column not in names and (near := similar(column, others, least=_SIMILAR)):
             warnings.warn(f"{source}: column {near} is not read. Did you mean {column}?", ColumnWarning, stacklevel=1)
-
-
-def _similar(column: str, names: Iterable[str]) -> str | None:
-    by_name = {name.lower(): name for name in names}
-    near = difflib.get_close_matches(column.lower(), by_name, n=1, cutoff=_SIMILAR)
-    return by_name[near[0]] if near else None
 
 
 @lru_cache(maxsize=4096, typed=True)
