@@ -1,4 +1,4 @@
-"""Finds out whether stubs open FIFOs, and corrects managers and stubs that use them in the opposite order of CMS.
+"""Finds out how managers and stubs use their FIFOs, and corrects those that use them in the opposite order of CMS.
 
 CMS gives a manager first the FIFO from the program, then the FIFO to it, and a stub first the FIFO from the manager. In
 CMS a FIFO has no fixed direction. So a manager and a stub may both use the arguments the other way round, as old tasks
@@ -15,10 +15,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from ioi_eval.importers.package import without_comments
 from ioi_eval.model import ProcessIO, TaskType
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
-_SECOND_ARGUMENT = re.compile(r"\bargv[ \t]*\[[ \t]*2[ \t]*\]")
+_INDEX = re.compile(r"\bargv[ \t]*\[[ \t]*(\d{1,3})[ \t]*\]")
 _OPENED = re.compile(r'\bfopen[ \t]*\([ \t]*argv[ \t]*\[[ \t]*([12])[ \t]*\][ \t]*,[ \t]*"([rw])b?\+?"')
 _ARGUMENT = re.compile(r"\bargv([ \t]*\[[ \t]*)([12])([ \t]*\])")
 _REVERSED = {("1", "w"), ("2", "r")}
@@ -28,23 +29,39 @@ _ENDINGS = (".cpp", ".cc", ".c")
 
 def opens_fifos(stub: str) -> bool:
     """Whether a stub's source gets its FIFOs as arguments. With `std_io` it gets at most one argument, its number."""
-    return _SECOND_ARGUMENT.search(stub) is not None
+    return _last_argument(stub) >= 2
 
 
-def with_process_io(config: Mapping[str, Any], files: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """The configuration of a Communication task, with `fifo_io` if it states nothing and a stub opens FIFOs.
+def with_processes(config: Mapping[str, Any], files: Sequence[tuple[str, str]], notes: list[str]) -> dict[str, Any]:
+    """The configuration of a Communication task, with what it does not state but its sources show.
 
-    CMS's loader would take `std_io`. Older versions of CMS had `fifo_io` only, and their packages do not state it.
+    CMS's loader would take one process and `std_io`. Older versions of CMS had `fifo_io` only, and their packages do
+    not state it. A number of processes may have been entered in CMS by hand.
 
     Args:
         config: with flat keys, or with CMS's list of parameters.
         files: the judge's files: paths as in rows, with contents.
+        notes: gets a note if the number of processes is not stated.
     """
-    key = parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO)
-    stubs = [text for path, text in files if PurePosixPath(path).stem in ("stub", "grader")]
-    if config.get("task_type") == TaskType.COMMUNICATION and any(map(opens_fifos, stubs)):
-        config = {**({} if "task_type_parameters" in config else {key: ProcessIO.FIFO_IO.value}), **config}
-    return dict(config)
+    if config.get("task_type") != TaskType.COMMUNICATION or "task_type_parameters" in config:
+        return dict(config)
+    processes, process_io = (
+        parameter_key(TaskType.COMMUNICATION, field) for field in (Parameter.NUM_PROCESSES, Parameter.USER_IO)
+    )
+    shown: dict[str, Any] = {}
+    sources = [(PurePosixPath(path).stem, text) for path, text in files]
+    if any(opens_fifos(text) for role, text in sources if role in ("stub", "grader")):
+        shown[process_io] = ProcessIO.FIFO_IO.value
+    last = max((_last_argument(text) for role, text in sources if role == "manager"), default=0)
+    if last // 2 > 1 and processes not in config:  # TPS gives a manager one more argument, the name of a log
+        shown[processes] = last // 2
+        notes.append(f"the manager uses argv[{last}], so there are {last // 2} processes; the package states no number")
+    return {**shown, **config}
+
+
+def _last_argument(source: str) -> int:
+    """The highest index of `argv` in a source."""
+    return max(map(int, _INDEX.findall(without_comments(source))), default=0)
 
 
 def with_our_order(files: Sequence[tuple[str, str]], notes: list[str]) -> list[tuple[str, str]]:

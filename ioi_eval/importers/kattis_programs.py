@@ -16,7 +16,7 @@ from posixpath import basename
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.package import Package
+from ioi_eval.importers.package import Package, without_comments
 from ioi_eval.importers.task import language
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 
@@ -41,7 +41,6 @@ _PYTHON_2 = re.compile(
     r"\A#![^\n]*python2|^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+\w+[ \t]*,[ \t]*\w+[ \t]*:", re.MULTILINE
 )
 _BEFORE_BARE_EXCEPT = (3, 13)  # from 3.14 on `except ValueError, e` means another thing than in Python 2
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # `\Z`: else the time is quadratic
 
 
 def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
@@ -169,7 +168,7 @@ def included_files(package: Package) -> list[tuple[str, str]]:
             f"left out of {folder}: {', '.join(map(basename, others[:5]))}; submissions in C++ get its headers and"
             " source"
         )
-    if forking := next((path for path, text in texts.items() if _FORK.search(_COMMENT.sub(" ", text))), None):
+    if forking := next((path for path, text in texts.items() if _FORK.search(without_comments(text))), None):
         raise UnsupportedError(
             f"{forking} starts processes of its own (fork), which is not supported: every right submission would crash"
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.fifo_order import with_process_io
+from ioi_eval.importers.fifo_order import with_processes
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.model import Language, Problem, ProblemKey, Subtask
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
@@ -133,7 +133,9 @@ def build_task(
         UnsupportedError: the task uses a feature that is not supported.
     """
     key = ProblemKey(year=shared["year"], id=shared["id"])
-    rows = _problem_rows(shared, subtasks, [*files, (CONFIG_PATH, json.dumps(with_process_io(config, files)))])
+    rows = _problem_rows(
+        shared, subtasks, [*files, (CONFIG_PATH, json.dumps(with_processes(config, files, package.notes)))]
+    )
     models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
     sources = [
         (solution.path, _text(package, solution) or "")

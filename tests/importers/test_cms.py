@@ -164,15 +164,25 @@ COMMUNICATION: dict[str, Any] = {
 
 
 def test_communication_package(tmp_path: Path) -> None:
-    """Manager, stub and number of processes. `testlib.h` belongs to the manager. A stub that opens FIFOs gets them."""
+    """Manager, stub and number of processes. `testlib.h` belongs to the manager."""
     problem = loaded(tmp_path, read(tmp_path, **COMMUNICATION))
     assert problem.method == Communication(manager=manager_of(problem), processes=2)
-    stub = {"graders/stub.cpp": '#include "sum.h"\nint main(int argc, char** argv) { return argv[2][0]; }'}
-    problem = loaded(tmp_path, read(tmp_path, **{**COMMUNICATION, **stub}))
-    fifos = Communication(manager=manager_of(problem), processes=2, process_io=ProcessIO.FIFO_IO)
-    assert problem.method == fifos
     assert [file.path for file in manager_of(problem).files] == ["graders/sum.h", "graders/testlib.h"]
     assert [file.path for file in problem.headers] == ["graders/sum.h"]
+
+
+def test_what_the_sources_show_about_processes(tmp_path: Path) -> None:
+    """The number of processes, and that they open FIFOs, if the package does not state it. Comments do not count."""
+    main = '#include "sum.h"\n// argv[3]\nint main(int argc, char** argv) {{ return {}; }}'
+    silent = {"problem.json": {**COMMUNICATION["problem.json"], "task_type_params": "{}"}}
+    manager = '#include "testlib.h"\nint main(int, char** argv) { return *argv[6]; /* argv[8] */ }'
+    changes = {"graders/stub.cpp": main.format("argv[2][0]"), "graders/manager.cpp": manager}
+    task = read(tmp_path, **{**COMMUNICATION, **silent, **changes})
+    problem = loaded(tmp_path, task)
+    assert problem.method == Communication(manager=manager_of(problem), processes=3, process_io=ProcessIO.FIFO_IO)
+    assert "the manager uses argv[6], so there are 3 processes; the package states no number" in task.notes
+    problem = loaded(tmp_path, read(tmp_path, **{**COMMUNICATION, **changes, "graders/stub.cpp": main.format("0")}))
+    assert problem.method == Communication(manager=manager_of(problem), processes=2)
 
 
 def test_scripts_are_kept_and_compiled_programs_are_not(tmp_path: Path) -> None:
