@@ -105,7 +105,7 @@ class Builder:
         self._artifacts = artifacts
         self._policy = policy
         self._errors: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
-        self._check_errors: dict[tuple[str, Language, str], str | None] = {}
+        self._checks: dict[tuple[str, Language, str], str | None] = {}
         self._trying: dict[tuple[str, Language, str], TaskLock] = {}
         self.tools = Tools(partial(self._execute, of_problem=True), self.runner)
 
@@ -249,7 +249,7 @@ class Builder:
         """
         may_be_machine = crashed or compiling.is_machine_failure(message)
         is_in_doubt = may_be_machine or compiling.may_lack_a_part(message)
-        if is_in_doubt and self._check_errors.get((target.name, language, std), "") is None:
+        if is_in_doubt and self._checks.get((target.name, language, std), "") is None:
             error = await self._compile_known_good(std, target, language, was_compiled=not may_be_machine)
             if error is not None:
                 raise TransientError(f"the compiler on {target.name} does not work any more: {error}")
@@ -270,7 +270,7 @@ class Builder:
         Raises:
             UnsuitableError: it does not know the standard.
         """
-        if self._check_errors.get((target.name, language, std)) is None:
+        if self._checks.get((target.name, language, std)) is None:
             return
         compiler = f"{self.tools.known_toolchain(language, target).version} on {target.name}"
         flags = compiled(language).flags(std)
@@ -288,12 +288,11 @@ class Builder:
         """
         key = (target.name, language, std)
         async with self._trying.setdefault(key, TaskLock()):
-            if key not in self._check_errors:
+            if key not in self._checks:
                 stored = recipes.known_good_key(await self.tools.toolchain(language, target), std, language)
                 was_compiled = not target.is_remote and self._artifacts.holds(stored)
-                error = await self._compile_known_good(std, target, language, was_compiled=was_compiled)
-                self._check_errors[key] = error
-        return self._check_errors[key]
+                self._checks[key] = await self._compile_known_good(std, target, language, was_compiled=was_compiled)
+        return self._checks[key]
 
     async def _compile_known_good(
         self, std: str, target: Target, language: Language, *, was_compiled: bool = False

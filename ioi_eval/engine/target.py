@@ -46,8 +46,7 @@ class Bindings(Generic[ProblemT]):
 
     Args:
         sandbox: has the targets.
-        why_unsuitable: why a target is unsuitable for a problem: it may judge no submission to it; `None` if it is
-            suitable. Called once for each pair.
+        why_unsuitable: why a target is unsuitable for a problem; `None` if it is suitable. Called once for each pair.
     """
 
     def __init__(self, sandbox: Sandbox, why_unsuitable: Callable[[Target, ProblemT], str | None]) -> None:
@@ -70,8 +69,7 @@ class Bindings(Generic[ProblemT]):
         Args:
             problem: what the submission is for.
             judge: judges it there; called again with another target if one is lost or unsuitable.
-            why_unsuitable: why a target is unsuitable for this submission, whatever its problem; `None` if no reason is
-                known.
+            why_unsuitable: why a target is unsuitable for this submission; `None` if no reason is known.
             nothing_runs: nothing is run, so if no target may judge it, any target is used.
 
         Raises:

@@ -9,8 +9,7 @@ Two kinds of jobs are made here. `job` is for workers whose only package is `cms
 problems that this pair is known to judge wrongly, the worker is unsuitable (`why_unsuitable`). Its other weaknesses are
 documented: wall-clock limits, `diff -b` for white-diff, one uid for submission and judge. `row_job` is for
 `run_submission`, on any worker: with our own pair (`own_files`: `graders/compile` and `graders/run`, in which the
-runner compiles and judges), with a user's pair, or with none. All other jobs use the runner without scripts; in the
-classic profile, one test a job.
+runner compiles and judges), with a user's pair, or with none. All other jobs use the runner without scripts.
 """
 
 from __future__ import annotations

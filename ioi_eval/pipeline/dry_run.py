@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ioi_eval.journal import Index
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline.contest import ContestCandidate, ContestDumpReader
+from ioi_eval.pipeline.contest import ContestDumpReader
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.report.run_summary import ReasonCounts
 from ioi_eval.report.terminal import reason_lists
@@ -63,20 +63,14 @@ def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, r
         if isinstance(entry, Refused):
             refused.add(entry.kind, entry.message)
             continue
-        candidate = entry.candidate
+        candidate, keys = entry.candidate, entry.candidate.keys
         problem_plan = problems.setdefault(candidate.problem.key, ProblemPlan())
-        if index.is_judged(candidate.keys, retry_failed=retry_failed):
+        has_leader = index.leader_offset(keys) is not None or keys.program in leaders
+        if index.is_judged(keys, retry_failed=retry_failed):
             problem_plan.resumed += 1
-        elif dedupe and candidate.size is not None and _has_leader(candidate, index, leaders):
+        elif dedupe and candidate.size is not None and has_leader:
             problem_plan.copies += 1
         else:
+            leaders.add(keys.program)
             problem_plan.to_judge += 1
     return DryRun(problems=problems, refused=refused)
-
-
-def _has_leader(candidate: ContestCandidate, index: Index, leaders: set[bytes]) -> bool:
-    program = candidate.keys.program
-    if index.leader_offset(candidate.keys) is not None or program in leaders:
-        return True
-    leaders.add(program)
-    return False

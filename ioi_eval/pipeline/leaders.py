@@ -48,12 +48,9 @@ class Leaders(Generic[CandidateT]):
         return False
 
     def finish(self, leader: CandidateT, fingerprint: str, offset: int | None) -> list[CandidateT]:
-        """A leader was judged. Returns its followers, which wait no more.
+        """A leader was judged, under a fingerprint: returns its followers, which wait no more.
 
-        Args:
-            leader: the leader.
-            fingerprint: for the kind of target that judged it; empty if none did.
-            offset: of its result; `None` if followers must not take the result over.
+        `offset` is that of its result; `None` if they must not take the result over.
         """
         if offset is not None and fingerprint not in ("", leader.fingerprint):
             self._unexpected[leader.keys.program] = offset

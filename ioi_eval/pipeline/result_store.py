@@ -103,7 +103,7 @@ class ResultStore(Generic[ResultT]):
         Returns:
             The result's offset, for copies; `None` if they must not take it over (JE).
         """
-        fingerprint, keys = _as_judged(candidate, fingerprint)
+        fingerprint, keys = candidate.judged_under(fingerprint)
         body = _json({"fingerprint": fingerprint, **candidate.names, **self._codec.encode(result)})
         if kind is None:
             self.our_failures.append(keys, body)
@@ -120,7 +120,7 @@ class ResultStore(Generic[ResultT]):
         recorded: list[CandidateT] = []
         for candidate, leader_offset in copies:
             leader = self._leader_at(leader_offset)
-            fingerprint, keys = _as_judged(candidate, leader.fingerprint)
+            fingerprint, keys = candidate.judged_under(leader.fingerprint)
             if keys.program != leader.program:
                 continue
             body = {"fingerprint": fingerprint, **candidate.names, "duplicate_of": leader.submission}
@@ -174,14 +174,6 @@ class ResultStore(Generic[ResultT]):
         while self._tests_held > TESTS_HELD and len(self._results) > 1:
             self._tests_held -= self._codec.tests(self._results.popitem(last=False)[1])
         return result
-
-
-def _as_judged(candidate: Candidate[Any, Any], fingerprint: str) -> tuple[str, Keys]:
-    """The fingerprint and keys of a submission's record, if it was judged under this fingerprint; if empty, the
-    expected ones."""
-    if fingerprint in ("", candidate.fingerprint):
-        return candidate.fingerprint, candidate.keys
-    return fingerprint, candidate.keys_under(fingerprint)
 
 
 def _json(values: dict[str, Any]) -> bytes:

@@ -25,7 +25,6 @@ from ioi_eval.model import ProblemKey
 ROWS = 256
 CODE_BYTES = 64 * 1024 * 1024  # a dump may have programs of megabytes; the window must not need gigabytes
 
-
 ProblemT = TypeVar("ProblemT")
 SubmissionT = TypeVar("SubmissionT")
 
@@ -56,9 +55,11 @@ class Candidate(Generic[ProblemT, SubmissionT]):
     fingerprint: str
     keys: Keys
 
-    def keys_under(self, fingerprint: str) -> Keys:
-        """The keys of its record if it was judged under another fingerprint: on another kind of target."""
-        return keys_of(self.problem_key, self.id, fingerprint, found_by=self.found_by)
+    def judged_under(self, fingerprint: str) -> tuple[str, Keys]:
+        """The fingerprint and keys of its record if it was judged under this one; the expected ones if empty."""
+        if fingerprint in ("", self.fingerprint):
+            return self.fingerprint, self.keys
+        return fingerprint, keys_of(self.problem_key, self.id, fingerprint, found_by=self.found_by)
 
     @property
     def names(self) -> Mapping[str, Any]:

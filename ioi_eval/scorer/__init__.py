@@ -76,9 +76,7 @@ class Scorer:
         self._policy = policy = policy or Policy()
         returned_bytes = return_bytes if keep_outputs.keeps(passed=False) else 0
         self._builder = Builder(sandbox, artifacts, policy, events)
-        self._bindings: Bindings[Problem] = Bindings(
-            sandbox, lambda target, problem: why_unsuitable(target, problem, policy)
-        )
+        self._bindings: Bindings[Problem] = Bindings(sandbox, lambda to, problem: why_unsuitable(to, problem, policy))
         self._failures = LikelyFailuresFirst() if policy.score_only else None
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
