@@ -84,7 +84,7 @@ def _exploration_findings(worker: Worker) -> Iterator[Finding]:
     """Findings from the exploration of a worker."""
     yield _package(worker)
     yield from _compiler(worker)
-    yield from worker.conditions  # with the messages of all commands that refuse a worker
+    yield from worker.conditions  # with the messages of all commands that report an unsuitable worker
     yield _clock(worker.clock_ahead_s)
 
 

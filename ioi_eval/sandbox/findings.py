@@ -1,4 +1,4 @@
-"""What was found out about a machine or a worker: lines of the doctor's report, reasons to refuse a worker. Pure."""
+"""What was found out about a machine or a worker: lines of the report, why a worker is unsuitable. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The conditions under which a worker judges: its limits, how grave each is, and the setting to change. Pure.
 
-`discovery.py` refuses a worker that has a fatal condition. So `cluster probe`, `cluster install`, the doctor and the
-start of a run refuse the same workers with the same messages.
+A worker that has a fatal condition is unsuitable (`discovery.py`). So `cluster probe`, `cluster install`, the doctor
+and the start of a run report the same workers with the same messages.
 """
 
 from __future__ import annotations
