@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import shared_work
+from tests import keeping_compiler, shared_work
 from tests.shared_work import compiled, copy_cache, shared_open_directory
 
 
@@ -57,3 +57,24 @@ def test_a_program_is_compiled_again_after_a_change_only(tmp_path: Path, monkeyp
 
     assert (exit_code("1", 3), exit_code("2", 3), exit_code("3", 4), exit_code("4", 4, "-O1")) == (3, 3, 4, 4)
     assert len(list((tmp_path / "kept").iterdir())) == 3
+
+
+def test_a_keeping_compiler_compiles_again_after_a_change_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a header. What is not the making of a program is left to g++."""
+    monkeypatch.setattr(keeping_compiler, "KEPT", tmp_path / "kept")
+    compiler = keeping_compiler.keeping_compiler(tmp_path)
+    source, header = tmp_path / "a.cpp", tmp_path / "a.h"
+    source.write_text('#include "a.h"\n')
+
+    def exit_code(value: int, *arguments: str) -> int:
+        header.write_text(f"int main() {{ return {value}; }}\n")
+        subprocess.run([compiler, *arguments, source, "-o", tmp_path / "made"], check=True)
+        return subprocess.run([tmp_path / "made"], check=False).returncode
+
+    assert (exit_code(3), exit_code(3), exit_code(4), exit_code(4, "-O1")) == (3, 3, 4, 4)
+    assert len(list((tmp_path / "kept").iterdir())) == 3
+    refused = subprocess.run(
+        [compiler, tmp_path / "none.cpp", "-o", tmp_path / "made"], capture_output=True, check=False
+    )
+    assert refused.returncode != 0
+    assert b"g++" in subprocess.run([compiler, "--version"], capture_output=True, check=True).stdout

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.keeping_compiler import keeping_compiler
 from tests.refusing_compiler import refusing_compiler
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,7 +25,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The unpacked wheel: what an installation puts into site-packages."""
     directory = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(directory)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    environment = {**os.environ, "CXX": str(keeping_compiler(directory))}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
     (wheel,) = directory.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(directory / "site")

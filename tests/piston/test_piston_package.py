@@ -24,6 +24,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.local.scripts import Command
 from ioi_eval.toolchain import Toolchain
 from tests.full_isolation import full_isolation
+from tests.keeping_compiler import keeping_compiler
 
 PISTON = Path(__file__).resolve().parents[2] / "piston"
 LIMITS = StageLimits(wall_ms=120_000, cpu_ms=120_000)
@@ -57,7 +58,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository built with the real compiler."""
     directory = tmp_path_factory.mktemp("repository")
     (directory / "index").write_text(f"{PROBLEM_LINE}\nioi_eval,1.0.0,0123,http://old/ioi_eval-1.0.0.pkg.tar.gz\n")
-    build(directory, "http://here:8000/")
+    build(directory, "http://here:8000/", CXX=str(keeping_compiler(tmp_path_factory.mktemp("compiler"))))
     return directory
 
 
