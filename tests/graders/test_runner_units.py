@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 from tests.graders.runner_box import RUNNER_SOURCE
@@ -19,6 +20,7 @@ def own_includes(source: Path) -> set[str]:
     return set(re.findall(r'^#include "(?:runner/)?(\w+)\.h"$', source.read_text(encoding="utf-8"), re.MULTILINE))
 
 
+@cache
 def all_includes(header: Path) -> set[Path]:
     """The runner's own headers that a header includes, directly and through others."""
     direct = {header.with_name(f"{name}.h") for name in own_includes(header)}
