@@ -144,18 +144,38 @@ def compiled(target: Path, arguments: Sequence[str], sources: Iterable[Path], cw
     Raises:
         subprocess.CalledProcessError: the compiler refuses it, with its message.
     """
+
+    def compile_(new: Path) -> None:
+        command = ["g++", *arguments, "-o", str(new)]
+        subprocess.run(command, check=True, cwd=cwd, stderr=subprocess.PIPE, text=True)
+
+    return kept(target, arguments, sources, compile_, cwd)
+
+
+def kept(
+    target: Path,
+    arguments: Sequence[str],
+    sources: Iterable[Path],
+    make: Callable[[Path], None],
+    cwd: Path | None = None,
+) -> Path:
+    """A file that depends on these arguments, sources and the compiler only; otherwise like `compiled`.
+
+    Args:
+        target, arguments, sources, cwd: as there.
+        make: writes a new file at a path. If it raises, nothing is kept.
+    """
     with turn(target):
         if not target.exists():
             new = target.with_name(f"{target.name}.new")
-            kept = KEPT / _digest(arguments, sources, cwd or Path())
+            earlier = KEPT / _digest(arguments, sources, cwd or Path())
             try:
-                shutil.copyfile(kept, new)
-                os.utime(kept)
+                shutil.copyfile(earlier, new)
+                os.utime(earlier)
             except OSError:
-                command = ["g++", *arguments, "-o", str(new)]
-                subprocess.run(command, check=True, cwd=cwd, stderr=subprocess.PIPE, text=True)
+                make(new)
                 with contextlib.suppress(OSError):
-                    _keep(new, kept)
+                    _keep(new, earlier)
             new.chmod(0o755)
             new.rename(target)
     return target

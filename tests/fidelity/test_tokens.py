@@ -20,6 +20,8 @@ import pytest
 from ioi_eval.errors import InputError
 from ioi_eval.model import Batch, Tokens, Verdict
 from ioi_eval.problems.token_rules import check_token_flags
+from tests.graders.runner_box import RUNNER_FILES
+from tests.shared_work import compiled
 
 BLANKS = b" \t\n\v\f\r"
 Case = tuple[tuple[str, ...], bytes, bytes]
@@ -29,9 +31,9 @@ Case = tuple[tuple[str, ...], bytes, bytes]
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The runner's comparison as a program, which prints 0, 1 or ? for each case."""
-    program = tmp_path_factory.mktemp("tokens") / "compare"
     source = Path(__file__).with_name("compare_tokens.cpp")
-    subprocess.run(["g++", "-std=c++17", "-O2", str(source), "-o", str(program)], check=True)
+    arguments = ("-std=c++17", "-O2", str(source))
+    program = compiled(tmp_path_factory.mktemp("tokens") / "compare", arguments, [source, *RUNNER_FILES])
 
     def field(text: bytes) -> bytes:
         return struct.pack("<I", len(text)) + text

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import BOXES, PROGRAMS, RUNNER_SOURCE, Box, make_box
+from tests.graders.runner_box import BOXES, PROGRAMS, RUNNER_FILES, RUNNER_SOURCE, Box, make_box
 from tests.shared_work import compiled, shared_directory, shared_open_directory
 
 
@@ -26,7 +26,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def runner(built: Path) -> Path:
     """The runner, compiled once, statically and without warnings."""
     flags = ("-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-static")
-    return compiled(built / "runner", (*flags, str(RUNNER_SOURCE)), [RUNNER_SOURCE.parent])
+    return compiled(built / "runner", (*flags, str(RUNNER_SOURCE)), RUNNER_FILES)
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +44,7 @@ def program(built: Path) -> Callable[..., Path]:
         flags = (*flags, "-static") if static else flags
         target = built / "-".join((name, hashlib.sha256("\0".join(flags).encode()).hexdigest()[:12]))
         arguments = ("-O1", "-pipe", *flags, str(PROGRAMS / f"{name}.cpp"), "-pthread")
-        return compiled(target, arguments, [PROGRAMS, RUNNER_SOURCE.parent])
+        return compiled(target, arguments, [PROGRAMS, *RUNNER_FILES])
 
     return compile_
 

@@ -25,6 +25,7 @@ from tests.schemas import errors, plan_lines
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 RUNNER_SOURCE = ROOT / "graders" / "runner.cpp"
+RUNNER_FILES = (RUNNER_SOURCE, ROOT / "graders" / "runner")
 NONCE = "00112233445566778899aabbccddeeff"
 RUNNER_UID = 0x6F000001
 """The uid of the runner if the tests run as root; no other process has it."""

@@ -14,7 +14,17 @@ from typing import Any
 import pytest
 
 from ioi_eval.sandbox.local.compiler import detect
-from tests.graders.runner_box import COMPILE_LIMITS, RUNNER_SOURCE, Answer, Box, in_each_kind_of_box, line, plan
+from tests.graders.runner_box import (
+    COMPILE_LIMITS,
+    RUNNER_FILES,
+    RUNNER_SOURCE,
+    Answer,
+    Box,
+    in_each_kind_of_box,
+    line,
+    plan,
+)
+from tests.shared_work import compiled
 
 HELLO = b'#include <iostream>\n#include "greet.h"\nint main() { std::cout << GREETING << std::endl; }\n'
 SECRET = b"xyzzy-plugh"
@@ -77,9 +87,8 @@ def test_the_header_functional_changes_nothing(boxes: Callable[[str], Box]) -> N
     """Some compilers include <functional> in other headers: then a call of `bind` was `std::bind`, without effect."""
     box = boxes("dir-full")
     own = replace(box, runner=box.runner.with_name("runner-with-functional"))
-    command = ["g++", "-std=c++17", "-static", "-include", "functional", str(RUNNER_SOURCE), "-o", str(own.runner)]
-    subprocess.run(command, check=True)
-    own.runner.chmod(0o755)
+    arguments = ("-std=c++17", "-static", "-include", "functional", str(RUNNER_SOURCE))
+    compiled(own.runner, arguments, RUNNER_FILES)
     toolchain = detect("g++")
     compile_step = step(toolchain.command, "-c", "a.cpp")
     answer = compile_(own, put("a", "a.cpp"), compile_step, files={"a": b"int a;"}, sees=toolchain.sees)

@@ -17,6 +17,7 @@ from tests.busy_processes import busy_processes
 from tests.graders.runner_box import RUNNER_SOURCE, Box, batch_plan, run_batch, run_game
 from tests.graders.test_runner_attacks import ATTACKS, DEADLY
 from tests.one_processor import one_processor
+from tests.shared_work import compiled
 
 GRADERS = RUNNER_SOURCE.parent
 
@@ -45,7 +46,7 @@ def test_full_isolation_without_landlock(boxes: Callable[[str], Box], program: C
 
 def test_the_probe_finds_nothing_without_landlock(boxes: Callable[[str], Box], built: Path) -> None:
     """The doctor's program sees nothing in the root directory but what the runner puts there."""
-    subprocess.run(["g++", "-static", "-o", str(built / "probe"), str(GRADERS / "probe.cpp")], check=True)
+    compiled(built / "probe", ("-static", str(GRADERS / "probe.cpp")), [GRADERS / "probe.cpp"])
     box = replace(boxes("dir-full"), more=("--without", "landlock"))
     answer = run_batch(box, built / "probe", "list-root", answer=b"denied: No such file or directory\n")
     assert answer.verdicts == ["AC"], answer.only["message"]

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from tests.graders.runner_box import RUNNER_SOURCE
+from tests.graders.runner_box import RUNNER_FILES, RUNNER_SOURCE
+from tests.shared_work import compiled, kept
 
 HEADERS = sorted((RUNNER_SOURCE.parent / "runner").glob("*.h"))
 SYSTEM = RUNNER_SOURCE.parent / "runner" / "system.h"
@@ -38,21 +39,27 @@ def test_every_header_compiles_alone(tmp_path: Path) -> None:
     """Each header includes all that it needs: a program that includes only this header compiles without warnings.
 
     `system.h` includes the system's headers, and all others get them from it. The compiler reads it in compiled form.
+    If an earlier test run compiled these headers, it is not done again.
     """
-    compiled = tmp_path / "system.h"
-    compiled.write_text(f'#include "{SYSTEM}"\n')
-    command = ["g++", *STRICT, "-x", "c++-header", str(compiled), "-o", f"{compiled}.gch"]
-    subprocess.run(command, check=True)
+    precompiled = tmp_path / "system.h"
+    precompiled.write_text(f'#include "{SYSTEM}"\n')
 
     def compile_(header: Path) -> str:
         text = f'#include "{header}"\n'.encode()
-        system = ["-Winvalid-pch", "-include", str(compiled)] if SYSTEM in all_includes(header) else []
+        system = ["-Winvalid-pch", "-include", str(precompiled)] if SYSTEM in all_includes(header) else []
         command = ["g++", *STRICT, *system, "-fsyntax-only", "-x", "c++", "-"]
         return subprocess.run(command, input=text, capture_output=True, check=False).stderr.decode(errors="replace")
 
-    with ThreadPoolExecutor(2) as pool:
-        words = dict(zip([header.name for header in HEADERS], pool.map(compile_, HEADERS), strict=True))
-    assert not {name: text for name, text in words.items() if text}
+    def compile_all(report: Path) -> None:
+        command = ["g++", *STRICT, "-x", "c++-header", str(precompiled), "-o", f"{precompiled}.gch"]
+        subprocess.run(command, check=True)
+        with ThreadPoolExecutor(2) as pool:
+            words = dict(zip([header.name for header in HEADERS], pool.map(compile_, HEADERS), strict=True))
+        assert not {name: text for name, text in words.items() if text}
+        report.write_text("\n".join(words))
+
+    report = kept(tmp_path / "report", (*STRICT, "each alone"), RUNNER_FILES, compile_all)
+    assert report.read_text().splitlines() == [header.name for header in HEADERS]
 
 
 def test_the_comment_lists_all_parts_from_the_bottom_up() -> None:
@@ -77,7 +84,7 @@ def test_the_runner_has_no_global_variables(runner: Path) -> None:
 
 def test_pure_parts(built: Path) -> None:
     """Parts that need neither processes nor the kernel: units.cpp has the expected results."""
-    program = built / "units"
-    subprocess.run(["g++", *STRICT, str(Path(__file__).with_name("units.cpp")), "-o", str(program)], check=True)
+    source = Path(__file__).with_name("units.cpp")
+    program = compiled(built / "units", [*STRICT, str(source)], [source, *RUNNER_FILES])
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == ("", 0)

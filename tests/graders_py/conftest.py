@@ -21,6 +21,8 @@ import pytest
 from ioi_eval.boxfiles import harness_archive
 from ioi_eval.jobs.harness import program_file
 from ioi_eval.problems.apps_values import decode, encode
+from tests.graders.runner_box import RUNNER_FILES
+from tests.shared_work import compiled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,12 +217,10 @@ Compare = Callable[[Sequence[Case]], list[str]]
 @pytest.fixture(scope="session")
 def compare(tmp_path_factory: pytest.TempPathFactory) -> Compare:
     """The compiled comparators: a function from cases to lines, one for each case."""
-    program = tmp_path_factory.mktemp("comparators") / "compare"
-    strict = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
-    subprocess.run(
-        ["g++", "-std=c++17", "-O1", *strict, str(Path(__file__).with_name("compare.cpp")), "-o", str(program)],
-        check=True,
-    )
+    source = Path(__file__).with_name("compare.cpp")
+    strict = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
+    arguments = ("-std=c++17", "-O1", *strict, str(source))
+    program = compiled(tmp_path_factory.mktemp("comparators") / "compare", arguments, [source, *RUNNER_FILES])
 
     def run(cases: Sequence[Case]) -> list[str]:
         text = b"".join(b"%s %d %d\n%s%s" % (spec.encode(), len(a), len(b), a, b) for spec, a, b in cases)
