@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,8 @@ from tests.graders.runner_box import COMPILE_LIMITS, JUDGE, LIMITS, NONCE, WHITE
 ECHO = b'#include <cstdio>\nint main() { int n; scanf("%d", &n); printf("%d\\n", n); }\n'
 COMPILER = detect("g++")
 SECRET = b"xyzzy-plugh 2\n"
+SHORT = {**LIMITS, "cpu_ms": 300}
+"""For programs that exceed the time limit."""
 
 
 def steps_plan(
@@ -42,6 +45,7 @@ def build(
     rest: str = "",
     order: str = "order run=needed",
     max_ms: int = 60_000,
+    limits: Mapping[str, Any] = LIMITS,
     steps: bytes | None = None,
     program: str = "program file=program static=1",
     program_file: int | None = None,
@@ -50,7 +54,7 @@ def build(
 ) -> Answer:
     """Compile the source and run the tests. The inputs are `<number>.in`; the right output is always `2`."""
     lines = [f"compile plan=steps max_ms={max_ms}", program, *([rest] if rest else [])]
-    run_plan = plan("run", *lines, line("limits", **LIMITS), "task kind=batch", judged_by, order, *tests)
+    run_plan = plan("run", *lines, line("limits", **limits), "task kind=batch", judged_by, order, *tests)
     inputs = {"0.in": b"2\n", "1.in": b"3\n", "2.in": b"2\n"}
     job_files: dict[str, bytes | Path | int] = {"steps": steps_plan() if steps is None else steps, "source": source}
     if program_file is not None:
@@ -123,18 +127,23 @@ def test_the_program_is_returned_if_a_test_may_be_repeated(plain_box: Box) -> No
     """It is returned after a late test that ended by itself; not if it was stopped, or would score 0 in time."""
     late, endless = (
         b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < %d) {} int n;" % microseconds)
-        for microseconds in (1_050_000, 30_000_000)
+        for microseconds in (320_000, 30_000_000)
     )
-    assert line_kinds(build(plain_box, [line_of_test(0)], source=late)) == ["step", "into", "TLE", "base64"]
-    assert line_kinds(build(plain_box, [line_of_test(1)], source=late)) == ["step", "into", "TLE"]
-    assert line_kinds(build(plain_box, [line_of_test(0)], source=endless)) == ["step", "into", "TLE"]
+
+    def kinds(test: int, source: bytes) -> list[str]:
+        return line_kinds(build(plain_box, [line_of_test(test)], source=source, limits=SHORT))
+
+    assert kinds(0, late) == ["step", "into", "TLE", "base64"]
+    assert kinds(1, late) == kinds(0, endless) == ["step", "into", "TLE"]
 
 
 def test_the_program_is_returned_if_a_checker_failed_on_a_late_output(plain_box: Box) -> None:
     """Then the score in time is unknown, so the test may be repeated."""
-    late = b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < 1050000) {} int n;")
+    late = b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < 320000) {} int n;")
     checker = line("checker", protocol="cms", file="checker", **JUDGE)
-    answer = build(plain_box, [line_of_test(0)], source=late, judged_by=checker, checker=b"#!/bin/sh\nexit 3\n")
+    answer = build(
+        plain_box, [line_of_test(0)], source=late, judged_by=checker, limits=SHORT, checker=b"#!/bin/sh\nexit 3\n"
+    )
     assert line_kinds(answer) == ["step", "into", "TLE", "base64"]
     assert "in_time" not in answer.lines[2]
 
