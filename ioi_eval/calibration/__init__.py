@@ -85,7 +85,7 @@ async def measure(
     alone = _require_whole(await _run(scorer, rounds=rounds))
     require_idle(OccupancyReading.now().others_since(before), processors, "meanwhile", tolerance)
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_run(scorer, rounds=2)) for _ in range(slots)]
+        tasks = [group.create_task(_run(scorer, rounds=min(rounds, 2))) for _ in range(slots)]
     return speed_of(alone, [_require_whole(task.result()) for task in tasks], tolerance)
 
 
