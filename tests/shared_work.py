@@ -1,7 +1,7 @@
 """What several processes that share the tests make only once: a directory for it, and a lock for making it.
 
-The runner, the known good program and programs of tests, which take 10 CPU-s and more to compile, are also kept for
-later test runs of the same checkout, under a hash of sources, flags and compiler.
+The runner, the known good program and programs of tests, which take minutes to compile in sum, are also kept for later
+test runs of the same checkout, under a hash of sources, flags and compiler.
 """
 
 from __future__ import annotations
