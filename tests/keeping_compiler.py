@@ -21,13 +21,17 @@ while [ $# -gt 0 ]; do
     shift
 done
 [ -n "$output" ] && [ -n "$source" ] || exec g++ "${arguments[@]}"
-key=$(set -o pipefail; (g++ --version; echo "${arguments[@]}"; g++ "${arguments[@]}" -E -P "$source") | sha256sum)
+mkdir -p DIRECTORY 2> /dev/null || true
+if [ -w DIRECTORY ]; then exec 9> DIRECTORY/.lock && flock 9; fi
+# without empty lines: a source with its headers is the same program as one file that contains all of them
+text=$(set -o pipefail; g++ "${arguments[@]}" -E -P "$source" | grep -v '^ *$' | sha256sum)
+key=$( (g++ --version; echo "${arguments[@]} $text") | sha256sum)
 kept=DIRECTORY/program-${key%% *}
-if cp "$kept" "$output" 2>/dev/null; then
+if cp "$kept" "$output" 2> /dev/null; then
     touch "$kept" || true
 else
     g++ "${arguments[@]}" "$source" -o "$output"
-    mkdir -p DIRECTORY && cp "$output" "$kept.$$" && mv "$kept.$$" "$kept" || true
+    cp "$output" "$kept.new" && mv "$kept.new" "$kept" || true
 fi
 """
 

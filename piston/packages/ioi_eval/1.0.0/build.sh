@@ -11,7 +11,7 @@ graders=${GRADERS:-../../../../graders}
 
 mkdir -p judge
 cp "$graders/compile" "$graders/run" "$graders/compiler_files" judge/
-"${CXX:-g++}" -std=c++17 -O2 -pipe -static -s -o judge/runner "$graders/runner.cpp"
+"${CXX:-g++}" -std=c++17 -O2 -pipe -s -static -o judge/runner "$graders/runner.cpp"
 chmod 755 judge/*
 digest=$(cd "$graders" && LC_ALL=C && cat runner.cpp runner/*.h | sha256sum)
 echo "${digest%% *}" > judge/runner.digest
