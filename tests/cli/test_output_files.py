@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.cli.addition import Start, Write
 
 Results = Callable[[], list[dict[str, Any]]]
@@ -114,23 +112,6 @@ def test_program_and_outputs(score: Start, write: Write, results: Results) -> No
     assert feedback(by_id["both"]) == {"a": "told batch of 4", "b": "told outputonly of 4", "c": "told batch of 4"}
     assert feedback(by_id["program"])["b"] == "File not submitted"
     assert feedback(by_id["outputs"])["a"] == "File not submitted"
-
-
-@pytest.mark.parametrize(
-    ("outputs", "words"),
-    [
-        ({"answer.txt": "3"}, "the file 'answer.txt' is for no test of 2024/sums"),
-        ({"output_a.txt": "3", "a.out": "3"}, "there are two outputs for test a"),
-        ({"output_a.txt": 3}, "outputs has 'output_a.txt' with a value that is not text"),
-        ("3", "outputs is '3'; it must be a list"),
-    ],
-)
-def test_invalid_outputs_are_refused(score: Start, write: Write, outputs: Any, words: str) -> None:
-    """The message has the row and the file's name."""
-    write("problems.jsonl", *problem_rows("OutputOnly", []))
-    write("tests.jsonl", *TESTS)
-    ended = score(write("dump.jsonl", row("x", outputs=outputs)))
-    assert words in ended.stderr + ended.stdout
 
 
 def test_an_imported_task_agrees_with_its_statements(start: Start, tmp_path: Path) -> None:

@@ -106,7 +106,16 @@ def test_an_unknown_test_is_an_error() -> None:
         by_output(parse_grader_config(text, None), (Subtask(name="1", points=1.0, tests=("01",)),))
 
 
-def test_a_file_without_a_test_is_an_error() -> None:
-    """The message has the row, the name, and what is needed."""
-    with pytest.raises(RowError, match=r"dump, row 7: the file '02\.out' is for no test .*output_01\.txt"):
-        read(outputs={"02.out": "1"})
+@pytest.mark.parametrize(
+    ("outputs", "words"),
+    [
+        ({"02.out": "1"}, r"the file '02\.out' is for no test .*output_01\.txt"),
+        ({"output_01.txt": "3", "01.out": "3"}, "there are two outputs for test 01"),
+        ({"output_01.txt": 3}, r"outputs has 'output_01\.txt' with a value that is not text"),
+        ("3", "outputs is '3'; it must be a list"),
+    ],
+)
+def test_invalid_outputs_are_refused(outputs: Any, words: str) -> None:
+    """The message has the row, the file's name, and what is needed."""
+    with pytest.raises(RowError, match=f"dump, row 7: {words}"):
+        read(outputs=outputs)
