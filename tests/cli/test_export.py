@@ -14,8 +14,7 @@ from zipfile import ZipFile
 import pytest
 import yaml
 
-from ioi_eval.cli.export import ExportCall
-from ioi_eval.cli.exporting import write_export
+from ioi_eval.cli import export as command
 from ioi_eval.errors import InputError
 from ioi_eval.report.publication import MODULES, format_named
 from ioi_eval.report.result_sets import open_results
@@ -69,7 +68,7 @@ def results(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def export(directory: Path, to: str, *settings: str, out: Path | None = None, by: tuple[str, ...] = ()) -> list[Path]:
     """Export to a format, and return the files."""
-    write_export(ExportCall(directory=directory, to=to, out=out, settings=list(settings), by=list(by)))
+    command.export(directory, to=to, out=out, settings=list(settings), by=list(by))
     target = out or directory / format_named(to).default_path
     return [target] if target.is_file() else sorted(path for path in target.rglob("*") if path.is_file())
 
