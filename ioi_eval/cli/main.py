@@ -160,12 +160,15 @@ def _refuse_empty_words(arguments: Sequence[str]) -> None:
             raise SystemExit(WRONG_CALL)
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *where: Any) -> None:
+_show_other_warning = warnings.showwarning
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     """Print a warning of ours as a line of ours; others as Python does."""
     if issubclass(category, ColumnWarning):
         tell(str(message))
     else:
-        sys.stderr.write(warnings.formatwarning(message, category, *where[:2]))
+        _show_other_warning(message, category, *where, **more)
 
 
 def main() -> None:
