@@ -321,7 +321,8 @@ def test_an_own_grader_may_rescale_scores(tmp_path: Path, name: str) -> None:
         "the only group in it": ("assert len(lines) == 1", "float(lines[0][1])"),
     }
     check, score = inner[name]
-    changes = {**SCALED, "graders/grader.py": RESCALING.format(check, f"int({score} * worth / full + 1e-7)")}
+    rounds_down = f"int({score} * worth / full + 1e-7)"
+    changes: dict[str, str | None] = {**SCALED, "graders/grader.py": RESCALING.format(check, rounds_down)}
     for group, tests, worth in (("one", ["1"], 30), ("two", ["1", "2"], 70)):
         folder = f"data/secret/{group}"
         own = f"grading: custom\ngrader_flags: rescale 1000 {worth}\nrange: 0 {worth}\naccept_score: 1\n"
@@ -355,8 +356,9 @@ def test_a_grader_for_scores_of_another_range_is_refused(tmp_path: Path) -> None
     with pytest.raises(UnsupportedError, match=r"gives 0 points for the score 1, though the group is worth up to 30"):
         read(tmp_path / "a", SCORING, **changes)
     largest = {"data/secret/one/all/testdata.yaml": "grading: default\ngrader_flags: max\n"}
-    tests = {f"data/secret/one/{test}.{ending}": None for test in ("1",) for ending in ("in", "ans")}
-    tests |= {f"data/secret/one/all/1.{ending}": "1\n" for ending in ("in", "ans")}
+    tests: dict[str, str | None] = {}
+    for ending in ("in", "ans"):
+        tests |= {f"data/secret/one/1.{ending}": None, f"data/secret/one/all/1.{ending}": "1\n"}
     with pytest.raises(UnsupportedError, match="data/secret/one/all takes the max of its tests for graders/"):
         read(tmp_path / "b", SCORING, **changes, **largest, **tests)
 
