@@ -101,10 +101,8 @@ class Groups(Generic[S]):
         self._make = make
         self._found: dict[tuple[str, ...], S] = {}
 
-    def of(self, row: Mapping[str, Any]) -> S | None:
-        """The summary of the group of a dump's row; `None` if there are no groups."""
-        if not self.grouping.columns:
-            return None
+    def of(self, row: Mapping[str, Any]) -> S:
+        """The summary of the group of a dump's row. Without columns, all rows are one group."""
         labels = self.grouping.labels(row)
         if labels not in self._found:
             if len(self._found) >= MAX_GROUPS:
@@ -132,7 +130,7 @@ class Groups(Generic[S]):
 
 
 def group_name(columns: Sequence[str], labels: Sequence[str]) -> str:
-    """The name of a group: the values of its rows in these columns."""
+    """The name of a group: the values of its rows in these columns; empty without columns."""
     if len(columns) == 1:
         return labels[0]
     return ", ".join(f"{column} {label}" for column, label in zip(columns, labels, strict=True))

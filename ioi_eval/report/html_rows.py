@@ -178,7 +178,7 @@ class PageResults(ResultSet):
             offset=offset,
             number=number,
             id=submission,
-            model=self._group(row),
+            model=group_name(self._grouping.columns, self._grouping.labels(row)),
             problem=problem,
             verdict=row["verdict"] or "",
             score=score,
@@ -191,10 +191,6 @@ class PageResults(ResultSet):
             targeted=bool(row.get("target_subtask")),
             details_key=_details_key(row),
         )
-
-    def _group(self, row: Row) -> str:
-        columns = self._grouping.columns
-        return group_name(columns, self._grouping.labels(row)) if columns else ""
 
     def _peaks(self, row: Row, holders: Iterable[Row]) -> tuple[float | None, int | None]:
         """The most time and memory of a test. In earlier versions `holders` (subtasks, or the row) have the tests."""

@@ -113,8 +113,7 @@ class RunSummary(ABC):
 
     def _with_group(self, row: Mapping[str, Any]) -> tuple[Self, ...]:
         """The summaries to which a row of the dump is added: this one and, if there are groups, that of its group."""
-        group = self._groups.of(row)
-        return (self,) if group is None else (self, group)
+        return (self, self._groups.of(row)) if self.by else (self,)
 
     def refuse(self, kind: str, message: str, row: Mapping[str, Any]) -> None:
         """Add a row of the dump that cannot be judged; `kind` and `message` as in `ReasonCounts.add`."""

@@ -77,10 +77,9 @@ def selection_table(
     if SelectionMethod.REFERENCE in methods and limit != LIMIT:
         raise InputError(f"the reference always selects {LIMIT} submissions: --limit {limit} is not possible with it")
     groups: Groups[_Problems] = Groups(grouping, _Problems)
-    everything = _Problems()
     wanted = {"verdict", *_COLUMNS, *results.naming_columns, *grouping.needed}
     for number, row in enumerate(results.rows(wanted), 1):
-        group = groups.of(row) or everything
+        group = groups.of(row)
         if not verdict_of(row):
             group.refused += 1
             continue
@@ -92,7 +91,7 @@ def selection_table(
     def values(group_problems: _Problems) -> Mapping[str, Any]:
         return _points_of_group(group_problems, methods, limit, seeds, standings)
 
-    return groups.as_list(values) if grouping.columns else [{"name": "", "group": {}, **values(everything)}]
+    return groups.as_list(values)
 
 
 def contests_by_group(

@@ -117,7 +117,7 @@ class Material:
         named = next((name for name in columns if name.rpartition(".")[2].lower().startswith(_MODEL)), None)
         model = "" if named is None or values[named] == NONE else str(row.get(named) or values[named])
         return ModelGroup(
-            name=group_name(columns, labels) if columns else "",
+            name=group_name(columns, labels),
             model=model,
             values=values,
             is_part=bool(self.results.pending),
