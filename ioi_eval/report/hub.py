@@ -27,6 +27,7 @@ from ioi_eval.report.parquet import write_parquet
 from ioi_eval.report.result_sets import MARKS, Family, family_of, first_row
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of
 from ioi_eval.report.texts import printable
+from ioi_eval.rows import open_source
 from ioi_eval.rows.hub import HUB_ADVICE, hub_error_text, hub_errors
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _OUTDATED = 412
 _APPS_NAME = ("instance_id", "submission")
 _PROGRAM, _ROW, _REFUSED = "program", "row", "refused"
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 _Key = tuple[str, ...]
 
 
@@ -158,7 +159,7 @@ class HubResults:
 
         def kept_rows() -> Iterator[Row]:
             for path in old.values():
-                yield from (row for row in _rows(path) if naming.keeps(row, new))
+                yield from (row.values for row in open_source(path).rows(None) if naming.keeps(row.values, new))
 
         def rows() -> Iterator[Row]:
             yield from result_rows(results)
@@ -190,14 +191,6 @@ class HubResults:
 
 
 _ELSEWHERE = "name another data set, or remove the file on the Hub"
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(64):
-            yield from batch.to_pylist()
 
 
 @dataclass(frozen=True, slots=True)
