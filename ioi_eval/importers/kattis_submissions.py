@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 from posixpath import basename
 
@@ -75,42 +75,30 @@ def read_submissions(
     Raises:
         InputError: a statement in a source is not valid.
     """
-    paths = {group.path.removeprefix("data/"): group for group in groups}
-    has_grader = has_cpp_grader(package)
-    read = _Submissions(
-        package=package,
-        subtasks=subtasks,
-        groups=paths,
-        kind=kind,
-        beside_python=() if has_grader else included_python(package),
-        has_grader=has_grader,
-        expectations=None if kind.legacy else Expectations(package, [*paths]),
-        accepted_in_part=one_group_suffices and not package.names(f"{_FOLDER}/partially_accepted"),
-    )
+    read = _Submissions(package, subtasks, groups, kind, one_group_suffices=one_group_suffices)
     solutions = (read.solution(path, files) for path, files in _programs(package))
     return [solution for solution in solutions if solution is not None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Submissions:
-    """Makes solutions from a package's submissions, one at a time. The other arguments are those of `read_submissions`.
+    """Makes solutions from a package's submissions, one at a time. The arguments are those of `read_submissions`."""
 
-    Args:
-        groups: the test groups below `secret/`, by their paths below `data/`.
-        beside_python: the paths of the files beside each submission in Python.
-        has_grader: whether submissions are compiled with a source in C++.
-        expectations: what `submissions.yaml` states, if the format has it.
-        accepted_in_part: whether `accepted` may have submissions that get points in one group only.
-    """
-
-    package: Package
-    subtasks: Sequence[Subtask]
-    groups: Mapping[str, TestGroup]
-    kind: KattisKind
-    beside_python: tuple[str, ...]
-    has_grader: bool
-    expectations: Expectations | None
-    accepted_in_part: bool
+    def __init__(
+        self,
+        package: Package,
+        subtasks: Sequence[Subtask],
+        groups: Sequence[TestGroup],
+        kind: KattisKind,
+        *,
+        one_group_suffices: bool,
+    ) -> None:
+        self.package, self.subtasks, self.kind = package, subtasks, kind
+        self.groups = {group.path.removeprefix("data/"): group for group in groups}
+        self.has_grader = has_cpp_grader(package)
+        self.beside_python = () if self.has_grader else included_python(package)
+        self.expectations = None if kind.legacy else Expectations(package, [*self.groups])
+        # `accepted` may then have submissions that get points in one group only
+        self.accepted_in_part = one_group_suffices and not package.names(f"{_FOLDER}/partially_accepted")
 
     def solution(self, path: str, files: tuple[str, ...]) -> PackageSolution | None:
         """A submission with what is stated about it; `None` (and a note) if it is left out."""
