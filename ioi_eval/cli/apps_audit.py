@@ -36,7 +36,7 @@ from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import for_each
 from ioi_eval.pipeline.writing import replacing
-from ioi_eval.report.texts import counted, table
+from ioi_eval.report.texts import counted, printable, table
 from ioi_eval.rows import KeptColumns, Source
 from ioi_eval.sandbox import Sandbox
 
@@ -176,5 +176,4 @@ def _first(finding: RowFinding) -> str:
     if not finding.failures:
         return ""
     number, verdict, message = finding.failures[0]
-    line = " ".join(message.split())
-    return f"solution {number}: {verdict}, {line if len(line) <= 80 else line[:80] + '…'}"
+    return f"solution {number}: {verdict}, {printable(message, length=80)}"

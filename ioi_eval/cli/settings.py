@@ -30,12 +30,8 @@ def commands_of(group: TyperGroup, path: tuple[str, ...] = ()) -> Iterator[tuple
 def settings_of(command: TyperCommand) -> dict[str, TyperOption]:
     """The options of a command that a file can set, by their long names without the dashes."""
     options = (option for option in command.params if isinstance(option, TyperOption))
-    return {key(option): option for option in options if option.name not in _NOT_SETTINGS}
-
-
-def key(option: TyperOption) -> str:
-    """The name of an option in the file."""
-    return max(option.opts, key=len).removeprefix("--")
+    named = ((max(option.opts, key=len).removeprefix("--"), option) for option in options)
+    return {name: option for name, option in named if option.name not in _NOT_SETTINGS}
 
 
 def default_map(group: TyperGroup, file: ConfigFile) -> dict[str, Any]:

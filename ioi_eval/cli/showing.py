@@ -267,11 +267,9 @@ def _apps_texts(problem: AppsProblem | None, test: int) -> TestTexts:
     """Input and expected output of a test; empty if the data set does not have the test."""
     if problem is None or test >= len(problem.tests):
         return TestTexts()
-    input_text, expected = (text.encode("utf-8", "replace") for text in shown_texts(problem.tests[test]))
-    return TestTexts(
-        input=TextPart(content=input_text[:_READ_BYTES], size=len(input_text)),
-        expected=TextPart(content=expected[:_READ_BYTES], size=len(expected)),
-    )
+    texts = (text.encode("utf-8", "replace") for text in shown_texts(problem.tests[test]))
+    input_text, expected = (beginning(text, _READ_BYTES) for text in texts)
+    return TestTexts(input=input_text, expected=expected)
 
 
 async def _rerun_apps(

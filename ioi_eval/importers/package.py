@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.package_files import DAMAGE, PackageFiles, open_files, zipped_files
+from ioi_eval.importers.package_files import DAMAGE, LARGEST_FILE, PackageFiles, open_files, zipped_files
 
 if TYPE_CHECKING:
     import yaml
@@ -98,15 +98,15 @@ class Package:
         """Whether there is such a file."""
         return name in self._members
 
-    def read(self, name: str) -> bytes:
-        """A file's content.
+    def read(self, name: str, most: int = LARGEST_FILE) -> bytes:
+        """A file's content, of at most `most` bytes.
 
         Raises:
             InputError: it is missing, too large, damaged, or not a regular file inside the package.
         """
         if name not in self._members:
             raise InputError(self.absent(name))
-        return self._files.read(self._members[name], name)
+        return self._files.read(self._members[name], name, most)
 
     def zipped(self, name: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
         """Some files of a zip in the package: their paths in it and their contents.
@@ -137,9 +137,7 @@ class Package:
 
     def text(self, name: str, most: int = _LARGEST_SOURCE) -> str:
         """A source or statement as text. If it is not UTF-8 (an author's name in a comment) it is read as Latin-1."""
-        if name not in self._members:
-            raise InputError(self.absent(name))
-        text = _decoded(self._files.read(self._members[name], name, most))
+        text = _decoded(self.read(name, most))
         return text if self.edit is None else self.edit(name, text)
 
     def json(self, name: str) -> dict[str, Any]:

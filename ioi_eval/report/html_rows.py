@@ -18,7 +18,7 @@ from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, tests_of_line
-from ioi_eval.report.frame import TESTS, lines_of
+from ioi_eval.report.frame import TESTS, lines_of, not_a_result_row
 from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
@@ -140,7 +140,7 @@ class PageResults(ResultSet):
             try:
                 yield self._page_row(with_our_columns(row), offset, number)
             except ODD_DATA as error:
-                raise self.not_a_result_row(number, error) from error
+                raise not_a_result_row(self.path, number, error) from error
         self._learn_from_summary()
 
     def whole_rows(self) -> Iterator[Row]:

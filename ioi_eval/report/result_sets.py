@@ -93,12 +93,8 @@ class ResultSet:
             try:
                 whole = with_our_columns(row)
             except ODD_DATA as error:
-                raise self.not_a_result_row(number, error) from error
+                raise not_a_result_row(self.path, number, error) from error
             yield whole if wanted is None else {name: value for name, value in whole.items() if name in wanted}
-
-    def not_a_result_row(self, number: int, error: Exception) -> InputError:
-        """The error if the line with this number is not a row of results."""
-        return not_a_result_row(self.path, number, error)
 
     def name_of(self, row: Mapping[str, Any], *, otherwise: str = "–") -> Name:
         """The problem and submission of a row; `otherwise` if the row names no submission."""

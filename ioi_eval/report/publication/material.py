@@ -12,6 +12,7 @@ from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError, similar
 from ioi_eval.estimates import Estimate, mean_estimates, pass_at_each_k
+from ioi_eval.report.frame import not_a_result_row
 from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.result_values import first_failed, full_marks_of, message_of_test, share_of, tests_of, verdict_of
@@ -108,7 +109,7 @@ class Material:
             try:
                 by_labels[labels].add(self.results.name_of(row)[0], row)
             except ODD_DATA as error:
-                raise self.results.not_a_result_row(number, error) from error
+                raise not_a_result_row(self.results.path, number, error) from error
         return by_labels
 
     def _group(self, labels: tuple[str, ...], row: Row) -> ModelGroup:
