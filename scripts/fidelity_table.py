@@ -43,7 +43,7 @@ _HEAD = ("task", "solutions", "stated", "agree", "disagree", "not judged", "time
 _OTHERWISE_HEAD = ("task", "solution", "subtask", "stated", "seen", "the test that decided", "why")
 _NEAR_HEAD = ("task", "solution", "tests", "verdicts", "closest", "of the limit")
 _OPEN = "**not explained yet**"
-_REFUSED_ROW = re.compile(r"\S+, row \d+: (.*)")
+_REFUSED_ROW = re.compile(r"\S+, row \d+(?: \(.*?\))?: (.*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

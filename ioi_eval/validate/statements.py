@@ -100,7 +100,8 @@ def read_solutions(
             problem = _problem_of(row, submission, problems)
             submission = fitted(submission, row, problem)
         except RowError as error:
-            refused.append(str(error))
+            name = row.values.get("label") or row.values.get(id_column)
+            refused.append(f"{error.source}, row {error.row} ({name}): {error.problem}" if name else str(error))
             continue
         name = _name(row, id_column)
         solution = _solution(row, name, problem, submission, stated.pop((problem.key, name), None))

@@ -102,15 +102,15 @@ def test_an_out_that_cannot_be_written_is_refused_before_judging(validate: Start
 
 
 def test_rows_that_cannot_be_judged_are_no_agreement(validate: Start) -> None:
-    """They are listed separately, and the exit code is 1."""
+    """They are listed separately, with their names, and the exit code is 1."""
     ended = validate(
         submission_row("a", expected="correct"),
         submission_row("b", problem_id="ad", expected="correct"),
         submission_row("c", language="pascal", expected="correct"),
     )
     assert ended.returncode == 1
-    assert "row 2: unknown problem 2024/ad" in ended.stdout
-    assert "row 3: its language is pascal" in ended.stdout
+    assert "row 2 (b): unknown problem 2024/ad" in ended.stdout
+    assert "row 3 (c): its language is pascal" in ended.stdout
     assert "0 of 1 statements disagree; not judged: 2 solutions." in ended.stdout
 
 
