@@ -26,7 +26,7 @@ def scored(commands: ForkedCommands, environment: Mapping[str, str], tmp_path_fa
     directory = tmp_path_factory.mktemp("scored")
     dump = (
         submission_row("right"), submission_row("narrow", NARROW), submission_row("shouts", SHOUTS),
-        submission_row("typo", RIGHT.replace(";", "")), submission_row("prose", None, generation="no"),
+        submission_row("typo", RIGHT.replace(";", "")), submission_row("prose", None, generation=["no"]),
     )  # fmt: skip
     for name, rows in (("problems", PROBLEMS), ("tests", TESTS), ("dump", dump)):
         (directory / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -47,7 +47,7 @@ def test_a_submission_is_shown_with_its_first_difference(judged: Start, tmp_path
     listed = judged()
     assert listed.returncode == 0, listed.stderr
     assert [line.split()[1:4:2] for line in listed.stdout.splitlines()[2:]] == [
-        ["right", "100"], ["narrow", "0"], ["shouts", "0"], ["typo", "0"], ["prose", "0"],
+        ["right", "100"], ["narrow", "0"], ["shouts", "0"], ["typo", "0"], ["prose/0", "0"],
     ]  # fmt: skip
     assert judged("--verdict", "CE").stdout.count("typo") == 1
     shown = judged("narrow")
@@ -69,7 +69,7 @@ def test_a_submission_is_shown_with_its_first_difference(judged: Start, tmp_path
     typo = judged("typo", "--rerun")
     assert "Compiler:\n" in typo.stdout
     assert "error: expected" in typo.stdout
-    assert "No program.\n\nWhy:\n  | no code found" in judged("prose").stdout
+    assert "No program.\n\nWhy:\n  | no code found" in judged("prose/0").stdout
     odd = judged("shouts", "--rerun")
     assert "\x1b" not in odd.stdout
     assert "\\x1b]0;mine\\x07" in odd.stdout
@@ -81,7 +81,8 @@ def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, t
     error.
     """
     for arguments, words in (
-        (("nobody",), "has no submission nobody"),
+        (("nobody",), "has no submission nobody; `ioi-eval show out` lists them"),
+        (("prose",), "has no submission prose. Did you mean 'prose/0'?"),
         (("right", "--test", "9"), "has no test 9; it has 0-01, 1-01"),
         (("right", "--problem", "nile"), "has no submission right of problem nile"),
         (("--rerun",), "name it"),
