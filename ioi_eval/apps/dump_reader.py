@@ -40,8 +40,8 @@ class Invalid(Refused):
 
 
 _NEEDS = (
-    Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}, or are DUMP and --dataset swapped?"),
-    Need(columns=PROBLEM_COLUMNS, advice="It says which problem a program is for: add it to the rows"),
+    Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}. Or are DUMP and --dataset swapped?"),
+    Need(columns=PROBLEM_COLUMNS, advice="Add it to the rows: it says which problem a program is for"),
 )
 
 

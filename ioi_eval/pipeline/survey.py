@@ -84,7 +84,7 @@ def _needs(id_column: str) -> tuple[Need, ...]:
     """What every row of a dump must have."""
     how = f"add {id_column}, or name the column that contains it with --id-column"
     return (
-        Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}, or are DUMP and --problems or --tests swapped?"),
-        Need(columns=("problem_id",), advice="It says which problem a program is for: add it to the rows"),
+        Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}. Or are DUMP and --problems or --tests swapped?"),
+        Need(columns=("problem_id",), advice="Add it to the rows: it says which problem a program is for"),
         Need(columns=(id_column,), advice=f"Each row needs an id: {how}"),
     )

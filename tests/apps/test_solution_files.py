@@ -83,7 +83,7 @@ def test_a_data_set_is_refused_as_a_dump(tmp_path: Path) -> None:
     assert str(raised.value) == (
         f"{path}: none of the first 100 rows has code or generation or messages; the columns are: problem_id, "
         "question, solutions. Call the column that holds the programs `generation` (a model's text), `messages` (a "
-        "conversation) or `code` (the program itself), or are DUMP and --dataset swapped?"
+        "conversation) or `code` (the program itself). Or are DUMP and --dataset swapped?"
     )
     write_rows(path, [{"code": "x"}])
     with pytest.raises(InputError, match="no row has problem_id or instance_id; the columns are: code"):

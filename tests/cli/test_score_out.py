@@ -74,7 +74,7 @@ def test_a_dump_without_the_needed_columns_replaces_nothing(score: Start, write:
         (["tests.jsonl", "--dry-run"], "has source_files or code or generation or messages or outputs or files; the "
          "columns are: year, day, problem_name, problem_id, test_name, test_input, test_output. Call "
          "the column that holds the programs `generation` (a model's text), `messages` (a conversation) or `code` (the "
-         "program itself), or are "
+         "program itself). Or are "
          "DUMP and --problems or --tests swapped?\n"),
     ):  # fmt: skip
         ended = score(*arguments)
