@@ -49,6 +49,11 @@ class HangUps {
     add(process, directories.fifo_in, IN_CLOSE_NOWRITE, IN_CLOSE_WRITE);
   }
 
+  // One side has ended, and the runner is about to open the FIFOs in its place, which the other side may then close before the runner.
+  void has_ended(Side side, size_t process) {
+    if (first_to_hang_up(process) == Nobody) first_[process] = side;
+  }
+
   // From here on nothing counts: the runner is about to kill the processes that are left, which closes their FIFOs too.
   void end() {
     read_events();

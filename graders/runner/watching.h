@@ -340,9 +340,11 @@ class RunningTest : protected TestState {
     for (size_t i = 0; i < contestants_.size(); i++) {
       const Contestant& c = contestants_[i];
       if (!c.process.alive() && manager_alive) {
+        hang_ups_.has_ended(HangUps::TheProcess, i);
         touch(job_.directories[i].fifo_out, O_WRONLY);
         touch(job_.directories[i].fifo_in, O_RDONLY);
       } else if (c.process.alive() && !manager_alive && (!c.started || plan_.fifo_use == FifoUse::Paths)) {
+        hang_ups_.has_ended(HangUps::TheManager, i);
         touch(job_.directories[i].fifo_in, O_WRONLY);
         touch(job_.directories[i].fifo_out, O_RDONLY);
       }

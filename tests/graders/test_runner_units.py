@@ -83,7 +83,7 @@ def test_the_runner_has_no_global_variables(runner: Path) -> None:
 
 
 def test_pure_parts(built: Path) -> None:
-    """Parts that need neither processes nor the kernel: units.cpp has the expected results."""
+    """Parts that start no process: units.cpp has the expected results."""
     source = Path(__file__).with_name("units.cpp")
     program = compiled(built / "units", [*STRICT, str(source)], [source, *RUNNER_FILES])
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False)

@@ -1,16 +1,19 @@
-// Unit tests of the runner's pure parts: results are compared with expected values, or with a second, slower implementation.
+// Unit tests of the runner's pure parts, and of hang_ups.h: results are compared with expected values, or with a second, slower implementation.
 //
 // Tested elsewhere: comparators.h and decimal.h (tests/graders_py/test_comparators.py), default_validator.h
 // (tests/fidelity/test_tokens.py), white_diff.h and the scores of checkers (test_runner_checkers.py, through the runner).
 // Prints a line for each check that fails, and exits with 1 if one did.
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,6 +26,8 @@
 
 #include "../../graders/runner/decisions.h"
 #include "../../graders/runner/descriptors.h"
+#include "../../graders/runner/hang_ups.h"
+#include "../../graders/runner/job.h"
 #include "../../graders/runner/json.h"
 #include "../../graders/runner/lines.h"
 #include "../../graders/runner/numbers.h"
@@ -214,6 +219,37 @@ void test_filters() {
   CHECK(refusal_of({511, AUDIT_ARCH_X86_64, 0, {}}).name == "syscall_511");
 }
 
+// One side has ended before it opened its FIFOs. The runner opens them in its place, and is held up before it closes them:
+// meanwhile the other side reads the end of file, and ends. It did not hang up first, unless it had done so before.
+void test_hang_ups() {
+  char directory[] = "/tmp/hang-ups-XXXXXX";
+  CHECK(mkdtemp(directory) != nullptr);
+  ProcessDirectories fifos;
+  fifos.fifo_in = std::string(directory) + "/in";
+  fifos.fifo_out = std::string(directory) + "/out";
+  CHECK(mkfifo(fifos.fifo_in.c_str(), 0600) == 0 && mkfifo(fifos.fifo_out.c_str(), 0600) == 0);
+  Plan plan;
+  plan.task = TaskType::Communication;
+  Machine machine;
+  for (HangUps::Side first : {HangUps::Nobody, HangUps::TheProcess}) {
+    for (HangUps::Side ended : {HangUps::TheManager, HangUps::TheProcess}) {
+      Job job{plan, machine};
+      job.directories.resize(1);
+      HangUps hang_ups(job);
+      hang_ups.watch(0, fifos);
+      auto opened = [](const std::string& fifo, int mode) { return Fd(open(fifo.c_str(), mode | O_NONBLOCK)); };
+      if (first == HangUps::TheProcess) opened(fifos.fifo_in, O_RDONLY);
+      hang_ups.has_ended(ended, 0);
+      Fd in = opened(fifos.fifo_in, O_RDWR), out = opened(fifos.fifo_out, O_RDWR);  // so that neither side waits
+      if (ended == HangUps::TheManager) opened(fifos.fifo_in, O_RDONLY), opened(fifos.fifo_out, O_WRONLY);
+      if (ended == HangUps::TheProcess) opened(fifos.fifo_in, O_WRONLY), opened(fifos.fifo_out, O_RDONLY);
+      CHECK(hang_ups.first_to_hang_up(0) == (first == HangUps::Nobody ? ended : first));
+    }
+  }
+  for (const std::string& fifo : {fifos.fifo_in, fifos.fifo_out}) unlink(fifo.c_str());
+  rmdir(directory);
+}
+
 }  // namespace
 
 int main() {
@@ -224,5 +260,6 @@ int main() {
   test_scores();
   test_room();
   test_filters();
+  test_hang_ups();
   return failed;
 }
