@@ -35,7 +35,7 @@ def returned_files(names: Sequence[str]) -> AbstractContextManager[dict[str, int
     Raises:
         TransientError: on entering: no memory or descriptors are left.
     """
-    return _opened([(name, partial(_memory_file, executable=False)) for name in names], "what a job returns")
+    return _opened([(name, partial(_memory_file, executable=False)) for name in names], "the files for a job's output")
 
 
 @contextlib.contextmanager
@@ -47,7 +47,7 @@ def _opened(openers: Sequence[tuple[str, Callable[[], int]]], what: str) -> Iter
             for name, opener in openers:
                 opened[name] = opener()
         except OSError as error:
-            raise TransientError(f"no memory or descriptors left for {what}: {error.strerror}") from error
+            raise TransientError(f"{what} cannot be opened: {error.strerror}") from error
         yield opened
     finally:
         for descriptor in opened.values():

@@ -66,13 +66,16 @@ def _open_descriptors() -> set[str]:
 
 @pytest.mark.parametrize(
     ("opening", "what"),
-    [(descriptors(FILES), "a job's files"), (returned_files([file.name for file in FILES]), "what a job returns")],
+    [
+        (descriptors(FILES), "a job's files"),
+        (returned_files([file.name for file in FILES]), "the files for a job's output"),
+    ],
     ids=["files", "returns"],
 )
 def test_too_few_descriptors_are_our_failure(opening: AbstractContextManager[dict[str, int]], what: str) -> None:
     """Too few descriptors raise TransientError, and all descriptors that were opened are closed."""
     with few_descriptors() as before:
-        with pytest.raises(TransientError, match=f"no memory or descriptors left for {what}: Too many open files"):
+        with pytest.raises(TransientError, match=f"{what} cannot be opened: Too many open files"):
             opening.__enter__()
         assert _open_descriptors() == before
 
