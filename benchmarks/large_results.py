@@ -1,11 +1,14 @@
 """The cost of a run if almost nothing is left to judge: 100,000 rows, 300 distinct programs, a tenth without code.
 
-    python benchmarks/large_results.py [ROWS [DIRECTORY]]
+    python benchmarks/large_results.py [ROWS [DIRECTORY]] [--all-differ]
 
 The rows are judged once, resumed with nothing new, extended by 1,000 rows, and loaded. Then a fifth as many rows
 without any program are judged, and the rules of our own code are read for the fingerprint. CPU seconds are those of the
 process and its children, the median of three runs. Memory is the peak resident size. If all rows in the directory were
 judged before, the run continues from there.
+
+With `--all-differ` each row has a program of its own, in Python, which costs least to judge. They are judged once, and
+resumed with nothing new.
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ int main() {{
     cout << a + b << "\\n";
 }}
 """
+OTHER = "a, b = map(int, input().split())\nprint(a + b - (a % {number} == 7))\n"
 NOTHING = "I do not know."
 
 
@@ -67,6 +71,7 @@ def write_dump(path: Path, rows: int, text_of: Callable[[int], str]) -> None:
     with path.open("w") as file:
         for number in range(rows):
             row = {"uuid": f"row-{number}", "year": 2024, "problem_id": f"sum{number % PROBLEMS}"}
+            row |= {"language": "Python 3"} if text_of is always_another else {}
             file.write(json.dumps({**row, "target_subtask": "01-part", "generation": text_of(number)}) + "\n")
 
 
@@ -74,6 +79,11 @@ def often_the_same(number: int) -> str:
     """One of a few programs; for some rows none."""
     program = PROGRAM.format(number=number % PROGRAMS + 8)
     return NOTHING if number % 10 == 9 else f"{PROSE}\n```cpp\n{program}```\n"
+
+
+def always_another(number: int) -> str:
+    """Another program for each row, in Python."""
+    return f"{PROSE}\n```python\n{OTHER.format(number=number + 8)}```\n"
 
 
 def cpu_s_of(command: list[str]) -> tuple[float, str]:
@@ -124,13 +134,18 @@ print(time.process_time() - started)
 
 def main() -> None:
     """Generate, judge, resume, grow, load."""
-    args = arguments()
+    args = [word for word in arguments() if word != "--all-differ"]
     rows = int(args[0]) if args else ROWS
+    all_differ = "--all-differ" in arguments()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         directory = Path(args[1] if len(args) > 1 else name)
         directory.mkdir(parents=True, exist_ok=True)
         write_inputs(directory)
-        judge_and_resume(directory, rows)
+        if all_differ:
+            judge_and_resume(directory, rows, always_another)
+            return
+        judge_and_resume(directory, rows, often_the_same)
+        grow(directory, rows)
         for tests, options in ((False, ", tests=False"), (True, "")):
             load(directory / "grown", options, bounds=(None, None) if tests else (500.0, 5.0))
         without_code(directory, rows // 5)
@@ -144,11 +159,11 @@ def score(directory: Path, dump: Path, out: Path) -> list[str]:
     return [COMMAND, "score", str(dump), *sources, "--out", str(out), "--no-progress"]
 
 
-def judge_and_resume(directory: Path, rows: int) -> None:
-    """Judge, resume with nothing new, and with more rows."""
-    dump, more, out = directory / "dump.jsonl", directory / "more.jsonl", directory / "out"
+def judge_and_resume(directory: Path, rows: int, text_of: Callable[[int], str]) -> None:
+    """Judge, and resume with nothing new."""
+    dump, out = directory / "dump.jsonl", directory / "out"
     is_new = not out.exists()
-    write_dump(dump, rows, often_the_same)
+    write_dump(dump, rows, text_of)
     judged_s, _ = measure_command("judge", score(directory, dump, out), times=1)
     sizes = {path.name: path.stat().st_size / 1e6 for path in out.iterdir()}
     sizes_text = ", ".join(f"{name} {size:.0f} MB" for name, size in sizes.items() if size >= 0.5)
@@ -157,12 +172,17 @@ def judge_and_resume(directory: Path, rows: int) -> None:
     report(Figure(name="results.jsonl and tests.jsonl", value=results_mb, unit="MB", bound=250))
     resumed_s, _ = measure_command("resume, nothing new", score(directory, dump, out))
     report(Figure(name="resume with nothing new", value=resumed_s, unit="CPU-s", bound=5))
-    if is_new:
+    if is_new and text_of is always_another:
         report(Figure(name="resume / judging", value=100 * resumed_s / judged_s, unit="%", bound=1))
+
+
+def grow(directory: Path, rows: int) -> None:
+    """Resume with more rows."""
+    more = directory / "more.jsonl"
 
     def as_before() -> None:
         shutil.rmtree(directory / "grown", ignore_errors=True)
-        shutil.copytree(out, directory / "grown")
+        shutil.copytree(directory / "out", directory / "grown")
 
     write_dump(more, rows + MORE, often_the_same)
     grown_s, _ = measure_command(f"{MORE} rows more", score(directory, more, directory / "grown"), prepare=as_before)
