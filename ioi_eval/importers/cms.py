@@ -10,7 +10,7 @@ Source: CMS, `cmscontrib/loaders/tps.py`; TPS, `scripts/exporters/CMS.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -65,6 +65,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     if not subtasks:
         score_type, subtasks = ScoreType.SUM, [Subtask(name=SUM_SUBTASK, points=100, tests=tuple(tests))]
     files = _code_files(package)
+    files += _attached_header(package, code, files)
     if task_type is TaskType.COMMUNICATION and any(path.startswith("checker/") for path, _ in files):
         package.notes.append(
             "the checker judges what the manager prints; for CMS that is the score, and it uses no checker here"
@@ -80,7 +81,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "score_precision": meta.get("score_precision", 2),
         **({"score_type": score_type.value} if score_type else {}),
         "task_type": task_type.value,
-        "starting_code": _starting_code(package, code),
+        "starting_code": _attached(package, f"{code}.cpp"),
     }
     return build_task(
         package,
@@ -93,15 +94,24 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     )
 
 
-def _starting_code(package: Package, code: str) -> str:
-    """The source that contestants start from: named like the task, attached as a file or in a zip; "" for none."""
-    wanted = f"{code}.cpp"
+def _attached(package: Package, wanted: str) -> str:
+    """The text of a file for contestants, attached as a file or in a zip; "" for none."""
     for path in package.names("attachments"):
         if PurePosixPath(path).name == wanted:
             return package.text(path)
         if path.endswith(".zip") and (text := package.zipped_text(path, wanted)) is not None:
             return text
     return ""
+
+
+def _attached_header(package: Package, code: str, files: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The header that graders include, if it is only among the files for contestants."""
+    name = f"{code}.h"
+    includes = any(path.startswith("graders/") and f'"{name}"' in text for path, text in files)
+    if package.has(f"graders/{name}") or not includes or not (header := _attached(package, name)):
+        return []
+    package.notes.append(f"graders/ has no {name}: that of attachments/ is used")
+    return [(f"graders/{name}", header)]
 
 
 def _required(meta: Mapping[str, Any], field: str, kind: type | tuple[type, ...]) -> Any:

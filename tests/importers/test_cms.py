@@ -101,6 +101,13 @@ def test_starting_code_without_a_zip(tmp_path: Path) -> None:
     assert read(tmp_path, **{"attachments/sum.cpp": "int sum();"}).problem_rows[0]["starting_code"] == "int sum();"
 
 
+def test_a_header_for_contestants_only(tmp_path: Path) -> None:
+    """The grader that includes it gets it too."""
+    task = read(tmp_path, **{"graders/sum.h": None, "attachments/cpp/sum.h": "int sum();"})
+    assert [file.path for file in loaded(tmp_path, task).headers] == ["graders/sum.h"]
+    assert "graders/ has no sum.h: that of attachments/ is used" in task.notes
+
+
 def test_grader_config_has_flat_keys(tmp_path: Path) -> None:
     """The reference's scripts find them line by line with grep."""
     files = dict(read(tmp_path).problem_rows[0]["grader_files"])
