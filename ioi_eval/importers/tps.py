@@ -15,7 +15,7 @@ from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.expectations import Expectation
+from ioi_eval.expectations import MODEL_SOLUTION, Expectation
 from ioi_eval.importers.fifo_order import opens_fifos
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
@@ -87,7 +87,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         files=_code_files(package, meta, task_type),
         config=_config(meta, shared),
         tests=tests,
-        solutions=_solutions(package, stated, subtasks, output_only=task_type is TaskType.OUTPUT_ONLY),
+        solutions=_solutions(package, stated, subtasks, tests if task_type is TaskType.OUTPUT_ONLY else None),
     )
 
 
@@ -265,17 +265,17 @@ def _solutions(
     package: Package,
     stated: Collection[str],
     subtasks: Mapping[str, Subtask],
-    *,
-    output_only: bool,
+    output_tests: Mapping[str, tuple[str, str]] | None,
 ) -> list[PackageSolution]:
+    """The solutions that `solutions.json` names: programs, or outputs if `output_tests` are given."""
     if not package.has("solutions.json"):
         package.notes.append(
             "there is no solutions.json, which states the solutions' verdicts: no solution is imported"
         )
         return []
     verdicts = package.json("solutions.json")
-    if output_only:
-        return _output_solutions(package, verdicts, stated, subtasks)
+    if output_tests is not None:
+        return _output_solutions(package, verdicts, stated, subtasks, output_tests)
     solutions = [
         _solution(package, name, meta, stated, subtasks)
         for name, meta in verdicts.items()
@@ -292,15 +292,24 @@ def _output_solutions(
     verdicts: Mapping[str, Any],
     stated: Collection[str],
     subtasks: Mapping[str, Subtask],
+    tests: Mapping[str, tuple[str, str]],
 ) -> list[PackageSolution]:
-    """The solutions that are outputs. (TPS itself makes them by programs, with larger limits than contestants have.)"""
+    """The solutions that are outputs. TPS itself makes them by programs, with larger limits than contestants have.
+
+    If the model solution is a program, its outputs are the official ones.
+    """
     sets = {output_set.name: output_set for output_set in output_sets(package, "solution")}
-    chosen = {name: sets[name.removesuffix(".zip")] for name in verdicts if name.removesuffix(".zip") in sets}
-    if programs := [name for name in verdicts if name not in chosen]:
+    outputs = {name: sets[name.removesuffix(".zip")].outputs for name in verdicts if name.removesuffix(".zip") in sets}
+    programs = [name for name in verdicts if name not in outputs]
+    if model := next((name for name in programs if verdicts[name] == {"verdict": MODEL_SOLUTION}), None):
+        programs.remove(model)
+        outputs[model] = tuple((f"output_{test}.txt", package.text(answer)) for test, (_, answer) in tests.items())
+        package.notes.append(f"{model}, the model solution, is submitted as the official outputs")
+    if programs:
         package.notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:5])}")
     return [
-        replace(_solution(package, name, verdicts[name], stated, subtasks), path=None, outputs=output_set.outputs)
-        for name, output_set in chosen.items()
+        replace(_solution(package, name, verdicts[name], stated, subtasks), path=None, outputs=given)
+        for name, given in outputs.items()
     ]
 
 

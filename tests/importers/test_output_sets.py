@@ -130,7 +130,9 @@ def test_italian_tasks(tmp_path: Path) -> None:
 
 
 def test_tps_tasks(tmp_path: Path) -> None:
-    """Folders and zips that `solutions.json` names. Programs, which TPS would run, are left out, with a note."""
+    """Folders and zips that `solutions.json` names. Programs are left out, with a note, except for the model
+    solution: its outputs are the official ones.
+    """
     files = {
         "problem.json": {"name": "outs", "type": "OutputOnly", "time_limit": 100.0, "memory_limit": 256},
         "subtasks.json": {"subtasks": {"one": {"index": 1, "score": 100}}},
@@ -154,6 +156,12 @@ def test_tps_tasks(tmp_path: Path) -> None:
         "incorrect/half.zip": {"output_01.txt": "1"},
     }
     assert any("left out, as the task takes outputs only: maker.cpp" in note for note in task.notes)
+    made: dict[str, Any] = {"maker.cpp": {"verdict": "model_solution"}}
+    task = tps.import_package(write_package(tmp_path / "made", {**files, "solutions.json": made}), year=2026)
+    assert [(row["label"], row["code"], row["outputs"]) for row in task.solution_rows] == [
+        ("model_solution/maker.cpp", None, {"output_01.txt": "1", "output_02.txt": "2"})
+    ]
+    assert task.notes == ("maker.cpp, the model solution, is submitted as the official outputs",)
 
 
 def test_the_total_size_of_zips_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
