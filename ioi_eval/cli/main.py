@@ -133,9 +133,8 @@ def about(
 ) -> None:
     """Score programs for competitive-programming problems.
 
-    Exit codes: 0 success; 1 something could not be judged, no worker answers, or results disagree (validate, compare,
-    merge); 2 the command or its data is wrong, or this machine or cluster cannot judge; 130 interrupted. For
-    doctor and cluster, 1 is that some workers fail, 2 that all do.
+    Exit codes: 0 success; 1 something could not be judged, no worker answers, or results disagree; 2 the command or its
+    data is wrong, or nothing can be judged here; 130 interrupted. doctor and cluster: 1 some workers fail, 2 all do.
     """
 
 

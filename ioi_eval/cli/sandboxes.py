@@ -275,8 +275,7 @@ def describe(target: Target) -> str:
     """
     linking = "static" if target.toolchain.static else "dynamic"
     least = target.isolation.value if target.has_own_scripts else f"at least {target.isolation.value}"
-    jobs = counted(target.slots, "job")
-    return f"{target.name}, {linking}: {target.profile}, {jobs} at once, isolation {least}"
+    return f"{target.name}, {linking}: {target.profile}, {counted(target.slots, 'job')} at once, isolation {least}"
 
 
 def _accepted_isolation(options: SandboxOptions, targets: Sequence[Target]) -> Isolation:

@@ -100,9 +100,9 @@ def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
     if not matches:
         of = f" of problem {call.problem}" if call.problem else ""
         names = (name for _, name in map(results.name_of, results.rows(results.naming_columns)))
-        sample = next((f". Did you mean {name!r}?" for name in names if name.startswith(f"{call.submission}/")), None)
-        listed = sample or f"; `ioi-eval show {results.directory}` lists them"
-        raise InputError(f"{results.directory / RESULTS} has no submission {call.submission}{of}{listed}")
+        near = (f". Did you mean {name!r}?" for name in names if name.startswith(f"{call.submission}/"))
+        hint = next(near, f"; `ioi-eval show {results.directory}` lists them")
+        raise InputError(f"{results.directory / RESULTS} has no submission {call.submission}{of}{hint}")
     if len({name for _, name in matches}) > 1:
         problems = ", ".join(printable(problem) for _, (problem, _) in matches)
         raise InputError(f"several submissions are called {call.submission}, of {problems}: add --problem")
