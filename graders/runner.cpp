@@ -67,7 +67,7 @@
 //
 // Failures are reported in three ways, which are never mixed: a `Fault` (the job has no result), the line of a test with JE
 // (a judge program, or the machine, failed at this test), and a verdict of the submission. A fault is thrown and caught in
-// `main`, which prints it; destructors end the processes and remove the directories. No child throws one: everything that a
+// `main`, which prints it; destructors end the processes and remove the directories. No fault leaves a child: everything that a
 // child does before its exec is `noexcept`.
 //
 // There are no global variables. `main` owns what lives as long as the job (plan, machine, files, lines). Run mode owns what the

@@ -67,11 +67,10 @@ inline bool enter_own_namespaces() {
   if (!write_text("/proc/self/uid_map", format("0 %u 1", uid).c_str())) return false;
   if (!write_text("/proc/self/gid_map", format("0 %u 1", gid).c_str())) return false;
   pid_t child = fork();
-  if (child < 0) return false;
+  if (child < 0) system_fault("fork");
   if (child > 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // new credentials may have reset it
-    int status = wait_for(child);
-    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    _exit(exit_code_of(wait_for(child)));
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
@@ -105,11 +104,22 @@ inline bool has_no_network() {
   return interfaces == 0 || (interfaces == 1 && strstr(text, "lo:") != nullptr);
 }
 
-// Whether something succeeds that cannot be undone: a child tries it.
+// Whether something succeeds that cannot be undone: a child tries it. If the machine has no memory or process left for this, nothing
+// is known, and that is a fault.
 inline bool succeeds_in_child(bool (*attempt)()) {
+  constexpr int kLacking = 2, kKilled = 128 + SIGKILL;
   pid_t child = fork();
-  if (child == 0) _exit(attempt() ? 0 : 1);
-  return child > 0 && wait_for(child) == 0;
+  if (child < 0) system_fault("fork");
+  if (child == 0) {
+    try {
+      _exit(attempt() ? 0 : 1);
+    } catch (const Fault&) {
+      _exit(kLacking);
+    }
+  }
+  int code = exit_code_of(wait_for(child));
+  if (code == kLacking || code == kKilled) fault(FaultKind::System, "no process could be started, or it was killed: is there memory left?");
+  return code == 0;
 }
 
 // Of all filters of a process only one can have a listener, and our parent may have installed one already.
@@ -123,7 +133,7 @@ inline bool action_available(uint32_t action) {
 }
 
 // Whether all of the namespaces can be created, and not only some.
-inline bool enter_all_namespaces() noexcept {
+inline bool enter_all_namespaces() {
   Machine tried;
   return enter_own_namespaces() && make_base(tried.base) && can_make_pid_namespaces(tried.own_pidns);
 }

@@ -32,6 +32,14 @@ class Fd {
   int fd_ = -1;
 };
 
+// Whether an error is the machine's, whatever the file is.
+inline bool is_machine_error(int error) {
+  switch (error) {
+    case ENOMEM: case EAGAIN: case EMFILE: case ENFILE: case ETXTBSY: return true;
+    default: return false;
+  }
+}
+
 // The same file, opened again, so that it has its own offset.
 inline int reopen(int fd, int flags) {
   char path[64];

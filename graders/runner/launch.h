@@ -27,14 +27,6 @@ struct StartMessage {
   char step[24] = {};
 };
 
-// Whether an error of exec is the machine's, whatever the file is.
-inline bool is_machine_error(int exec_error) {
-  switch (exec_error) {
-    case ENOMEM: case EAGAIN: case EMFILE: case ENFILE: case ETXTBSY: return true;
-    default: return false;
-  }
-}
-
 // Whether an error of a contestant's exec is our failure, and not caused by the file's content. (The file is in memory: EIO
 // means that it ends too early, unless a dynamic linker had to be read from a disk.)
 inline bool is_ours(const Plan& plan, int exec_error) {

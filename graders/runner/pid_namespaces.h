@@ -16,6 +16,9 @@ inline int wait_for(pid_t child) {
   return status;
 }
 
+// How shells report a status.
+inline int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
 // A PID namespace for one process. Its PID 1 does nothing; when it is killed, all processes in the namespace die.
 // The process itself must not be PID 1: signals to PID 1 have no effect, not even those of abort().
 class PidNamespace {
@@ -31,8 +34,11 @@ class PidNamespace {
     if (unshare(CLONE_NEWPID) != 0) return false;
     // It shares our memory and our descriptors: nothing is copied, and no copy keeps a descriptor open.
     pid_ = clone(&PidNamespace::sleep, stack_ + sizeof stack_, CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD, this);
-    if (pid_ < 0) leave(own);
-    return pid_ > 0;
+    if (pid_ > 0) return true;
+    bool is_machine_full = is_machine_error(errno);
+    leave(own);
+    if (is_machine_full) fault(FaultKind::System, "no process can be started for a PID namespace: is there memory left?");
+    return false;
   }
 
   static void leave(const Fd& own) {

@@ -163,7 +163,7 @@ class ProcFiles {
   // An empty Fd if the process has ended. If there are no descriptors left, it is a fault: a limit could not be enforced.
   static Fd open_kept(int directory, const char* path, int flags) {
     Fd file(openat(directory, path, O_RDONLY | O_CLOEXEC | flags));
-    if (!file && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) system_fault("open %s", path);
+    if (!file && is_machine_error(errno)) system_fault("open %s", path);
     return file;
   }
 

@@ -72,15 +72,34 @@ def test_too_few_descriptors_are_a_fault(boxes: Callable[[str], Box]) -> None:
     assert "open files" in answer.last["explanation"]
 
 
-def test_a_fault_leaves_nothing(boxes: Callable[[str], Box], program: Callable[..., Path], built: Path) -> None:
+def test_a_fault_leaves_nothing(
+    boxes: Callable[[str], Box], program: Callable[..., Path], built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A fault while a manager runs (no more processes can be started) ends the manager and removes all files."""
     box = boxes("dir-reduced")
+    monkeypatch.setattr("tests.graders.runner_box.RUNNER_UID", RUNNER_UID + 1)  # whose processes are counted
     script = built / "with-three-processes"
     script.write_text(f'#!/bin/sh\nexec prlimit --nproc=3:3 {box.runner} "$@"\n')
     script.chmod(0o755)
     answer = run_game(replace(box, runner=script), program, "play play", processes=2)  # asserts that no file is left
     assert (answer.code, answer.lines, answer.last["fault"]) == (3, [], "system")
-    assert answer.last["explanation"].startswith("clone: ")
+    assert answer.last["explanation"].startswith("clone: " if os.geteuid() == 0 else ("clone: ", "fork: "))
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_a_refused_process_does_not_mean_less_isolation(
+    boxes: Callable[[str], Box], built: Path, processes: int
+) -> None:
+    """If no process can be started while the runner finds out what it can do, this is a fault of the machine.
+
+    A fault of isolation would end the run, or exclude the worker.
+    """
+    box = boxes("dir-full")
+    script = built / f"with-{processes}-processes"
+    script.write_text(f'#!/bin/sh\nexec prlimit --nproc={processes}:{processes} {box.runner} "$@"\n')
+    script.chmod(0o755)
+    answer = replace(box, runner=script).run(batch_plan([]).replace(b"least=none", b"least=full"), {"program": b""})
+    assert (answer.code, answer.last["fault"]) == (3, "system")
 
 
 def test_communication_tests_leave_nothing(plain_box: Box, program: Callable[..., Path]) -> None:
