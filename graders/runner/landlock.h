@@ -29,10 +29,11 @@ class Landlock {
     rules_ = Fd(static_cast<int>(syscall(kSysLandlockCreateRuleset, &attributes, size, 0)));
   }
 
-  // A path that does not exist is skipped.
+  // A path that does not exist is skipped. `is_complete` says if the machine has refused a rule: programs would fail without it.
   void grant(const char* path, uint64_t rights) {
     if (!rules_) return;
     Fd at(open(path, O_PATH | O_CLOEXEC));
+    if (!at && is_machine_error(errno)) error_ = errno;
     if (!at) return;
     struct stat status;
     if (fstat(at.get(), &status) != 0) return;
@@ -41,18 +42,25 @@ class Landlock {
       uint64_t allowed;
       int32_t parent;
     } __attribute__((packed)) rule = {rights & handled_, at.get()};
-    syscall(kSysLandlockAddRule, rules_.get(), 1 /* PATH_BENEATH */, &rule, 0);
+    if (syscall(kSysLandlockAddRule, rules_.get(), 1 /* PATH_BENEATH */, &rule, 0) != 0) error_ = errno;
+  }
+
+  // Whether it has everything that was granted; if not, `errno` says why.
+  bool is_complete() const {
+    errno = error_;
+    return error_ == 0;
   }
 
   int descriptor() const { return rules_.get(); }  // -1: there is no Landlock here
 
   bool restrict() {
-    return abi_ < 1 || (rules_ && syscall(kSysLandlockRestrictSelf, rules_.get(), 0) == 0);
+    return abi_ < 1 || (rules_ && is_complete() && syscall(kSysLandlockRestrictSelf, rules_.get(), 0) == 0);
   }
 
  private:
   int abi_;
   uint64_t handled_ = 0;
+  int error_ = 0;
   Fd rules_;
 };
 

@@ -80,6 +80,7 @@ class WarmInterpreter {
       grant_system(plan_, rules_, directories.root);
     }
     grant_scratch(job_, rules_, directories.scratch.c_str());
+    if (!rules_.is_complete()) system_fault("make the Landlock rules of a test");
     return rules_;
   }
 

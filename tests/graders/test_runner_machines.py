@@ -119,6 +119,16 @@ def test_same_verdicts_with_an_outer_filter(
     assert run_batch(box, program("contestant"), "honest 1", "system 1", "raise 31").verdicts == ["AC", "AC", "RE"]
 
 
+def test_refused_landlock_rules_are_our_failure(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """If the kernel refuses a rule, as without memory, the program could not use its directory: JE, not RE."""
+    box = boxes("fds-reduced-user")
+    refusing = (str(program("filtered")), "445", "--")  # landlock_add_rule
+    filtered = FilteredBox(**{each.name: getattr(box, each.name) for each in fields(Box)}, prefix=refusing)
+    test = run_batch(filtered, program("contestant"), "leave-file 1").only
+    assert (test["verdict"], test.get("fault")) == ("JE", "start")
+    assert "landlock" in test["explanation"]
+
+
 def test_a_filter_that_hides_many_calls(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
     """An outer filter refuses all unknown calls, like Docker's default: the line of `--probe` is still complete."""
     box = boxes("fds-reduced-user")
