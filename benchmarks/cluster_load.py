@@ -1,8 +1,9 @@
-"""What the Piston client costs: `cluster_load.py [many|churn|large] [--seconds S] [--steady]`.
+"""What the Piston client costs: `cluster_load.py [many|churn|large] [--seconds S] [--steady] [--busy N]`.
 
 Client and stub share the machine. If other programs keep it busy, the stub answers so late that the client checks
 endpoints and connects again, which takes CPU time that it would not need on a quiet machine. `--steady` turns both off,
-so that the CPU time of a request can be measured there too.
+so that the CPU time of a request can be measured there too. With `--busy`, N other processes compute meanwhile; only
+the comparison with aiohttp, which has the same conditions, is then a figure.
 
 many    1,500 endpoints that answer after 500 ms: requests a second, CPU a request, memory, event-loop lag; the CPU
         time, divided by that of aiohttp alone; and when the cluster is ready for the first job
@@ -26,12 +27,15 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the package `tests`
+
 import aiohttp
 from figures import Figure, arguments, report
 
 from ioi_eval.model import Blob, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.piston import endpoint_state, http_client
 from ioi_eval.sandbox.piston.cluster import PistonCluster
+from tests.busy_processes import busy_processes
 
 STUB = Path(__file__).with_name("stub_cluster.py")
 LIMITS = StageLimits(wall_ms=5_000, cpu_ms=5_000, memory_bytes=1 << 30)
@@ -204,17 +208,20 @@ if __name__ == "__main__":
     parser.add_argument("scenario", choices=("many", "churn", "large"))
     parser.add_argument("--seconds", type=float, default=15.0)
     parser.add_argument("--steady", action="store_true")
+    parser.add_argument("--busy", type=int, default=0)
     options = parser.parse_args(arguments())
     if options.steady:
         http_client.IDLE_CONNECTION_S = endpoint_state.CHECK_AFTER_S = 600.0
     for limit in (resource.RLIMIT_NOFILE,):
         hard = resource.getrlimit(limit)[1]
         resource.setrlimit(limit, (hard, hard))
-    figures = {"many": many, "churn": churn, "large": large}[options.scenario](options.seconds)
+    with busy_processes(options.busy):
+        figures = {"many": many, "churn": churn, "large": large}[options.scenario](options.seconds)
     print(json.dumps(figures, indent=1))
     report(
         *(
             Figure(name=name, value=figures[name], unit=unit, bound=bound, larger_is_better=name in MINIMA)
             for name, (unit, bound) in BOUNDS[options.scenario].items()
+            if not options.busy or name == "cpu_against_plain"
         )
     )
