@@ -13,8 +13,10 @@ from ioi_eval.config import MIB
 from ioi_eval.report.inputs import TextPart
 from ioi_eval.report.result_values import full_marks_of, has_run, message_of_test, tests_of
 from ioi_eval.report.texts import escaped, excerpt, first_difference, plain, points, printable, table
+from ioi_eval.sandbox import LOCAL
 
 _CODE_LINES = 400
+_THIS_MACHINE = "the embedded sandbox"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,10 @@ def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
     lines = [f"{problem}  {submission}: {result}"]
     if row.get("error"):
         lines.append(f"  why not judged: {printable(str(row['error']))}")
-    for column, label in (("target", "judged on"), ("isolation", "isolation"), ("duplicate_of", "result taken from")):
+    if row.get("target"):
+        where, comma, compiler = str(row["target"]).partition(",")
+        lines.append(f"  judged on: {printable((_THIS_MACHINE if where == LOCAL else where) + comma + compiler)}")
+    for column, label in (("isolation", "isolation"), ("duplicate_of", "result taken from")):
         if row.get(column):
             lines.append(f"  {label}: {printable(str(row[column]))}")
     if row.get("target_subtask"):

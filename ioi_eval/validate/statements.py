@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import DEFAULT_YEAR, Problem, ProblemKey, Submission
-from ioi_eval.problems.first_rows import FIRST
+from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
-from ioi_eval.problems.row import Row, Source, warn_of_misspelled
-from ioi_eval.problems.submissions import OPTIONAL_COLUMNS, fitted, submission_columns, submission_from_row
+from ioi_eval.problems.row import Row, Source
+from ioi_eval.problems.submissions import (
+    OPTIONAL_COLUMNS,
+    PROGRAM_COLUMNS,
+    fitted,
+    submission_columns,
+    submission_from_row,
+)
 from ioi_eval.validate.results import STATED_RESULT_COLUMNS, StatedResult, stated_result
 
 COLUMNS = ("expected_subtasks", "expected_total", "expected")
@@ -88,9 +93,9 @@ def read_solutions(
     solutions: list[StatedSolution] = []
     refused: list[str] = []
     silent = 0
-    names = dict.fromkeys(name for row in islice(source.iterate(), FIRST) for name in row.names)
     optional = (*COLUMNS, *OPTIONAL_COLUMNS)
-    warn_of_misspelled(source.describe(), names, optional, (*optional, *submission_columns(id_column)))
+    read = (*optional, *submission_columns(id_column))
+    check_first_rows(source.iterate(), source.describe(), _needs(id_column), optional=optional, read=read)
     for row in source.iterate():
         try:
             named_by = id_column if row.has(id_column) else "label"
@@ -113,6 +118,15 @@ def read_solutions(
         raise InputError(_nothing_stated(source, against))
     unmatched = sum(_is_asked_for(key, years, ids) for key, _ in stated)
     return StatedSolutions(solutions=tuple(solutions), refused=tuple(refused), silent=silent, unmatched=unmatched)
+
+
+def _needs(id_column: str) -> tuple[Need, ...]:
+    """What every row must have."""
+    return (
+        Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}. Or are SOLUTIONS and --problems or --tests swapped?"),
+        Need(columns=("problem_id",), advice="Add it to the rows: it says which problem a solution is for"),
+        Need(columns=("label", id_column), advice="Each solution needs a name: add a label"),
+    )
 
 
 def _is_asked_for(key: ProblemKey, years: Collection[int], ids: Collection[str]) -> bool:

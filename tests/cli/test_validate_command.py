@@ -93,6 +93,16 @@ def test_invalid_statements_are_refused(validate: Start, other: Mapping[str, Any
     assert words in ended.stderr
 
 
+def test_a_wrong_file_is_refused_before_judging(start: Start, validate: Start) -> None:
+    """As in `score`: with the columns, and what to do, not once for each row."""
+    ended = validate({"problem_id": "add", "expected": "correct"})
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "no row has source_files or code or" in ended.stderr
+    assert "are SOLUTIONS and --problems or --tests swapped?" in ended.stderr
+    ended = validate({"problem_id": "add", "code": RIGHT, "expected": "correct"})
+    assert "no row has label or uuid" in ended.stderr
+
+
 def test_an_out_that_cannot_be_written_is_refused_before_judging(validate: Start, write: Write) -> None:
     """As in `score`."""
     write("out")

@@ -82,7 +82,7 @@ def test_status_of_a_cluster_with_a_dead_worker(start: Any, run: Run) -> None:
     servers = start("stub_piston.py")
     done = run("cluster", "status", "--endpoints", f"{servers.urls[0]},{NOWHERE}")
     assert done.returncode == 1
-    assert "connection" in " ".join(row_of(NOWHERE, done.stdout)).lower()
+    assert "no connection: is it started?" in " ".join(row_of(NOWHERE, done.stdout))
     assert "1 of 2 workers answer" in done.stdout
     assert run("cluster", "status", PISTON_ENDPOINTS=NOWHERE).returncode == 2
 

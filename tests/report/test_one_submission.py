@@ -58,3 +58,14 @@ def test_a_row_that_was_not_judged_has_no_points() -> None:
     text = submission_text(row, ("2024/nile", "s"), Limits(), test=None, texts=TestTexts())
     assert text.splitlines()[:2] == ["2024/nile  s: not judged", "  why not judged: row 3: there is no such problem"]
     assert "points" not in text
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [("local, CPython 3.11", "the embedded sandbox, CPython 3.11"), ("localities", "localities")],
+)
+def test_the_embedded_sandbox_has_its_name(target: str, shown: str) -> None:
+    """As in the documentation, not as in the result files."""
+    row = {"uuid": "s", "year": 2024, "problem_id": "nile", "verdict": "AC", "target": target}
+    text = submission_text(row, ("2024/nile", "s"), Limits(), test=None, texts=TestTexts())
+    assert f"  judged on: {shown}\n" in f"{text}\n"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _AT_ONCE = 64
+_ALL_FAILED = "All connection attempts failed"  # httpx has this for a host with several addresses, without a reason
 _HEALTH_S = 10.0  # as many requests as `_AT_ONCE` share this process's time
 _CHANGE_S = 900.0  # a compiler's package is hundreds of megabytes, from a repository that may be slow
 _GENERATION_S = 3.0  # before isolate this request waits behind running jobs
@@ -221,5 +222,9 @@ def _refused(url: str, package: PackageRequest, message: str) -> PackageChange:
 
 
 def _message_of(error: Exception) -> str:
+    import httpx
+
+    if isinstance(error, httpx.ConnectError) and str(error) == _ALL_FAILED:
+        return "no connection: is it started?"
     advice = f"; {answer.UNKNOWN_ISSUER}" if "CERTIFICATE_VERIFY_FAILED" in str(error) else ""
     return (str(error) or type(error).__name__) + advice
