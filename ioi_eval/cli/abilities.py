@@ -16,25 +16,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ability:
-    """Whether a worker supports a profile.
+class Abilities:
+    """Whether a worker supports each profile: many tests a job, judged by the runner (bundled), and one (classic).
 
     Args:
-        worker: what was found out about it; `None` if it does not.
-        why_not: why it does not; empty if it does.
+        bundled, classic: what was found out about it in this profile; `None` if it does not support it.
+        why_not: why it does not, for each profile that it does not support.
     """
 
-    worker: Worker | None
-    why_not: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Abilities:
-    """Whether a worker supports each profile: many tests a job, judged by the runner (bundled), and one (classic)."""
-
     url: str
-    bundled: Ability
-    classic: Ability
+    bundled: Worker | None
+    classic: Worker | None
+    why_not: tuple[str, ...]
 
     @property
     def is_usable(self) -> bool:
@@ -42,8 +35,8 @@ class Abilities:
 
         A worker that can run our package in the classic profile only is not used: what `bundled` lacks should be fixed.
         """
-        has_own_scripts = self.classic.worker is not None and self.classic.worker.installed.starter is Starter.CMS_IOI
-        return self.bundled.worker is not None or has_own_scripts
+        has_own_scripts = self.classic is not None and self.classic.installed.starter is Starter.CMS_IOI
+        return self.bundled is not None or has_own_scripts
 
 
 async def abilities(urls: Sequence[str]) -> list[Abilities]:
@@ -53,15 +46,18 @@ async def abilities(urls: Sequence[str]) -> list[Abilities]:
     async with HttpClient() as client:
         probers = Prober(client, "bundled"), Prober(client, "classic")
         async with asyncio.TaskGroup() as group:  # the probers limit how many run at once
-            tasks = [[group.create_task(_ability(prober, prober.address(url))) for prober in probers] for url in urls]
-        return [
-            Abilities(url=url, bundled=bundled.result(), classic=classic.result())
-            for url, (bundled, classic) in zip(urls, tasks, strict=True)
-        ]
+            tasks = [[group.create_task(_explored(prober, prober.address(url))) for prober in probers] for url in urls]
+    found = []
+    for url, pair in zip(urls, tasks, strict=True):
+        (bundled, no_bundled), (classic, no_classic) = (task.result() for task in pair)
+        why_not = tuple(filter(None, (no_bundled, no_classic)))
+        found.append(Abilities(url=url, bundled=bundled, classic=classic, why_not=why_not))
+    return found
 
 
-async def _ability(prober: Prober, url: URL) -> Ability:
+async def _explored(prober: Prober, url: URL) -> tuple[Worker | None, str]:
+    """What was found out about a worker, or why it does not support the profile."""
     try:
-        return Ability(worker=await prober.explore(url))
+        return await prober.explore(url), ""
     except (SandboxError, SetupError) as error:
-        return Ability(worker=None, why_not=str(error).removeprefix(f"{url}: ").removeprefix(f"{url}/runtimes: "))
+        return None, str(error).removeprefix(f"{url}: ").removeprefix(f"{url}/runtimes: ")

@@ -18,7 +18,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.report.texts import counted, printable, table
 
 if TYPE_CHECKING:
-    from ioi_eval.cli.abilities import Abilities, Ability
+    from ioi_eval.cli.abilities import Abilities
     from ioi_eval.sandbox.piston.control import PackageChange
     from ioi_eval.sandbox.piston.discovery import Worker
 
@@ -84,7 +84,7 @@ def probe(*, endpoints: Endpoints = None) -> int:
     rows = []
     for each in known:
         starters = map(_starter, (each.bundled, each.classic))
-        rows.append([worker_name(each.url), *starters, *_offer(each.bundled.worker or each.classic.worker)])
+        rows.append([worker_name(each.url), *starters, *_offer(each.bundled or each.classic)])
     head = ("endpoint", "bundled", "classic", "compiler", "request", "longest", "cpus")
     _show(head, rows, left=frozenset({0, 1, 2, 3}))
     return _show_usable(known, workers=len(known))
@@ -241,12 +241,7 @@ def _show_usable(known: Sequence[Abilities], *, workers: int) -> int:
         known: what the workers can do that were probed.
         workers: the number of all workers; those that were not probed cannot be used.
     """
-    reasons = [
-        f"{worker_name(each.url)}: {ability.why_not}"
-        for each in known
-        for ability in (each.bundled, each.classic)
-        if ability.why_not
-    ]
+    reasons = (f"{worker_name(each.url)}: {reason}" for each in known for reason in each.why_not)
     for reason in dict.fromkeys(reasons):
         print(f"  {printable(reason, length=2000)}")
     able = sum(each.is_usable for each in known)
@@ -270,8 +265,8 @@ def _runtimes(installed: list[tuple[str, str]]) -> str:
     return ", ".join([*known, *counts]) or "none"
 
 
-def _starter(ability: Ability) -> str:
-    return ability.worker.installed.starter.value if ability.worker else "no"
+def _starter(worker: Worker | None) -> str:
+    return "no" if worker is None else worker.installed.starter.value
 
 
 def _offer(worker: Worker | None) -> list[str]:
