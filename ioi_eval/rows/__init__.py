@@ -18,7 +18,7 @@ from ioi_eval.problems.row import Source
 from ioi_eval.rows.altered import Altered, KeptColumns
 from ioi_eval.rows.jsonl import JsonLines
 from ioi_eval.rows.names import named_sources, result_names
-from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, Chain, choose_splits, read_state, refuse_pointer
+from ioi_eval.rows.source import ENDINGS, OBVIOUS, SPLIT_NAME, Chain, choose_splits, read_state, refuse_pointer
 
 __all__ = [
     "ENDINGS",
@@ -33,7 +33,6 @@ __all__ = [
     "result_names",
 ]
 
-ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 _READABLE = f"{', '.join(ENDINGS)} files, or a data set saved by `save_to_disk`"
 _REMEDIES = {
     ".json": "For a list in JSON: jq -c '.[]' FILE.json > FILE.jsonl; if each line is an object, rename it",

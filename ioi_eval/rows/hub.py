@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.rows.jsonl import JsonLines
-from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, choose_splits
+from ioi_eval.rows.source import ENDINGS, OBVIOUS, SPLIT_NAME, choose_splits
 from ioi_eval.rows.tables import Parquet, rows_of_dataset
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def files_by_split(name: str) -> dict[str, list[str]]:
     files: dict[str, list[str]] = {}
     for path in sorted(HfApi().list_repo_files(name, repo_type="dataset")):
         split = next((match[1] for part in path.split("/") if (match := SPLIT_NAME.match(part))), None)
-        if split is not None and path.endswith((".jsonl", ".jsonl.gz", ".parquet")):
+        if split is not None and path.endswith(ENDINGS):
             files.setdefault(split, []).append(path)
     return files
 

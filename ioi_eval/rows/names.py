@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from ioi_eval.errors import InputError
+from ioi_eval.rows.source import ENDINGS
 
 _SPECIAL = re.compile(r"[*?\[]")
 _OWNER_AND_NAME = re.compile(r"(?P<owner>[^/]+)/(?P<name>[^/]+)")
 _NAMED = 10  # how many names a message lists
-_ENDINGS = (".jsonl.gz", ".jsonl", ".parquet")
 _PREFIX = "ioi-eval-"  # Source: the reference's generator adds it before a model's name, and its runner removes it
 
 
@@ -66,7 +66,7 @@ def short_name(source: str) -> str:
     Source: the reference, which removes `ioi-eval-` too.
     """
     base = source.rstrip("/").rpartition("/")[2]
-    ending = next((suffix for suffix in _ENDINGS if base.endswith(suffix)), "")
+    ending = next((suffix for suffix in ENDINGS if base.endswith(suffix)), "")
     return _plain(base.removesuffix(ending).removeprefix(_PREFIX)) or "results"
 
 

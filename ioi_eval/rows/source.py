@@ -78,6 +78,7 @@ class Chain(Source):
 
 
 OBVIOUS = ("train", "test")
+ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")  # of files with rows
 
 SPLIT_NAME = re.compile(r"(train|test|validation|valid|dev)(?=[-_.]|$)")
 """How the Hub recognises a file's split by its name."""

@@ -18,6 +18,7 @@ from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.result_values import first_failed, full_marks_of, message_of_test, share_of, tests_of, verdict_of
 from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import excerpt, points
+from ioi_eval.rows import ENDINGS
 
 SCORE = "score"
 """The metric that is the mean share of the points, or of the tests."""
@@ -165,7 +166,7 @@ class Material:
 
 
 _READ = ("verdict", "total_score", "all_subtasks_results", "passed", "total")
-_FILES = (".jsonl", ".jsonl.gz", ".parquet", ".json")
+_FILES = (*ENDINGS, ".json")
 
 
 def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: str) -> None:
