@@ -28,29 +28,24 @@ class JobFiles {
       if (fcntl(static_cast<int>(fd), 1034 /* F_GET_SEALS */) >= 0) fchmod(static_cast<int>(fd), 0555);
       entries_.emplace_back(decode(entry.substr(0, equals)), static_cast<int>(fd));
     }
-    sums_ = read_sums(descriptor_of(kSums));
-    read_packed(descriptor_of(kPacked));
+    read_lists();
   }
 
   void in_directory(const std::string& directory) {
     if (chdir(directory.c_str()) != 0) system_fault("--dir %s", directory.c_str());
     by_path_ = true;
-    Fd sums(open(kSums, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)), packed(open(kPacked, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    sums_ = read_sums(sums.get());
-    read_packed(packed.get());
-    if (sums) unlink(kSums);
-    if (packed) unlink(kPacked);
+    read_lists();
   }
 
   // Adds the files that the job takes from a problem's package. `stored` has a line for each of them: `stored FILE HASH NAME`. The
   // package has the file as blobs/NAME, and its checksum in `sums`. Returns a line about each one that is missing or damaged.
   std::string add_stored(const std::string& package) {
-    Fd list(open(kStored, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!list) plan_fault("the job has no file %s", kStored);
+    int list = find(kStored);
+    if (list < 0) plan_fault("the job has no file %s", kStored);
     Fd sums(open((package + "/" + kSums).c_str(), O_RDONLY | O_CLOEXEC));
     std::map<std::string, std::string> known = read_sums(sums.get());
     std::string refusals;
-    for (const std::string& line : split(head(list.get(), kMostUnpackedBytes), '\n')) {
+    for (const std::string& line : split(head(list, kMostUnpackedBytes), '\n')) {
       std::vector<std::string> words = split(line, ' ');
       if (words.size() < 4 || words[1] == "runner") continue;  // `graders/stored/run` has checked the runner
       Fd file(open((package + "/blobs/" + words[3]).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -63,7 +58,6 @@ class JobFiles {
         opened_.push_back(std::move(file));
       }
     }
-    unlink(kStored);
     return refusals;
   }
 
@@ -106,6 +100,11 @@ class JobFiles {
 
  private:
   static constexpr const char *kSums = "sums", *kPacked = "packed", *kDeflated = ".deflated", *kStored = "stored";
+
+  void read_lists() {
+    sums_ = read_sums(find(kSums));
+    read_packed(find(kPacked));
+  }
 
   // A file that was sent as it is; -1 if there is none.
   int find(const std::string& name) {
