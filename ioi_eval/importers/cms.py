@@ -244,7 +244,7 @@ def _solutions(package: Package, task_type: TaskType) -> list[PackageSolution]:
                     PackageSolution(
                         path=source,
                         label=path.removeprefix("solutions/"),
-                        expected=_expected_verdict(label, path),
+                        expected=_expected_verdict(package, label),
                         outputs=output_set.outputs,
                     )
                 )
@@ -258,17 +258,20 @@ def _solutions(package: Package, task_type: TaskType) -> list[PackageSolution]:
         if task_type is TaskType.OUTPUT_ONLY:
             package.notes.append(f"{path} is left out: the task takes outputs only")
             continue
-        expected = _expected_verdict(label, path)
+        expected = _expected_verdict(package, label)
         solutions.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected))
     return solutions
 
 
-def _expected_verdict(label: str, path: str) -> str | None:
-    """The verdict that a solution's folder states; `None` for none."""
+def _expected_verdict(package: Package, label: str) -> str | None:
+    """The verdict that a solution's folder states; `None` for none, with a note if the folder is no known label."""
     if label == _UNLABELLED:
         return None
     try:
         Expectation.parse(label)
     except InputError as error:
-        raise InputError(f"{path}: the folder is the label, and {error}; rename it") from error
+        note = f"solutions/{label} states no verdict: the folder is the label, and {error}"
+        if note not in package.notes:
+            package.notes.append(note)
+        return None
     return label

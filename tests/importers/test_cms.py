@@ -135,6 +135,15 @@ def test_solutions_have_their_label(tmp_path: Path) -> None:
     assert all(row["expected_subtasks"] is None for row in rows.values())
 
 
+def test_a_folder_that_is_no_label_states_no_verdict(tmp_path: Path) -> None:
+    """Authors have folders of their own ("partial", "judger-test"). One note names each; the task is imported."""
+    task = read(tmp_path, **{"solutions/partial/a.cpp": "x", "solutions/partial/b.cpp": "y"})
+    expected = {row["label"]: row["expected"] for row in task.solution_rows}
+    assert (expected["partial/a.cpp"], expected["partial/b.cpp"]) == (None, None)
+    (note,) = [note for note in task.notes if "solutions/partial" in note]
+    assert "solutions/partial states no verdict: the folder is the label, and unknown expectation 'partial'" in note
+
+
 def test_written_rows_give_the_same_problem(tmp_path: Path) -> None:
     """`score` reads all that the package contains."""
     problem = loaded(tmp_path, read(tmp_path))
@@ -275,10 +284,6 @@ def test_notes(tmp_path: Path) -> None:
         ({"checker/testlib.h": None}, "checker/checker.cpp includes testlib.h"),
         ({**COMMUNICATION, "graders/manager.cpp": None}, "needs a manager"),
         ({**COMMUNICATION, "graders/stub.cpp": None}, "no graders/stub.cpp"),
-        (
-            {"solutions/wrong/a.cpp": "x"},
-            "solutions/wrong/a.cpp: the folder is the label, and unknown expectation 'wrong'",
-        ),
     ],
 )
 def test_incomplete_packages(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
