@@ -236,13 +236,33 @@ def _compile(program: Program) -> types.CodeType:
 
 def reset_interpreter() -> None:
     """Allow at least a script's depth of recursion, and integers of any length, as when APPS was made."""
-    depth = 0
+    depth = UNSEEN_CALLS
     frame: types.FrameType | None = sys._getframe(2)
     while frame:
         depth, frame = depth + 1, frame.f_back
-    sys.setrecursionlimit(1000 + depth + UNSEEN_CALLS)
+    _count_recursion_from(depth)
+    sys.setrecursionlimit(1000)
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
+
+
+def _count_recursion_from(depth: int) -> None:
+    """Let programs set and read the limit of recursion as if they were not called from a depth of our calls.
+
+    Some set just the limit that they need, as `sys.setrecursionlimit(n + 10)`.
+    """
+    set_limit, current, most = sys.setrecursionlimit, sys.getrecursionlimit(), (1 << 31) - 1
+
+    def setrecursionlimit(limit: Any) -> None:
+        nonlocal current
+        if hasattr(limit, "__index__"):
+            limit = limit.__index__()
+        # an invalid limit raises what it raises in a script
+        set_limit(min(limit + depth, most) if isinstance(limit, int) and 0 < limit <= most else limit)
+        current = limit
+
+    sys.setrecursionlimit = setrecursionlimit
+    sys.getrecursionlimit = lambda: current
 
 
 def _start(program: Program, module: types.ModuleType) -> None:

@@ -55,6 +55,11 @@ PROGRAMS = {
     "def f(n):\n    return n and 1 + f(n - 1)\nprint(f(50000))",
     "default recursion": "def f(n):\n    return n and 1 + f(n - 1)\nprint(f(990))",
     "deepest recursion": "def f(n):\n    return n and 1 + f(n - 1)\nprint(f(997))",
+    "tight recursion": "import sys\nsys.setrecursionlimit(5010)\n"
+    "def f(n):\n    return n and 1 + f(n - 1)\nprint(f(5000), sys.getrecursionlimit())",
+    "invalid recursion limits": "import sys\nfor limit in 0, -1, 1.5, None, 'a', 2**31 - 1, 2**31, 2**80:\n    try:\n"
+    "        print(sys.setrecursionlimit(limit), sys.getrecursionlimit())\n    except Exception as error:\n"
+    "        print(type(error), error)",
     "too deep": "def f(n):\n    return 1 + f(n + 1)\nf(0)",
     "threads": "import threading, time\n"
     "def f():\n    time.sleep(.2)\n    print(2)\nthreading.Thread(target=f).start()\nprint(1)",
