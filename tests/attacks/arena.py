@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.blobs import BlobStore
@@ -25,6 +26,7 @@ from ioi_eval.model import (
     TestCase,
     WhiteDiff,
 )
+from tests.attacks.catalogue import Program
 
 HERE = Path(__file__).resolve().parent
 _FILES = {path.name: path.read_bytes() for path in (HERE / "problems").iterdir() if path.is_file()}
@@ -38,6 +40,8 @@ LONG_TIME_LIMIT_S = 10.0
 """Time limit for programs that must reach another limit first, or none. On a virtual machine, the first use of a page
 can take about 13 µs of CPU time, ten times as much as usual; starting a thread takes 100 µs on a slow machine."""
 MEMORY_LIMIT_BYTES = 128 * MIB
+PADDING = b" " * 127 + b"\n"
+"""At the end of inputs and answers: so they are large enough to be taken from a worker's package, not sent."""
 
 
 COMPILING = CompileLimits(cpu_s=1, wall_s=60, memory_bytes=384 * MIB, processes=100, file_bytes=24 * MIB)
@@ -75,9 +79,11 @@ def problem(name: str, attacks: Sequence[str], cache: Path, *, long_limit: bool 
     two_processes = name.startswith("whisper") or name == "pair"
     tests: dict[str, TestCase] = {}
     for attack in attacks:
-        tests[attack] = _test(name, attack, cache)
+        tests[attack] = _padded(_test(name, attack, cache))
         honest = HONEST + attack
-        tests[honest] = _honest_test(name, honest, len(tests))
+        tests[honest] = _padded(_honest_test(name, honest, len(tests)))
+    if name == "stored":
+        tests |= {attack: _stored(tests[attack], cache) for attack in attacks}
     return Problem(
         key=ProblemKey(year=2000, id=name),
         name=name,
@@ -91,8 +97,19 @@ def problem(name: str, attacks: Sequence[str], cache: Path, *, long_limit: bool 
     )
 
 
+def task_of(program: Program, cache: Path) -> Problem:
+    """The problem of a program, with a test for each of its attacks."""
+    return problem(program.problem, [attack.name for attack in program.attacks], cache, long_limit=program.long_limit)
+
+
 def _batch(name: str) -> Batch:
-    checkers = {"secret": "witness.cpp", "filed": "witness.cpp", "naive": "naive.cpp", "fragile": "fragile.cpp"}
+    checkers = {
+        "secret": "witness.cpp",
+        "stored": "witness.cpp",
+        "filed": "witness.cpp",
+        "naive": "naive.cpp",
+        "fragile": "fragile.cpp",
+    }
     check = JudgeProgram(source=source(checkers[name])) if name in checkers else WhiteDiff()
     is_filed = name == "filed"
     return Batch(check=check, input_file="task.in" if is_filed else "", output_file="task.out" if is_filed else "")
@@ -137,7 +154,9 @@ def source(name: str) -> SourceFile:
 
 def _test(problem_name: str, attack: str, cache: Path) -> TestCase:
     if problem_name == "stored":
-        return _stored_test(attack, cache)
+        token = secrets.token_hex(16)
+        answer = f"{secrets.choice(['YES', 'NO'])} {token}\n".encode()
+        return TestCase(name=attack, input=f"{attack} {cache} {token}\n".encode(), answer=answer)
     if problem_name == "sum":
         return TestCase(name=attack, input=f"{attack} 20 22\n".encode(), answer=b"42\n")
     if problem_name == "pair":
@@ -147,12 +166,19 @@ def _test(problem_name: str, attack: str, cache: Path) -> TestCase:
     return TestCase(name=attack, input=f"{attack} 0 0\n".encode(), answer=f"{secrets.token_hex(16)}\n".encode())
 
 
-def _stored_test(attack: str, cache: Path) -> TestCase:
+def _padded(case: TestCase) -> TestCase:
+    """The test with `PADDING`. An empty answer stays empty."""
+    assert isinstance(case.input, bytes)
+    assert isinstance(case.answer, bytes)
+    return replace(case, input=case.input + PADDING, answer=case.answer and case.answer + PADDING)
+
+
+def _stored(case: TestCase, cache: Path) -> TestCase:
+    """The test in the cache, like those of a real data set."""
     store = BlobStore(cache)
-    token = secrets.token_hex(16)
-    answer = f"{secrets.choice(['YES', 'NO'])} {token}\n".encode()
-    input_text = f"{attack} {cache / 'blobs'} {token}\n".encode()
-    return TestCase(name=attack, input=store.put(input_text), answer=store.put(answer))
+    assert isinstance(case.input, bytes)
+    assert isinstance(case.answer, bytes)
+    return replace(case, input=store.put(case.input), answer=store.put(case.answer))
 
 
 def _honest_test(problem_name: str, name: str, number: int) -> TestCase:

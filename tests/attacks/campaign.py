@@ -34,7 +34,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston import problem_packages as _imported_early  # noqa: F401 - not readable after root is given up
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import Toolchain
-from tests.attacks.arena import COMPILING, HONEST, LONG_TIME_LIMIT_S, policy, problem, sealed_problem, source
+from tests.attacks.arena import COMPILING, HONEST, LONG_TIME_LIMIT_S, policy, sealed_problem, source, task_of
 from tests.attacks.catalogue import Attack, Program, programs
 from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
 from tests.attacks.compile_attacks import CompileAttack
@@ -44,6 +44,7 @@ from tests.attacks.python_attack import HONEST as HONEST_PYTHON
 from tests.attacks.python_attack import PythonAttack, honest_problem
 from tests.attacks.python_attack import problem as python_problem
 from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
+from tests.attacks.worker_packages import WorkerPackages
 
 SLOTS = 4
 """Slots of each campaign: may be more than the processors, because many attacks use no CPU time while they wait."""
@@ -87,11 +88,13 @@ class Findings:
         by_attack: the result of each attack, by name.
         left: descriptions of what the attacks left on the machine.
         hidden: calls that an outer filter, for example a container's, refuses before ours: they are not reported.
+        unused: the test data that a worker did not take from its packages, and their faults.
     """
 
     by_attack: Mapping[str, Finding]
     left: tuple[str, ...]
     hidden: frozenset[str]
+    unused: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -103,7 +106,7 @@ class Campaign:
         person: the user who starts the sandbox.
         cache: the cache directory, which that user can write.
         programs: the cache directory with the attacking programs that an earlier campaign compiled.
-        served: whether a worker judges, over HTTP.
+        served: whether a worker judges, over HTTP, with the problems' packages.
         builds: whether run jobs compile their program first (build jobs), as on clusters.
         compiler: whether to include the attacks on the compiler that do not reach its limits.
         python: whether to include the attacks by Python programs.
@@ -190,7 +193,7 @@ class _Distant:
 
 @asynccontextmanager
 async def judging(
-    level: Isolation, cache: Path, *, slots: int, served: bool, builds: bool = False
+    level: Isolation, cache: Path, *, slots: int, builds: bool = False, packages: WorkerPackages | None = None
 ) -> AsyncIterator[Sandbox]:
     """A sandbox of that isolation level: the embedded one, or a cluster with one worker, over real sockets.
 
@@ -198,23 +201,25 @@ async def judging(
         level: the isolation level.
         cache: the cache directory.
         slots: how many jobs run at once.
-        served: whether to use a worker.
         builds: whether the embedded sandbox gets build jobs, as a cluster does.
+        packages: the worker's packages; without them, the embedded sandbox is used.
     """
     async with LocalSandbox(slots=slots, isolation=level, strongest=level) as local:
-        if not served:
+        if packages is None:
             yield _Distant(local) if builds else local
             return
         from ioi_eval.sandbox.piston.cluster import PistonCluster
         from ioi_eval.sandbox.serve.server import serving
 
         (target,) = local.targets()
-        runner = await Builder(local, ArtifactStore(cache), policy(level)).runner(target)
+        builder = Builder(local, ArtifactStore(cache), policy(level))
+        await packages.install_all(builder, target)
         async with (
-            serving(local, runner=runner, port=0) as address,
+            serving(local, runner=await builder.runner(target), port=0, packages=packages) as address,
             PistonCluster([address], max_requests_per_endpoint=slots, profile="bundled") as cluster,
         ):
             yield cluster
+            packages.faults = tuple(cluster.package_faults)
 
 
 async def _judge_all(campaign: Campaign) -> Findings:
@@ -222,8 +227,10 @@ async def _judge_all(campaign: Campaign) -> Findings:
     found: dict[str, Finding] = {}
     left: list[str] = []
     slots = 1 if campaign.one_by_one else SLOTS
+    tasks = [(program, task_of(program, campaign.cache)) for program in programs()]
+    packages = WorkerPackages(campaign.cache, [task for _, task in tasks]) if campaign.served else None
     async with judging(
-        campaign.level, campaign.cache, slots=slots, served=campaign.served, builds=campaign.builds
+        campaign.level, campaign.cache, slots=slots, builds=campaign.builds, packages=packages
     ) as sandbox:
         during = State.now()
 
@@ -233,7 +240,7 @@ async def _judge_all(campaign: Campaign) -> Findings:
                 if campaign.one_by_one:
                     left.extend(f"{name}: {words}" for words in await _harm_since(during))
 
-        queue = iter(_work(campaign, sandbox))
+        queue = iter(_work(campaign, sandbox, tasks))
         async with asyncio.TaskGroup() as group:
             for _ in range(slots):
                 group.create_task(worker(queue))
@@ -243,17 +250,18 @@ async def _judge_all(campaign: Campaign) -> Findings:
         if attack.name in found:
             found[attack.name] = replace(found[attack.name], honest=honest)
     left.extend(await _harm_since(before))
-    return Findings(by_attack=found, left=tuple(left), hidden=hidden)
+    unused, changed = (packages.unused(), packages.changes()) if packages else ((), ())
+    return Findings(by_attack=found, left=(*left, *changed), hidden=hidden, unused=unused)
 
 
 Work = Callable[[], Awaitable[Mapping[str, Finding]]]
 
 
-def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
+def _work(campaign: Campaign, sandbox: Sandbox, tasks: Sequence[tuple[Program, Problem]]) -> Iterator[tuple[str, Work]]:
     """What is judged in the campaign. Slow attacks on the compiler come last."""
     store = ArtifactStore(campaign.cache)
     kept = None if campaign.compiles_all else _Programs(campaign)
-    for program in sorted(programs(), key=lambda program: program.long_limit):  # a file's two programs are equal
+    for program, task in sorted(tasks, key=lambda each: each[0].long_limit):  # a file's two programs are equal
         scorer = Scorer(
             sandbox,
             artifacts=store,
@@ -261,7 +269,7 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
             bundle_tests=program.bundle,
             kept_programs=kept,
         )
-        yield program.name, partial(attack_by_program, program, scorer, campaign.cache)
+        yield program.name, partial(attack_by_program, program, task, scorer)
     settings = replace(PYTHON, isolation=campaign.required_isolation)
     executor = AppsExecutor(sandbox, artifacts=store, settings=settings)
     long_limit = AppsExecutor(sandbox, artifacts=store, settings=replace(settings, time_limit_s=LONG_TIME_LIMIT_S))
@@ -274,9 +282,8 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
             yield attack.name, partial(_attack_the_compiler, attack, compiler)
 
 
-async def attack_by_program(program: Program, scorer: Scorer, cache: Path) -> Mapping[str, Finding]:
+async def attack_by_program(program: Program, task: Problem, scorer: Scorer) -> Mapping[str, Finding]:
     """Judge all attacks of a program, each followed by an honest test."""
-    task = problem(program.problem, [attack.name for attack in program.attacks], cache, long_limit=program.long_limit)
     result = honest = await _score(scorer, task, program.name, program.code)
     if not program.solves_honest:
         honest = await _score(scorer, task, "solver", source("solver.cpp").content.decode())

@@ -27,7 +27,7 @@ Way = tuple[Isolation, Person, bool]
 ALL: list[Way] = [(level, person, False) for level in LEVELS for person in persons()] + [
     (Isolation.FULL, persons()[0], True)
 ]
-"""The embedded sandbox at each level, started by each user; and a worker, over HTTP."""
+"""The embedded sandbox at each level, started by each user; and a worker with the problems' packages, over HTTP."""
 
 STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
 """The campaigns of `test_survival.py` without `--full`. The weaker one uses build jobs, as clusters do."""
@@ -87,9 +87,11 @@ def _is_selected(item: pytest.Item, *, full: bool) -> bool:
         return True
     values: Mapping[str, Any] = item.callspec.params
     way, attack = values["campaign"], values.get("attack")
+    served = bool(way[2])
     if item.path.stem == "test_survival":
-        served = way[2]
         return not served and (full or way in STRONGEST_AND_WEAKEST)
+    if item.originalname == "test_a_worker_has_the_test_data":
+        return served
     return full or not isinstance(attack, CompileAttack | PythonAttack) or is_in_campaign(way, attack)
 
 

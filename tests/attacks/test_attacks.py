@@ -82,6 +82,17 @@ def test_attack_by_python(attack: PythonAttack, campaign: Campaign) -> None:
     demand(found, campaign, attack.expect, "the attack succeeded" if found.succeeded else "")
 
 
+def test_a_worker_has_the_test_data(campaign: Campaign) -> None:
+    """A worker takes all test data of the attacked problems from their packages, so the attacks are tried on these.
+
+    The embedded sandbox has no packages: there the attacks are tried on files of the cache and of jobs.
+    """
+    assert campaign.findings().unused == ()
+
+
 def test_attacks_leave_nothing_behind(campaign: Campaign) -> None:
-    """After all attacks, no new process, file, mount, shared memory or descriptor is left; our limits are unchanged."""
+    """After all attacks, no new process, file, mount, shared memory or descriptor is left; our limits are unchanged.
+
+    No file of a worker's packages is changed either.
+    """
     assert campaign.findings().left == ()

@@ -13,7 +13,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Execution, Isolation, Job
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer import Scorer
-from tests.attacks.arena import policy
+from tests.attacks.arena import policy, task_of
 from tests.attacks.campaign import Finding, attack_by_program, judging
 from tests.attacks.catalogue import LEVELS, Program, programs
 from tests.attacks.levels import why_not
@@ -53,11 +53,11 @@ def test_processes_with_the_same_libraries_cannot_communicate(
     cache = caches(persons()[0])
 
     async def judge() -> Mapping[str, Finding]:
-        async with judging(level, cache, slots=2, served=False) as sandbox:
+        async with judging(level, cache, slots=2) as sandbox:
             dynamic = Dynamic(sandbox)
             await put_kept_runner(dynamic, cache)
             scorer = Scorer(dynamic, artifacts=ArtifactStore(cache), policy=policy(level))
-            return await attack_by_program(program, scorer, cache)
+            return await attack_by_program(program, task_of(program, cache), scorer)
 
     found = asyncio.run(judge())
     if level is Isolation.REDUCED:
