@@ -87,9 +87,11 @@ class Person:
             answer = pickle.dumps((True, work()))
         except BaseException:  # noqa: BLE001 - the parent reports every error
             answer = pickle.dumps((False, traceback.format_exc()))
-        with os.fdopen(there, "wb") as stream:
-            stream.write(answer)
-        os._exit(0)
+        try:
+            with os.fdopen(there, "wb") as stream:
+                stream.write(answer)
+        finally:  # also if the parent was interrupted, and its end of the pipe is closed
+            os._exit(0)
 
 
 def persons() -> tuple[Person, ...]:
