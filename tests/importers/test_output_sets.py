@@ -93,7 +93,6 @@ def test_a_program_and_outputs(tmp_path: Path) -> None:
         ({"solutions/correct/author.zip": b"PK not a zip"}, "correct/author.zip is damaged"),
         ({"solutions/correct/author/output_0-01.txt": b"\xff"}, "output_0-01.txt is there twice"),
         ({"solutions/incorrect/author/output_0-01.txt": b"\xff"}, "output_0-01.txt is not text"),
-        ({"solutions/wrong/output_0-01.txt": "1"}, "the folder is the label, and unknown expectation 'wrong'"),
     ],
 )
 def test_invalid_solutions(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
@@ -101,6 +100,13 @@ def test_invalid_solutions(tmp_path: Path, changes: dict[str, Any], words: str) 
     with pytest.raises(InputError, match=r"outs: solutions/") as caught:
         read(tmp_path, **changes)
     assert words in str(caught.value)
+
+
+def test_outputs_in_a_folder_that_is_no_label(tmp_path: Path) -> None:
+    """They state no verdict, and a note names the folder."""
+    task = read(tmp_path, **{"solutions/own/output_0-01.txt": "1"})
+    assert {row["label"]: row["expected"] for row in task.solution_rows}["own"] is None
+    assert any("solutions/own states no verdict" in note for note in task.notes)
 
 
 def test_italian_tasks(tmp_path: Path) -> None:
