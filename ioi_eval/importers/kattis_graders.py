@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 _FOLDER = "graders"
+_FULL_SCORE = re.compile(r"0*(?!1$)[1-9][0-9]{0,8}")  # from 2; a longer number is no score
 _CASES = 24
 _PRINTED = 1e-6  # points: the largest error of a sum that is printed with `%f`
 _LIMITS = StageLimits(wall_ms=120_000, cpu_ms=60_000)
@@ -70,7 +72,7 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
 
 def _full_scores(where: Path, grader: bytes, groups: Sequence[TestGroup]) -> list[int]:
     """For each group the score that means full marks: a number in its flags that gives all its points, or else 1."""
-    numbers = [[int(flag) for flag in group.flags if flag.isdecimal() and int(flag) > 1] for group in groups]
+    numbers = [[int(flag) for flag in group.flags if _FULL_SCORE.fullmatch(flag)] for group in groups]
     questions: list[tuple[Flags, Results]] = [
         (group.flags, (("AC", float(number)),))
         for group, several in zip(groups, numbers, strict=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import InputError, UnsupportedError
-from tests.full_isolation import require_full_isolation
 from tests.importers.kattis_packages import ANOTHER, ANY, SCORING, read, stated
 from tests.importers.packages import loaded
 
@@ -125,69 +124,6 @@ def test_points_of_submissions_that_fail_a_test(tmp_path: Path) -> None:
     assert not [note for note in read(tmp_path / "b", SCORING).notes if note.startswith("Kattis gives")]
 
 
-GRADER = """
-import sys
-worth = int([flag for flag in sys.argv if flag.startswith("worth=")][0][6:])
-words = sys.stdin.read().split()
-print("AC", {})
-"""
-
-RULES: dict[str, tuple[str, set[int] | str]] = {
-    "the lowest, rounded down": ("int(min(map(float, words[1::2])) * worth)", {0, 30, 70}),
-    "the lowest": ("'%f' % (min(map(float, words[1::2])) * worth)", {0}),
-    "the sum": ("int(sum(map(float, words[1::2])) * worth)", "gives 90.0 for"),
-    "the mean": ("int(sum(map(float, words[1::2])) / len(words[1::2]) * worth)", "the lowest score times 30"),
-    "the last": ("int(float(words[-1]) * worth)", "the lowest score times 30"),
-    "to the nearest": ("round(min(map(float, words[1::2])) * worth)", "gives 30.0 for [('AC', 0.999)]"),
-    "no number": ("None", "gives None for full marks"),
-    "not a number": ("worth if min(map(float, words[1::2])) == 1 else 'nan'", "gives None for [('AC', 0.5)]"),
-}
-
-
-def test_an_own_grader_for_all_groups(tmp_path: Path) -> None:
-    """If it is given for all groups at once, it must add up the points of groups. Otherwise it is refused."""
-    require_full_isolation()
-    adding = """
-import sys
-worth = next((int(flag[6:]) for flag in sys.argv if flag.startswith("worth=")), None)
-scores = list(map(float, sys.stdin.read().split()[1::2]))
-scores = scores[-1:] if "ignore_sample" in sys.argv else scores
-print("AC", sum(scores) if worth is None else min(scores) * worth)
-"""
-    group = "grader_flags: min worth={0}\naccept_score: {0}\n"
-    changes = {
-        "data/testdata.yaml": "on_reject: continue\ngrading: custom\ngrader_flags: ignore_sample\n",
-        "data/secret/testdata.yaml": "grader_flags: first_error accept_if_any_accepted\n",
-        "data/secret/one/testdata.yaml": group.format(30),
-        "data/secret/two/testdata.yaml": group.format(70),
-        "problem.yaml": "type: scoring\nvalidation: custom score\n",
-        "output_validators/check.py": "import sys\nsys.exit(42)\n",
-        "graders/grader.py": adding,
-    }
-    problem = loaded(tmp_path, read(tmp_path / "a", SCORING, **changes))
-    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
-    all_groups = {
-        **changes,
-        "data/testdata.yaml": "on_reject: continue\ngrading: custom\n",
-        "data/sample/testdata.yaml": "grading: default\naccept_score: 0\nrange: 0 0\n",
-        "graders/grader.py": adding.replace("scores[-1:]", "scores"),
-    }
-    assert [one.points for one in loaded(tmp_path, read(tmp_path / "b", SCORING, **all_groups)).subtasks] == [0, 30, 70]
-    ignored = {"data/testdata.yaml": changes["data/testdata.yaml"]}  # the samples' points, which are 0, are added
-    assert [
-        one.points for one in loaded(tmp_path, read(tmp_path / "c", SCORING, **{**all_groups, **ignored})).subtasks
-    ] == [0, 30, 70]
-    for other in ("max(scores)", "float('nan')"):
-        changes["graders/grader.py"] = adding.replace("sum(scores)", other)
-        with pytest.raises(UnsupportedError, match=r", not \d+; the sum of groups is supported"):
-            read(tmp_path / other, SCORING, **changes)
-    changes["graders/grader.py"] = adding + 'print "AC 1"\n'
-    with pytest.raises(
-        UnsupportedError, match=r"graders/grader\.py is Python 2, which is not supported; rewrite it in"
-    ):
-        read(tmp_path / "old", SCORING, **changes)
-
-
 def test_a_package_for_domjudge_scores_each_group_once(tmp_path: Path) -> None:
     """DOMjudge's tag for points shows it. In other packages each test of a group that sums has the group's points."""
     summed = {"data/secret/two/testdata.yaml": "grader_flags: sum\naccept_score: 35\n"}
@@ -275,92 +211,6 @@ def test_grades_for_another_number_of_groups_are_ignored(tmp_path: Path) -> None
     assert task.notes == ("submissions/mixed/x.cpp states 1 grades for 2 test groups: they are not compared",)
     stated = {row["label"]: row.get("expected_subtasks") for row in task.solution_rows}
     assert not stated["mixed/x.cpp"]
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_an_own_grader_is_run_on_examples(tmp_path: Path, name: str) -> None:
-    """If its rule is the lowest score times the points, possibly rounded down, the rule is used. Otherwise it is
-    refused.
-    """
-    require_full_isolation()
-    rule, expected = RULES[name]
-    flags = {"data/secret/one/testdata.yaml": "grading: custom\ngrader_flags: min worth=30\n"}
-    flags["data/secret/two/testdata.yaml"] = "grading: custom\ngrader_flags: min worth=70\n"
-    changes = {
-        **flags,
-        "problem.yaml": "type: scoring\nvalidation: custom score\n",
-        "output_validators/check.py": "import sys\nsys.exit(42)\n",
-        "graders/grader.py": GRADER.format(rule),
-    }
-    if isinstance(expected, str):
-        with pytest.raises(UnsupportedError) as caught:
-            read(tmp_path, SCORING, **changes)
-        assert expected in str(caught.value)
-        return
-    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
-    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
-    assert {test.score_steps for test in problem.tests.values()} == expected
-
-
-RESCALING = """
-import sys
-word, full, worth = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
-lines = [line.split() for line in sys.stdin]
-{}
-print(lines[0][0], "%f" % {})
-"""
-SCALED = {"problem.yaml": "type: scoring\nvalidation: custom score\n", "output_validators/check.py": "exit(42)\n"}
-
-
-@pytest.mark.parametrize("name", ["a group", "the only group in it"])
-def test_an_own_grader_may_rescale_scores(tmp_path: Path, name: str) -> None:
-    """Its flags state the score of full marks. It may get only the minimum of the tests, from a group in the group."""
-    require_full_isolation()
-    inner = {
-        "a group": ("", "min(float(line[1]) for line in lines)"),
-        "the only group in it": ("assert len(lines) == 1", "float(lines[0][1])"),
-    }
-    check, score = inner[name]
-    rounds_down = f"int({score} * worth / full + 1e-7)"
-    changes: dict[str, str | None] = {**SCALED, "graders/grader.py": RESCALING.format(check, rounds_down)}
-    for group, tests, worth in (("one", ["1"], 30), ("two", ["1", "2"], 70)):
-        folder = f"data/secret/{group}"
-        own = f"grading: custom\ngrader_flags: rescale 1000 {worth}\nrange: 0 {worth}\naccept_score: 1\n"
-        changes[f"{folder}/testdata.yaml"] = own
-        if check:
-            changes |= {f"{folder}/{test}.{ending}": None for test in tests for ending in ("in", "ans")}
-            changes |= {f"{folder}/all/{test}.{ending}": "1\n" for test in tests for ending in ("in", "ans")}
-            changes[f"{folder}/all/testdata.yaml"] = "grading: default\ngrader_flags: min\nrange: 0 1000\n"
-    nothing = {
-        "data/sample/testdata.yaml": "accept_score: 0\nrange: 0 0\ngrading: custom\ngrader_flags: rescale 1000 0\n"
-    }
-    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes, **nothing))
-    assert [(one.name, one.points, len(one.tests)) for one in problem.subtasks] == [
-        ("sample", 0.0, 1),
-        ("one", 30.0, 1),
-        ("two", 70.0, 2),
-    ]
-    scales = {
-        test.partition("/")[2].partition("/")[0]: (case.full_score, case.score_steps)
-        for test, case in problem.tests.items()
-    }
-    assert scales == {"1": (0, 0), "one": (1000, 30), "two": (1000, 70)}
-
-
-def test_a_grader_for_scores_of_another_range_is_refused(tmp_path: Path) -> None:
-    """Otherwise the group would be worth nothing; and a maximum is no minimum."""
-    require_full_isolation()
-    grader = RESCALING.format("", "int(float(lines[0][1]) * worth / 1000)")
-    own = "grading: custom\ngrader_flags: rescale 999 30\nrange: 0 30\n"
-    changes = {**SCALED, "data/secret/one/testdata.yaml": own, "graders/grader.py": grader}
-    with pytest.raises(UnsupportedError, match=r"gives 0 points for the score 1, though the group is worth up to 30"):
-        read(tmp_path / "a", SCORING, **changes)
-    largest = {"data/secret/one/all/testdata.yaml": "grading: default\ngrader_flags: max\n"}
-    tests: dict[str, str | None] = {}
-    for ending in ("in", "ans"):
-        tests |= {f"data/secret/one/1.{ending}": None, f"data/secret/one/all/1.{ending}": "1\n"}
-    with pytest.raises(UnsupportedError, match="data/secret/one/all takes the max of its tests for graders/"):
-        read(tmp_path / "b", SCORING, **changes, **largest, **tests)
 
 
 def test_scores_in_points_are_parts_of_the_group(tmp_path: Path) -> None:
