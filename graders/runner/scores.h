@@ -32,6 +32,12 @@ inline std::string trimmed(const std::string& text) {
 
 inline std::string first_line(const std::string& text) { return trimmed(text.substr(0, text.find('\n'))); }
 
+// The last line that begins so; empty if there is none.
+inline std::string last_line_with(const std::string& start, const std::string& text) {
+  size_t at = ("\n" + text).rfind("\n" + start);
+  return at == std::string::npos ? "" : first_line(text.substr(at));
+}
+
 // Reads a score, which must be a plain decimal number within [0, 1]: no nan, no inf, no hexadecimal.
 inline bool read_score(const std::string& text, Judgement& judgement, int64_t full = 1) {
   judgement.score = text;
@@ -91,23 +97,24 @@ inline Judgement read_cms(int output, int errors) {
   return judgement;
 }
 
-// testlib: 0 accepts; 7 gives a score, as the word after `points`. testlib does not define the unit of points; here they are
-// parts of 1. (Its "partially" codes begin at 0, so they overlap with the others; they are refused by their message.)
-constexpr char kPartially[] = "partially correct (";  // Source: testlib.h, `InStream::quit`
-
-inline Judgement read_testlib(int code, int errors) {
+// testlib: 0 accepts; 7 gives a score, the word after `points`, in parts of `full`; with `full` 0 it only accepts.
+// testlib writes this line last; the checker may have written others before. (Its "partially" codes begin at 0, so they
+// overlap with the others; they are refused by their message.) Source: testlib.h, `InStream::quit`.
+inline Judgement read_testlib(int code, int errors, int64_t full) {
   Judgement judgement;
-  judgement.message = first_line(head(errors, kMessageBytes));
-  if (judgement.message.compare(0, sizeof kPartially - 1, kPartially) == 0) {
-    judgement.error = "not a score: the checker says \"" + judgement.message.substr(0, 100) + "\"";
-    return judgement;
+  std::string text = head(errors, kMessageBytes), end = tail(errors, kMessageBytes);
+  judgement.message = first_line(text);
+  std::string partially = last_line_with("partially correct (", end);
+  if (!partially.empty()) {
+    judgement.error = "not a score: the checker says \"" + partially.substr(0, 100) + "\"";
+  } else if (code == 7 && full > 0) {
+    std::vector<std::string> words = split(last_line_with("points ", end), ' ');
+    read_score(words.size() > 1 ? words[1] : "", judgement, full);
+  } else {
+    bool accepted = has(kTestlib.accepts, code);
+    read_score(accepted ? "1" : "0", judgement);
+    if (accepted && full > 1) judgement.points = static_cast<double>(full);
   }
-  if (code == 7) {
-    std::vector<std::string> words = split(judgement.message, ' ');
-    read_score(words.size() > 1 && words[0] == "points" ? words[1] : "", judgement);
-    return judgement;
-  }
-  read_score(code == 0 ? "1" : "0", judgement);
   return judgement;
 }
 
@@ -135,7 +142,7 @@ struct JudgeResult {
 inline Judgement read_judgement(const JudgeResult& result, Protocol protocol, int64_t full) {
   switch (protocol) {
     case Protocol::Cms: return read_cms(result.output, result.errors);
-    case Protocol::Testlib: return read_testlib(result.code, result.errors);
+    case Protocol::Testlib: return read_testlib(result.code, result.errors, full);
     case Protocol::Kattis: return read_kattis(result.code, result.feedback, full);
     case Protocol::WhiteDiff:
     case Protocol::DefaultValidator:
