@@ -167,7 +167,7 @@ def test_testlib_points_of_a_full_score(plain_box: Box, program: Callable[..., P
         outputs = {f"{number}.in": f"print 1\n{output}".encode() for number, output in enumerate(IN_POINTS)}
         tests = [f"test id={number} input={number}.in answer=ans {scoring}" for number in range(len(IN_POINTS))]
         checker = line("checker", protocol="testlib", file="checker", **JUDGE)
-        files = {"program": program("contestant"), "checker": program("checker"), "ans": b"answer\n", **outputs}
+        files: Files = {"program": program("contestant"), "checker": program("checker"), "ans": b"answer\n", **outputs}
         lines = plain_box.run(batch_plan(tests, checker=checker), files).lines
         seen = {output: entry["score"] for output, entry in zip(IN_POINTS, lines, strict=True)}
         assert seen == {output: expected[place] for output, expected in IN_POINTS.items()}
