@@ -122,6 +122,7 @@ class CallFilter {
       case Let::SignalSelf: return decide_signal(rule, first);
       case Let::OneOf: return decide_one_of(rule, arg);
       case Let::Without: return decide_bits(rule, arg, first);
+      case Let::Opening: return decide_open(rule, arg, first);
       case Let::OwnClock: return decide_clock(rule);
       case Let::Counted: return decide_mapping(rule);
       case Let::Private: return siblings_ ? decide_futex(rule) : allow();
@@ -165,6 +166,17 @@ class CallFilter {
   void decide_bits(const CallRule& rule, uint32_t arg, uint32_t refused) {
     load_argument(arg);
     emit(BPF_JMP | BPF_JSET | BPF_K, refused, 1, 0);
+    allow();
+    refuse(rule);
+  }
+
+  void decide_open(const CallRule& rule, uint32_t arg, uint32_t refused) {
+    load_argument(arg);
+    emit(BPF_JMP | BPF_JSET | BPF_K, refused, 5, 0);
+    emit(BPF_ALU | BPF_AND | BPF_K, kOpenTruncates | kOpenMode);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, kOpenTruncates | O_RDONLY, 3, 0);
+    emit(BPF_ALU | BPF_AND | BPF_K, kOpenMode);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, kOpenMode, 1, 0);
     allow();
     refuse(rule);
   }

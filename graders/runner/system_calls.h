@@ -14,6 +14,7 @@ enum class Let {
   SignalSelf,       // the same, and the signal, argument values[0], is neither SIGKILL nor SIGSYS: those are ours and the filter's
   OneOf,            // argument `arg` is one of `values`
   Without,          // argument `arg` has none of the bits of values[0]
+  Opening,          // the same for the flags of an open, which is to read or to write, and truncates only to write
   OwnClock,         // argument `arg` is not a clock of another process (those are negative numbers)
   Counted,          // a mapping whose pages count as resident: no huge pages; shared pages only of files, and read-only
   Private,          // with siblings: a futex of this process alone, or a wait without a timeout
@@ -64,6 +65,7 @@ struct CallRule {
   { SYS_##name, #name }
 
 constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // __O_TMPFILE, O_PATH
+constexpr uint32_t kOpenMode = 3, kOpenTruncates = 01000;  // O_ACCMODE (musl's has another bit), O_TRUNC
 constexpr uint32_t kThread = 0x50f00;  // CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM
 
 // No call is listed twice (asserted below), and the filter finds a call by its number: the order is for readers only. Calls
@@ -74,9 +76,10 @@ constexpr CallRule kCallRules[] = {
     // Without the flag that gives a thread its own table of descriptors, as clone could.
     {Let::Without, 2, {2 /* CLOSE_RANGE_UNSHARE */}, Where::Everywhere, EPERM, true, {{kSysCloseRange, "close_range"}}},
     // If the scratch directory is not a file system of its own, files without a name are not counted; O_PATH would show
-    // properties of files that Landlock forbids to open.
-    {Let::Without, 2, {kOpenRefused}, Where::Reduced, EOPNOTSUPP, true, {C(openat)}},
-    {Let::Without, 1, {kOpenRefused}, Where::Reduced, EOPNOTSUPP, true, {C(open)}},
+    // properties of files that Landlock forbids to open. Landlock asks for the right to read or to write what an open reads or
+    // writes. So it lets everything be opened with mode 3, which does neither, and before its ABI 3 also truncated thereby.
+    {Let::Opening, 2, {kOpenRefused}, Where::Reduced, EOPNOTSUPP, true, {C(openat)}},
+    {Let::Opening, 1, {kOpenRefused}, Where::Reduced, EOPNOTSUPP, true, {C(open)}},
     // NORMAL to DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE, DONTDUMP, DODUMP. PAGEOUT or COLD would keep pages from being counted.
     {Let::OneOf, 2, {0, 1, 2, 3, 4, 8, 14, 15, 16, 17}, Where::Everywhere, EINVAL, false, {C(madvise)}},
     // Within the process: QUERY, PRIVATE_EXPEDITED and SYNC_CORE with their registrations. Not GLOBAL: it waits for all

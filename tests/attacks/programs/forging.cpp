@@ -78,6 +78,18 @@ ATTACK(reopen_descriptors) {
     held();
 }
 
+// attack: open_for_neither
+// tries: to open files neither to read nor to write, for which Landlock asks for no right, and to truncate them thereby
+// expect: WA
+ATTACK(open_for_neither) {
+    for (const char *path : {"/proc/self/fd/0", "/dev/stdin", "/dev/zero", "/dev/full", "/dev/ptmx", "/dev/tty", "/tmp", "/proc/self/mem"}) {
+        if (open(path, O_ACCMODE | O_TRUNC) >= 0) got("truncates %s", path);
+        if (open(path, O_RDONLY | O_TRUNC) >= 0) got("truncates %s, to read it", path);
+        if (open(path, O_ACCMODE) >= 0) got("%s", path);
+    }
+    held();
+}
+
 // attack: result_files
 // tries: to write the files in which other judges keep a score
 // expect: WA

@@ -110,7 +110,7 @@ static void paths() {
         "/proc/self/maps", "/proc/self/fd", "/proc/self/fd/0", "/proc/self/environ", "/sys", "/tmp", "/usr/bin/ls",
         "/usr/lib", "/box", "/home", "/root", "/dev/shm", "/dev/tty", "/dev", "..", "../..", "/box/..", "/fifo", "plan", "/run",
         "0.in", "0.ans", "../0.ans", "/outside0", "/root0", "/srv", "/dev/fd/0", "/dev/stdin", "program", "/dev/mem"}) {
-    for (int flags : {O_RDONLY, O_RDWR, O_WRONLY, O_RDONLY | O_DIRECTORY, O_RDONLY | O_TRUNC, O_WRONLY | O_CREAT}) {
+    for (int flags : {O_RDONLY, O_RDWR, O_WRONLY, O_RDONLY | O_DIRECTORY, O_RDONLY | O_TRUNC, O_WRONLY | O_CREAT, 3, 3 | O_TRUNC}) {
       if (strchr(path, '/') == nullptr && (flags & O_CREAT) != 0) continue;  // its own directory
       // With its own root directory, a contestant may list empty directories.
       bool listing = (flags & (O_WRONLY | O_RDWR | O_TRUNC)) == 0;
