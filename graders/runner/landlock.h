@@ -27,6 +27,7 @@ class Landlock {
     if (abi_ >= 5) attributes.fs |= 1 << 15;  // ioctl on devices
     size_t size = abi_ >= 6 ? 24 : abi_ >= 4 ? 16 : 8;
     rules_ = Fd(static_cast<int>(syscall(kSysLandlockCreateRuleset, &attributes, size, 0)));
+    if (!rules_) error_ = errno;
   }
 
   // A path that does not exist is skipped. `is_complete` says if the machine has refused a rule: programs would fail without it.
@@ -45,7 +46,7 @@ class Landlock {
     if (syscall(kSysLandlockAddRule, rules_.get(), 1 /* PATH_BENEATH */, &rule, 0) != 0) error_ = errno;
   }
 
-  // Whether it has everything that was granted; if not, `errno` says why.
+  // Whether it was made and has everything that was granted; if not, `errno` says why.
   bool is_complete() const {
     errno = error_;
     return error_ == 0;
@@ -54,7 +55,7 @@ class Landlock {
   int descriptor() const { return rules_.get(); }  // -1: there is no Landlock here
 
   bool restrict() {
-    return abi_ < 1 || (rules_ && is_complete() && syscall(kSysLandlockRestrictSelf, rules_.get(), 0) == 0);
+    return abi_ < 1 || (is_complete() && syscall(kSysLandlockRestrictSelf, rules_.get(), 0) == 0);
   }
 
  private:

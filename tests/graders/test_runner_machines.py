@@ -16,6 +16,7 @@ import pytest
 from tests.busy_processes import busy_processes
 from tests.graders.runner_box import RUNNER_SOURCE, Box, batch_plan, run_batch, run_game
 from tests.graders.test_runner_attacks import ATTACKS, DEADLY
+from tests.graders.test_runner_warm import DIES, FILES, warm_plan
 from tests.one_processor import one_processor
 from tests.shared_work import compiled
 
@@ -127,6 +128,16 @@ def test_refused_landlock_rules_are_our_failure(boxes: Callable[[str], Box], pro
     test = run_batch(filtered, program("contestant"), "leave-file 1").only
     assert (test["verdict"], test.get("fault")) == ("JE", "start")
     assert "landlock" in test["explanation"]
+
+
+def test_a_refused_landlock_ruleset_is_our_failure(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """If the kernel makes no ruleset, as without memory, a warm interpreter forks no program that nothing confines."""
+    box = boxes("fds-reduced-user")
+    refusing = (str(program("filtered")), "444:2", "--")  # landlock_create_ruleset, but not the question for its version
+    filtered = FilteredBox(**{each.name: getattr(box, each.name) for each in fields(Box)}, prefix=refusing)
+    answer = filtered.run(warm_plan(DIES, tests=1), FILES)
+    assert answer.last.get("fault") == "system"
+    assert "Landlock" in answer.last["explanation"]
 
 
 def test_a_filter_that_hides_many_calls(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:

@@ -1,4 +1,5 @@
 // `filtered CALL… -- COMMAND…`: runs a command under a seccomp filter that refuses these calls, like a container's filter.
+// CALL is a number, or NUMBER:INDEX for a call whose argument INDEX is 0.
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -14,10 +15,17 @@
 #include <vector>
 
 int main(int argc, char** argv) {
-  std::vector<sock_filter> code{{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)}};
+  std::vector<sock_filter> code;
   int i = 1;
   for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
-    code.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, 1, static_cast<unsigned>(atoi(argv[i]))});
+    code.push_back({BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)});
+    const char* index = strchr(argv[i], ':');
+    unsigned char skipped = index != nullptr ? 3 : 1;
+    code.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, skipped, static_cast<unsigned>(atoi(argv[i]))});
+    if (index != nullptr) {
+      code.push_back({BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<unsigned>(offsetof(seccomp_data, args) + 8 * atoi(index + 1))});
+      code.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0});
+    }
     code.push_back({BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM});
   }
   code.push_back({BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW});
