@@ -1,4 +1,4 @@
-"""`ioi-eval import cms`, `import tps`, `import italian-yaml`, `import kattis` and `import library-checker`.
+"""`ioi-eval import cms`, `tps`, `polygon`, `italian-yaml`, `kattis` and `library-checker`.
 
 There is one command for each format, also for those that other Python packages read (`extensions`). Each reads
 packages one by one, writes the rows of all, and prints what it found.
@@ -98,6 +98,18 @@ def tps(
     from ioi_eval.importers.tps import import_package
 
     return rows.write(tasks, import_package, day=day)
+
+
+@grouped(rows=Rows)
+def polygon(
+    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Packages of Polygon: zips or folders.")],
+    rows: Rows,
+    day: Day = None,
+) -> int:
+    """Turn problem packages of Polygon into rows."""
+    from ioi_eval.importers.polygon import import_package
+
+    return rows.write(packages, import_package, day=day)
 
 
 @grouped(rows=Rows)

@@ -45,7 +45,7 @@ _COMMANDS = (
 _GROUPS = {
     "import": (
         "imports",
-        ("cms", "tps", "italian-yaml", "kattis", "library-checker"),
+        ("cms", "tps", "polygon", "italian-yaml", "kattis", "library-checker"),
         "Turn official packages into problem, test and solution rows.",
     ),
     "cluster": (

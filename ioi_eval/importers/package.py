@@ -1,4 +1,4 @@
-"""An open package: reads texts, JSON, YAML and TOML by their paths below the folder of the root file.
+"""An open package: reads texts, JSON, YAML, TOML and XML by their paths below the folder of the root file.
 
 Only `package_files.py` reads members, one at a time, when they are needed. A member whose path leads out of the package
 ends the import. The size of parsed data is limited: a few kilobytes of YAML with aliases can expand to more than any
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 import orjson
 
@@ -38,11 +39,13 @@ _FORMATS = {
     "info.toml": ("a problem of Library Checker", "library-checker"),
     "task.yaml": ("a task in the Italian YAML format", "italian-yaml"),
     "domjudge-problem.ini": ("a problem package of DOMjudge", "kattis"),
+    "problem.xml": ("a package of Polygon", "polygon"),
 }
 """For each root file, the kind of package and the command that reads it."""
 
 _BEFORE_TASK_MAKER = ("task.yaml.orig", "task.toml")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # `\Z`: else the time is quadratic
+_XML_COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _ARCHIVE_ENDING = re.compile(r"\.(?:zip|tar|tgz|txz|tar\.\w+)$")
 
 
@@ -164,6 +167,20 @@ class Package:
             return tomllib.loads(self.text(name, _LARGEST_SETTINGS))
         except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
             raise InputError(f"{self.where}: {name} is not TOML: {error}") from error
+
+    def xml(self, name: str) -> ElementTree.Element:
+        """The root element of an XML file.
+
+        Raises:
+            InputError: it is missing, is not XML, or defines entities, which can expand to more than any memory holds.
+        """
+        text = self.text(name)
+        if "<!" in _XML_COMMENT.sub("", text):
+            raise InputError(f"{self.where}: {name} has a declaration (<!…), which packages do not need; remove it")
+        try:
+            return ElementTree.fromstring(text)
+        except ElementTree.ParseError as error:
+            raise InputError(f"{self.where}: {name} is not XML: {error}") from error
 
     def check_limit(self, value: object, field: str, file: str) -> float:
         """A limit that a file of the package states.

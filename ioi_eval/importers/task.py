@@ -115,6 +115,7 @@ def build_task(
     tests: Mapping[str, tuple[str, str]],
     solutions: Sequence[PackageSolution],
     test_columns: Mapping[str, RowValues] | None = None,
+    read_test: Callable[[Package, str], bytes] = Package.read,
 ) -> ImportedTask:
     """The task as rows, after checking that it can be judged.
 
@@ -127,6 +128,7 @@ def build_task(
         tests: for each test's name the paths of input and output.
         solutions: the solutions of the package.
         test_columns: for each test's name further columns of its row.
+        read_test: reads an input or output by its path.
 
     Raises:
         InputError: something that judging needs is missing, or the files do not match each other.
@@ -155,6 +157,7 @@ def build_task(
             {"year": key.year, "day": shared["day"], "problem_name": shared["name"], "problem_id": key.id},
             {name: paths for name, paths in tests.items() if name in used},
             test_columns or {},
+            read_test,
             checked=_has_stated_results(problem),
         ),
     )
@@ -306,6 +309,7 @@ def _test_reader(
     named: RowValues,
     tests: Mapping[str, tuple[str, str]],
     columns: Mapping[str, RowValues],
+    read_test: Callable[[Package, str], bytes],
     *,
     checked: bool,
 ) -> Callable[[], Iterator[RowValues]]:
@@ -313,13 +317,13 @@ def _test_reader(
         with open_package(source.where, source.root_file) as package:
             package.format = source.format
             for name, (input_path, answer_path) in tests.items():
-                output = _test_text(package, answer_path)
+                output = _test_text(answer_path, read_test(package, answer_path))
                 if checked:
                     check_answer(answer_path, output)
                 yield {
                     **named,
                     "test_name": name,
-                    "test_input": _test_text(package, input_path),
+                    "test_input": _test_text(input_path, read_test(package, input_path)),
                     "test_output": output,
                     **columns.get(name, {}),
                 }
@@ -327,9 +331,9 @@ def _test_reader(
     return read
 
 
-def _test_text(package: Package, name: str) -> str:
+def _test_text(name: str, content: bytes) -> str:
     try:
-        return package.read(name).decode("utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{name} is not text (byte {error.start + 1} is not UTF-8); such tests cannot be rows"

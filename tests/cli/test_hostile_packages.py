@@ -51,6 +51,20 @@ PACKAGES: dict[str, tuple[str, str, dict[str, str]]] = {
             "output/output0.txt": "1\n",
         },
     ),
+    "polygon": (
+        "problem.xml",
+        "tests/01",
+        {
+            "problem.xml": "<problem short-name='sum'><judging><testset name='tests'><time-limit>1000</time-limit>"
+            "<memory-limit>268435456</memory-limit><test-count>1</test-count>"
+            "<input-path-pattern>tests/%02d</input-path-pattern>"
+            "<answer-path-pattern>tests/%02d.a</answer-path-pattern></testset></judging>"
+            "<assets><checker><source path='files/check.cpp'/></checker></assets></problem>",
+            "tests/01": "1\n",
+            "tests/01.a": "1\n",
+            "files/check.cpp": "int main() {}\n",
+        },
+    ),
     "kattis": (
         "problem.yaml",
         "data/secret/1.in",

@@ -1,0 +1,244 @@
+"""Problem packages of Polygon (polygon.codeforces.com): `problem.xml`, `tests/`, `files/`, `solutions/`.
+
+Checkers and interactors are written with testlib, which the package contains. A grader is a resource that solutions are
+compiled with. Polygon judges on Windows, where programs read `\\r\\n` as one line break; so it becomes `\\n` here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from posixpath import basename
+from xml.etree.ElementTree import Element
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.package import Package, open_package, without_comments
+from ioi_eval.importers.polygon_groups import (
+    PASS_FAIL,
+    ROOT_FILE,
+    Group,
+    PolygonTest,
+    has_points,
+    number,
+    read_group_list,
+    test_columns,
+)
+from ioi_eval.importers.polygon_solutions import read_solutions
+from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
+from ioi_eval.model import Subtask, TaskType
+from ioi_eval.problems.task_parameters import Parameter, parameter_key
+
+_TESTS = "tests"
+_HEADERS = (".h", ".hpp", ".hh", ".inc")
+_GIVES_POINTS = re.compile(r"\b(?:quitp|quitpi|_points)\b")
+_PATTERN = re.compile(r"[^%]*%0?\d?d[^%]*")
+_STANDARD = re.compile(r"\+\+(\d\d)\b")
+_LEAST_STANDARD = 17
+_MAX_TESTS = 10_000
+
+
+def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
+    """Read a package.
+
+    Args:
+        path: a folder, a zip or a tar.
+        year: the contest's year; packages do not state it.
+        day: the contest day for the rows.
+
+    Raises:
+        InputError: the package is missing, damaged, incomplete or contradicts itself.
+        UnsupportedError: it uses a feature that is not supported.
+    """
+    with open_package(path, ROOT_FILE) as package:
+        package.format = "a package of Polygon"
+        return _import(package, year, day)
+
+
+def _import(package: Package, year: int, day: str | None) -> ImportedTask:
+    problem = package.xml(ROOT_FILE)
+    judging, assets = problem.find("judging"), problem.find("assets")
+    if judging is None or assets is None or judging.find("testset") is None:
+        raise InputError(f"{ROOT_FILE} names no tests (judging, testset) or no programs (assets)")
+    _refuse_unsupported(judging, assets)
+    testset = _testset(package, judging)
+    tests = _tests(testset)
+    by_points = has_points(testset, tests)
+    groups = read_group_list(testset, tests) if by_points else []
+    subtasks = _subtasks(tests, groups)
+    files, gives_points = _judge_files(package, assets)
+    submission_files, is_linked = _submission_files(package, problem)
+    task_type = TaskType.BATCH if assets.find("interactor") is None else TaskType.INTERACTIVE
+    code = problem.get("short-name") or package.name
+    shared = {
+        "year": year,
+        "name": _title(problem) or code,
+        "id": code,
+        "day": day,
+        "statement": "",
+        "problem": "",
+        "time_limit": _limit(testset, "time-limit") / 1000,
+        "memory_limit": _limit(testset, "memory-limit"),
+        "score_precision": 6,  # Polygon does not round; this only removes the errors of adding fractions
+        "task_type": task_type.value,
+        "checker_protocol": "testlib",
+        "cxx_std": f"gnu++{_standard(assets)}",
+        "starting_code": "",
+        **({"checker_after_manager": assets.find("checker") is not None} if task_type is TaskType.INTERACTIVE else {}),
+    }
+    return build_task(
+        package,
+        shared,
+        subtasks=subtasks,
+        files=[*files, *submission_files],
+        config=_config(code, task_type, judging, is_linked=is_linked),
+        tests=_stored(package, tests),
+        solutions=read_solutions(package, assets, testset.get("name", _TESTS), subtasks, groups),
+        test_columns=test_columns(groups) if gives_points and by_points else {},
+        read_test=_read_lines,
+    )
+
+
+def _refuse_unsupported(judging: Element, assets: Element) -> None:
+    if (runs := judging.get("run-count", "1")) != "1":
+        raise UnsupportedError(f"each submission is run {runs} times on a test (run-count); that is not supported")
+    if assets.find("scorer") is not None:
+        raise UnsupportedError("a program computes the points (scorer), which is not supported")
+    if assets.find(".//solution-file") is not None:
+        raise UnsupportedError("code is added to each submission (solution-file), which is not supported")
+    names = [judging.get(name) for name in ("input-file", "output-file")]
+    if any(names) and assets.find("interactor") is not None:
+        raise UnsupportedError("the problem is interactive and names an input or output file; that is not supported")
+
+
+def _testset(package: Package, judging: Element) -> Element:
+    """The tests that are judged: those called `tests`, or the first."""
+    testsets = judging.findall("testset")
+    chosen = next((testset for testset in testsets if testset.get("name") == _TESTS), testsets[0])
+    if others := [testset.get("name", "") for testset in testsets if testset is not chosen]:
+        package.notes.append(f"left out, as {chosen.get('name')} is judged: the tests of {', '.join(others)}")
+    return chosen
+
+
+def _tests(testset: Element) -> list[PolygonTest]:
+    """The tests, by their numbers from 1 on."""
+    patterns = [testset.findtext(f"{kind}-path-pattern", "") for kind in ("input", "answer")]
+    if wrong := next((pattern for pattern in patterns if not _PATTERN.fullmatch(pattern)), None):
+        raise InputError(f"{wrong!r} in {ROOT_FILE} is no pattern of paths such as tests/%02d")
+    count = testset.findtext("test-count", "").strip()
+    elements = testset.findall("tests/test") or [Element("test")] * (int(count) if count.isdecimal() else 0)
+    if not 0 < len(elements) <= _MAX_TESTS or str(len(elements)) != count:
+        raise InputError(f"test-count is {count!r} in {ROOT_FILE}, which lists {len(elements)} tests")
+    return [
+        PolygonTest(
+            name=f"{index:02}",
+            input=patterns[0] % index,
+            answer=patterns[1] % index,
+            group=element.get("group"),
+            points=number(f"test {index}", element, "points"),
+            command=element.get("cmd", ""),
+            from_file=element.get("from-file", ""),
+        )
+        for index, element in enumerate(elements, 1)
+    ]
+
+
+def _stored(package: Package, tests: Sequence[PolygonTest]) -> dict[str, tuple[str, str]]:
+    paths = {test.name: (test.input, test.answer) for test in tests}
+    if missing := [path for pair in paths.values() for path in pair if not package.has(path)]:
+        raise InputError(
+            f"{package.absent(missing[0])} ({len(missing)} of {2 * len(tests)} test files are missing); get the full"
+            " package from Polygon, or make the tests with its doall.sh"
+        )
+    return paths
+
+
+def _read_lines(package: Package, path: str) -> bytes:
+    return package.read(path).replace(b"\r\n", b"\n")
+
+
+def _subtasks(tests: Sequence[PolygonTest], groups: Sequence[Group]) -> list[Subtask]:
+    if not groups:
+        return [Subtask(name=PASS_FAIL, points=1, tests=tuple(test.name for test in tests))]
+    return [subtask for group in groups for subtask in group.subtasks()]
+
+
+def _limit(testset: Element, name: str) -> int:
+    stated = testset.findtext(name, "").strip()
+    if not stated.isdecimal() or not int(stated):
+        raise InputError(f"{name} is {stated!r} in {ROOT_FILE}; it must be a whole number above 0")
+    return int(stated)
+
+
+def _title(problem: Element) -> str:
+    names = {name.get("language"): name.get("value", "") for name in problem.iterfind("names/name")}
+    return names.get("english") or next(iter(names.values()), "")
+
+
+def _standard(assets: Element) -> int:
+    """The newest C++ standard of its programs; Polygon compiles each by its own."""
+    types = (source.get("type", "") for source in assets.iter("source"))
+    return max(
+        [_LEAST_STANDARD, *(int(match[1]) for match in map(_STANDARD.search, types) if match and match[1] < "90")]
+    )
+
+
+def _config(code: str, task_type: TaskType, judging: Element, *, is_linked: bool) -> RowValues:
+    """`grader_config.json`: whether a grader is linked, and the files that programs read and write."""
+    kind = task_type if task_type is TaskType.BATCH else TaskType.COMMUNICATION  # the key that interactive tasks have
+    return {
+        "code": code,
+        "task_type": task_type.value,
+        parameter_key(kind, Parameter.COMPILATION): "grader" if is_linked else "alone",
+        parameter_key(kind, Parameter.INPUT_FILE): judging.get("input-file", ""),
+        parameter_key(kind, Parameter.OUTPUT_FILE): judging.get("output-file", ""),
+    }
+
+
+def _judge_files(package: Package, assets: Element) -> tuple[list[tuple[str, str]], bool]:
+    """Checker and interactor, each with the headers beside it; whether one of them gives points.
+
+    Raises:
+        InputError: there is neither.
+    """
+    files: list[tuple[str, str]] = []
+    gives_points = False
+    for role in ("checker", "interactor"):
+        element = assets.find(f"{role}/source")
+        if element is None:
+            continue
+        path = element.get("path", "")
+        source, ending = package.text(path), {"cpp": ".cpp", "c": ".c", "python": ".py"}.get(language(path) or "")
+        if ending is None:
+            raise UnsupportedError(f"the {role} is {path}; {role}s in C++, C and Python are supported")
+        if ending == ".py" and not source.startswith("#!"):
+            source = f"#!/usr/bin/env python3\n{source}"
+        gives_points |= _GIVES_POINTS.search(without_comments(source)) is not None
+        folder = path.rpartition("/")[0]
+        headers = [name for name in package.names(folder) if name.endswith(_HEADERS)]
+        files += [(f"{role}/{role}{ending}", source)]
+        files += [(f"{role}/{name.removeprefix(f'{folder}/')}", package.text(name)) for name in headers]
+    if not files:
+        raise InputError(f"{ROOT_FILE} names neither a checker nor an interactor; get the complete package")
+    return files, gives_points
+
+
+def _submission_files(package: Package, problem: Element) -> tuple[list[tuple[str, str]], bool]:
+    """The resources that solutions are compiled with; whether there is a grader among them.
+
+    Raises:
+        UnsupportedError: there are several graders in C++.
+    """
+    paths = [
+        file.get("path", "")
+        for file in problem.iterfind("files/resources/file")
+        if any(asset.get("name", "").lower() == "solution" for asset in file.iter("asset"))
+    ]
+    headers = [path for path in paths if path.endswith(_HEADERS)]
+    sources = [path for path in paths if language(path) == "cpp"]
+    if len(sources) > 1:
+        raise UnsupportedError(f"solutions are compiled with {', '.join(sources)}; one source is supported")
+    if others := [path for path in paths if path not in headers and path not in sources]:
+        package.notes.append(f"left out, as solutions in C++ do not need them: {', '.join(others[:5])}")
+    named = [(path, basename(path)) for path in headers] + [(path, "grader.cpp") for path in sources]
+    return [(f"graders/{name}", package.text(path)) for path, name in named], bool(sources)

@@ -1,0 +1,191 @@
+"""Tests and groups of a Polygon package, as subtasks.
+
+Without points a problem is one subtask of all its tests. With points:
+
+- a group of policy `complete-group` is a subtask, worth the group's points if all its tests are passed;
+- a group of policy `each-test`, and a test outside of groups, become one subtask for each test;
+- a group gives no points if a test of a group that it depends on is not passed, so its subtasks have those tests too.
+  A group that depends on another one that depends on a third depends on that one too: it is not tested without it.
+
+If the checker gives points (`quitp`), they are those of the test: the test's points mean full marks. A test of a
+complete group, and of a group that others depend on, is passed only with all of them.
+
+Source: MikeMirzayanov, "Polygon improvements: points and groups" (codeforces.com/blog/entry/60217).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from xml.etree.ElementTree import Element
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.task import RowValues
+from ioi_eval.model import Subtask
+
+ROOT_FILE = "problem.xml"
+PASS_FAIL = "all"
+"""The name of the only subtask of a problem without points."""
+
+_COMPLETE, _EACH = "complete-group", "each-test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolygonTest:
+    """A test.
+
+    Args:
+        name: its number, with leading zeros.
+        input: the path of its input in the package.
+        answer: the path of its answer.
+        group: the name of its group; `None` for none.
+        points: its points.
+        command: the generator and its arguments; empty if the test is a file of the package.
+        from_file: the file that the generator writes; empty for its stdout.
+    """
+
+    name: str
+    input: str
+    answer: str
+    group: str | None
+    points: float
+    command: str
+    from_file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A group of tests.
+
+    Args:
+        name: its name.
+        complete: whether it gives its points only if all its tests are passed; else each test gives its own.
+        points: the points of a complete group.
+        tests: its tests.
+        required: the tests of all groups that it depends on.
+        depends_on: the names of these groups.
+    """
+
+    name: str
+    complete: bool
+    points: float
+    tests: tuple[PolygonTest, ...]
+    required: tuple[PolygonTest, ...] = ()
+    depends_on: tuple[str, ...] = ()
+
+    def subtasks(self) -> Iterator[Subtask]:
+        """Its subtasks; one if it gives its points as a whole, or none."""
+        before = tuple(test.name for test in self.required)
+        if self.complete or not any(test.points for test in self.tests):
+            yield Subtask(
+                name=self.name,
+                points=self.points if self.complete else 0,
+                tests=(*before, *(test.name for test in self.tests)),
+            )
+            return
+        for test in self.tests:
+            yield Subtask(name=f"{self.name}/{test.name}", points=test.points, tests=(*before, test.name))
+
+
+def number(where: str, element: Element, name: str) -> float:
+    """A number of points, 0 if the element does not state it.
+
+    Raises:
+        InputError: it is not a number from 0 on.
+    """
+    stated = element.get(name) or "0"
+    try:
+        value = float(stated)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise InputError(f"{where} has {name}={stated!r} in {ROOT_FILE}; it must be a number from 0 on")
+    return int(value) if value.is_integer() else value
+
+
+def read_group_list(testset: Element, tests: Sequence[PolygonTest]) -> list[Group]:
+    """The groups that have tests, in the order of their first tests. A test outside of groups is a group by itself.
+
+    Raises:
+        InputError: a group depends on one that is not there, or on itself.
+        UnsupportedError: a policy that is not known.
+    """
+    stated = {element.get("name", ""): element for element in testset.iterfind("groups/group")}
+    of_group: dict[str, list[PolygonTest]] = {}
+    for test in tests:
+        of_group.setdefault(test.name if test.group is None else test.group, []).append(test)
+    needed = _dependencies(stated)
+    groups = []
+    for name, own in of_group.items():
+        element = stated.get(name)
+        policy = _EACH if element is None else element.get("points-policy", _EACH)
+        if policy not in (_COMPLETE, _EACH):
+            raise UnsupportedError(
+                f"the group {name} has the points-policy {policy!r}; {_COMPLETE} and {_EACH} are known"
+            )
+        total = sum(test.points for test in own)
+        if policy == _COMPLETE and element is not None and element.get("points"):
+            total = number(f"the group {name}", element, "points")
+        required = [test for other in needed.get(name, ()) for test in of_group.get(other, ())]
+        groups.append(
+            Group(
+                name=name,
+                complete=policy == _COMPLETE,
+                points=total,
+                tests=tuple(own),
+                required=tuple(required),
+                depends_on=needed.get(name, ()),
+            )
+        )
+    return groups
+
+
+def _dependencies(stated: Mapping[str, Element]) -> dict[str, tuple[str, ...]]:
+    """For each group those that it depends on, also through others."""
+    direct = {
+        name: [inner.get("group", "") for inner in element.iterfind("dependencies/dependency")]
+        for name, element in stated.items()
+    }
+    for name, others in direct.items():
+        if unknown := [other for other in others if other not in stated]:
+            raise InputError(f"the group {name} depends on {unknown[0]}, which is not there")
+    try:
+        order = list(TopologicalSorter(direct).static_order())
+    except CycleError as error:
+        raise InputError(f"groups depend on each other in a circle: {' -> '.join(error.args[1])}") from error
+    found: dict[str, tuple[str, ...]] = {}
+    for name in order:
+        found[name] = tuple(dict.fromkeys(part for other in direct[name] for part in (*found[other], other)))
+    return found
+
+
+def has_points(testset: Element, tests: Sequence[PolygonTest]) -> bool:
+    """Whether a submission gets points; otherwise it passes all tests, or fails."""
+    return any(test.points for test in tests) or any(
+        number("a group", group, "points") for group in testset.iterfind("groups/group")
+    )
+
+
+def test_columns(groups: Sequence[Group]) -> dict[str, RowValues]:
+    """How the points are read that the checker gives on each test.
+
+    Raises:
+        UnsupportedError: a test has a fraction of a point, or is worth points and must be passed completely as well.
+    """
+    columns: dict[str, RowValues] = {}
+    required = {name for group in groups for name in group.depends_on}
+    for group in groups:
+        for test in group.tests:
+            full = test.points or (group.points if group.complete else 0)
+            if isinstance(full, float):
+                raise UnsupportedError(
+                    f"the checker gives points, and the test {test.name} is worth {full}; whole points are supported"
+                )
+            columns[test.name] = {"full_score": full, **({"score_steps": 1} if group.complete and full else {})}
+        if not group.complete and group.name in required and any(test.points for test in group.tests):
+            raise UnsupportedError(
+                f"the checker gives points in the group {group.name}, where each test has its own, and other groups"
+                " depend on it; that is not supported"
+            )
+    return columns

@@ -1,0 +1,287 @@
+"""Packages of Polygon: the rows they become, the scores of their groups, and the messages for what is not supported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.polygon import import_package
+from ioi_eval.importers.task import ImportedTask
+from ioi_eval.model import Batch, CheckerProtocol, Interactive, Problem, ScoreType
+from tests.importers.packages import as_zip, loaded, write_package
+from tests.small_problems import checker_of
+
+TESTS = """
+<test group="0" method="manual" points="0.0" sample="true"/>
+<test cmd="gen 1" group="1" method="generated" points="30.0"/>
+<test cmd="gen 2" group="1" method="generated" points="0.0"/>
+<test cmd="gen 3" group="2" method="generated" points="40.0"/>
+<test cmd="gen 4" group="2" method="generated" points="20.0"/>
+<test cmd="gen 5" group="3" method="generated" points="10"/>
+"""
+GROUPS = """<groups>
+<group feedback-policy="icpc" name="0" points="0.0" points-policy="complete-group"/>
+<group feedback-policy="icpc" name="1" points="30.0" points-policy="complete-group"/>
+<group name="2" points-policy="each-test"><dependencies><dependency group="0"/></dependencies></group>
+<group name="3" points="10.0" points-policy="complete-group">
+  <dependencies><dependency group="1"/></dependencies></group>
+</groups>"""
+SOLUTIONS = """<solutions>
+<solution tag="main"><source path="solutions/main.cpp" type="cpp.g++17"/><binary path="solutions/main.exe"/></solution>
+<solution tag="accepted"><source path="solutions/good.py" type="python.3"/></solution>
+<solution tag="wrong-answer"><source path="solutions/wrong.cpp" type="cpp.gcc13-64-winlibs-g++20"/>
+  <extra-tags>
+    <extra-tag group="1" tag="accepted" testset="tests"/>
+    <extra-tag group="2" tag="wrong-answer" testset="tests"/>
+    <extra-tag group="3" tag="time-limit-exceeded" testset="tests"/>
+    <extra-tag tag="rejected" testset="pretests"/>
+  </extra-tags></solution>
+<solution tag="time-limit-exceeded-or-accepted"><source path="solutions/slow.cpp" type="cpp.g++17"/></solution>
+<solution tag="rejected"><source path="solutions/old.py" type="python.2"/></solution>
+<solution tag="accepted"><source path="solutions/good.dpr" type="pas.dpr"/></solution>
+</solutions>"""
+CHECKER = '<checker type="testlib"><source path="files/check.cpp" type="cpp.g++17"/><copy path="check.cpp"/></checker>'
+
+
+def problem_xml(
+    *,
+    tests: str = TESTS,
+    groups: str = GROUPS,
+    programs: str = CHECKER,
+    solutions: str = SOLUTIONS,
+    resources: str = "",
+    judging: str = 'input-file="" output-file="" run-count="1"',
+) -> str:
+    """A `problem.xml` as Polygon writes it."""
+    return f"""<?xml version="1.0" encoding="utf-8" standalone="no"?>
+<problem revision="3" short-name="a-plus-b">
+<names><name language="russian" value="Сумма"/><name language="english" value="A + B"/></names>
+<judging cpu-name="Intel" {judging}>
+<testset name="tests">
+<time-limit>1500</time-limit><memory-limit>268435456</memory-limit><test-count>{tests.count("<test ")}</test-count>
+<input-path-pattern>tests/%02d</input-path-pattern><answer-path-pattern>tests/%02d.a</answer-path-pattern>
+<tests>{tests}</tests>{groups}
+</testset></judging>
+<files><resources><file path="files/testlib.h" type="h.g++"/>{resources}</resources></files>
+<assets>{programs}{solutions}</assets>
+</problem>"""
+
+
+PACKAGE: dict[str, object] = {
+    "problem.xml": problem_xml(),
+    **{f"tests/{number:02}": f"{number} 1\r\n" for number in range(1, 7)},
+    **{f"tests/{number:02}.a": f"{number + 1}\r\n" for number in range(1, 7)},
+    "check.cpp": "// a copy\n",
+    "files/check.cpp": '#include "testlib.h"\nint main() {}\n',
+    "files/gen.cpp": "int main() {}\n",
+    "files/testlib.h": "// testlib\n",
+    **{f"solutions/{name}": "int main() {}\n" for name in ("main.cpp", "wrong.cpp", "slow.cpp", "good.dpr")},
+    "solutions/good.py": "print(1)\n",
+    "solutions/old.py": "print 1\n",
+}
+
+
+def read(tmp_path: Path, changes: Mapping[str, object] | None = None, **xml: Any) -> ImportedTask:
+    """Import a package with changes. `None` leaves a file out."""
+    files = {**PACKAGE, **({"problem.xml": problem_xml(**xml)} if xml else {}), **(changes or {})}
+    return import_package(write_package(tmp_path / "package", files), year=2025, day="1")
+
+
+def read_problem(tmp_path: Path, changes: Mapping[str, object] | None = None, **xml: Any) -> Problem:
+    """The problem that is read from the rows of such a package."""
+    return loaded(tmp_path, read(tmp_path, changes, **xml))
+
+
+def test_package_becomes_a_problem(tmp_path: Path) -> None:
+    """Limits, checker, tests, and the standard of the newest source."""
+    problem = read_problem(tmp_path)
+    assert (problem.key.id, problem.name, problem.time_limit_s) == ("a-plus-b", "A + B", 1.5)
+    assert (problem.memory_limit_bytes, problem.cxx_std, problem.score_type) == (
+        1 << 28,
+        "gnu++20",
+        ScoreType.GROUP_MIN,
+    )
+    checker = checker_of(problem)
+    assert (checker.protocol, checker.source.path) == (CheckerProtocol.TESTLIB, "checker/checker.cpp")
+    assert {file.name for file in checker.files} == {"testlib.h"}
+    assert isinstance(problem.method, Batch)
+    assert not problem.linked
+    assert set(problem.tests) == {f"{number:02}" for number in range(1, 7)}
+
+
+def test_lines_end_with_line_feeds(tmp_path: Path) -> None:
+    """Polygon's programs run on Windows, and do not see carriage returns."""
+    rows = list(read(tmp_path).tests())
+    assert (rows[0]["test_input"], rows[0]["test_output"]) == ("1 1\n", "2\n")
+
+
+def test_groups_become_subtasks(tmp_path: Path) -> None:
+    """A complete group is one subtask. Each test of another group is one. Tests of required groups are added."""
+    problem = read_problem(tmp_path)
+    assert {subtask.name: (subtask.points, subtask.tests) for subtask in problem.subtasks} == {
+        "0": (0, ("01",)),
+        "1": (30, ("02", "03")),
+        "2/04": (40, ("01", "04")),
+        "2/05": (20, ("01", "05")),
+        "3": (10, ("02", "03", "06")),
+    }
+    assert {test.full_score for test in problem.tests.values()} == {1}
+
+
+def test_groups_that_depend_through_others(tmp_path: Path) -> None:
+    """A group that is not tested does not pass, so groups that depend on it give no points."""
+    groups = GROUPS.replace('<group feedback-policy="icpc" name="1" points="30.0" points-policy="complete-group"/>', "")
+    groups = groups.replace(
+        "<groups>",
+        '<groups><group name="1" points="30.0" points-policy="complete-group"><dependencies><dependency group="0"/>'
+        "</dependencies></group>",
+    )
+    problem = read_problem(tmp_path, groups=groups)
+    assert {subtask.name: subtask.tests for subtask in problem.subtasks}["3"] == ("01", "02", "03", "06")
+
+
+def test_packages_without_points_or_groups(tmp_path: Path) -> None:
+    """Without points all tests must be passed. Points without groups are those of each test."""
+    plain = '<test method="manual" points="0.0"/>' * 2
+    (only,) = read_problem(tmp_path / "plain", tests=plain, groups="").subtasks
+    assert (only.name, only.points, only.tests) == ("all", 1, ("01", "02"))
+    scored = '<test method="manual" points="0.0"/><test method="manual" points="2.5"/>'
+    subtasks = read_problem(tmp_path / "scored", tests=scored, groups="").subtasks
+    assert {subtask.name: (subtask.points, subtask.tests) for subtask in subtasks} == {
+        "01": (0, ("01",)),
+        "02/02": (2.5, ("02",)),
+    }
+
+
+def test_points_of_the_checker_are_those_of_the_test(tmp_path: Path) -> None:
+    """A test of a complete group is passed with all points only; a test that is worth nothing, with any."""
+    gives = {"files/check.cpp": '#include "testlib.h"\nint main() { quitp(5, "x"); }\n'}
+    problem = read_problem(tmp_path, gives)
+    assert {name: (test.full_score, test.score_steps) for name, test in problem.tests.items()} == {
+        "01": (0, 0),
+        "02": (30, 1),
+        "03": (30, 1),
+        "04": (40, 0),
+        "05": (20, 0),
+        "06": (10, 1),
+    }
+
+
+def test_expected_verdicts(tmp_path: Path) -> None:
+    """Tags of the whole solution and of groups. Where a subtask has tests of other groups, only failure is certain."""
+    task = read(tmp_path)
+    every = ["0", "1", "2/04", "2/05", "3"]
+    rows = {row["label"]: (row["expected"], row["expected_subtasks"]) for row in task.solution_rows}
+    assert rows == {
+        "main/main.cpp": ("model_solution", dict.fromkeys(every, "AC")),
+        "accepted/good.py": ("model_solution", dict.fromkeys(every, "AC")),
+        "wrong-answer/wrong.cpp": ("WA", {"1": "AC", "3": "FAILED"}),
+        "time-limit-exceeded-or-accepted/slow.cpp": (None, dict.fromkeys(every, "AC,TLE")),
+    }
+    assert task.notes == ("left out, as they are in other languages: solutions/old.py, solutions/good.dpr",)
+
+
+INTERACTIVE = CHECKER + '<interactor><source path="files/interact.cpp" type="cpp.g++17"/></interactor>'
+
+
+def test_interactive_problems(tmp_path: Path) -> None:
+    """The checker judges what the interactor wrote."""
+    problem = read_problem(
+        tmp_path, {"files/interact.cpp": '#include "testlib.h"\nint main() {}\n'}, programs=INTERACTIVE
+    )
+    assert isinstance(problem.method, Interactive)
+    assert problem.method.manager.protocol is CheckerProtocol.TESTLIB
+    assert problem.method.check is not None
+    assert {file.name for file in problem.method.manager.files} == {"testlib.h"}
+
+
+RESOURCES = """
+<file for-types="cpp.*" path="files/sum.h" type="h.g++"><stages><stage name="COMPILE"/></stages>
+  <assets><asset name="SOLUTION"/></assets></file>
+<file for-types="cpp.*" path="files/main.cpp" type="cpp.g++17"><stages><stage name="COMPILE"/></stages>
+  <assets><asset name="SOLUTION"/></assets></file>
+<file for-types="python.*" path="files/main.py" type="python.3"><stages><stage name="COMPILE"/></stages>
+  <assets><asset name="SOLUTION"/></assets></file>
+"""
+
+
+def test_graders_and_file_names(tmp_path: Path) -> None:
+    """Resources that solutions are compiled with become graders; a problem may name its input and output."""
+    files: dict[str, object] = {"files/sum.h": "int sum();\n", "files/main.cpp": '#include "sum.h"\nint main() {}\n'}
+    problem = read_problem(
+        tmp_path,
+        {**files, "files/main.py": ""},
+        resources=RESOURCES,
+        judging='input-file="sum.in" output-file="sum.out"',
+    )
+    assert [file.path for file in problem.linked] == ["graders/grader.cpp"]
+    assert [file.name for file in problem.headers] == ["sum.h"]
+    assert isinstance(problem.method, Batch)
+    assert (problem.method.input_file, problem.method.output_file) == ("sum.in", "sum.out")
+
+
+def test_a_zip_of_a_contest_folder(tmp_path: Path) -> None:
+    """The package may be an archive, below a folder."""
+    files = {f"a-plus-b/{name}": str(content).encode() for name, content in PACKAGE.items()}
+    assert import_package(as_zip(tmp_path / "one.zip", files), year=2025).key.id == "a-plus-b"
+
+
+POINTS_AND_FRACTIONS = {"tests": '<test points="2.5" method="manual"/>', "groups": ""}
+
+
+@pytest.mark.parametrize(
+    ("changes", "xml", "words"),
+    [
+        ({"problem.xml": None}, {}, "it is not a package of Polygon"),
+        ({"problem.xml": "<problem>"}, {}, "problem.xml is not XML"),
+        ({"problem.xml": '<!DOCTYPE x [<!ENTITY a "b">]><x/>'}, {}, "has a declaration"),
+        ({"problem.xml": "<problem/>"}, {}, "names no tests"),
+        ({"tests/05.a": None}, {}, "there is no tests/05.a (1 of 12 test files are missing); get the full package"),
+        ({"files/check.cpp": None}, {}, "there is no files/check.cpp"),
+        ({}, {"programs": ""}, "neither a checker nor an interactor"),
+        ({}, {"groups": GROUPS.replace('group="1"', 'group="9"')}, "the group 3 depends on 9"),
+        ({}, {"groups": GROUPS.replace('group="1"', 'group="3"')}, "depend on each other in a circle"),
+        ({}, {"tests": TESTS.replace("30.0", "many")}, "test 2 has points='many'"),
+    ],
+)
+def test_invalid_packages(tmp_path: Path, changes: Mapping[str, object], xml: dict[str, str], words: str) -> None:
+    """The message has the fault and what to do."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, changes, **xml)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "xml", "words"),
+    [
+        ({}, {"judging": 'run-count="2"'}, "run 2 times on a test (run-count)"),
+        ({}, {"programs": CHECKER + '<scorer><source path="files/scorer.cpp"/></scorer>'}, "scorer"),
+        ({}, {"programs": INTERACTIVE, "judging": 'input-file="a.in"'}, "interactive and names an input"),
+        ({}, {"groups": GROUPS.replace("each-test", "best")}, "the points-policy 'best'"),
+        (
+            {"files/check.java": ""},
+            {"programs": CHECKER.replace("check.cpp", "check.java")},
+            "the checker is files/check",
+        ),
+        ({"files/check.cpp": "quitp(1);"}, POINTS_AND_FRACTIONS, "the test 01 is worth 2.5; whole points"),
+        (
+            {"files/check.cpp": "quitp(1);"},
+            {"groups": GROUPS.replace('group="1"', 'group="2"')},
+            "gives points in the group 2",
+        ),
+        (
+            {"files/b.cpp": ""},
+            {"resources": RESOURCES.replace("main.py", "b.cpp")},
+            "compiled with files/main.cpp, files/b.cpp",
+        ),
+    ],
+)
+def test_unsupported_packages(tmp_path: Path, changes: Mapping[str, object], xml: dict[str, str], words: str) -> None:
+    """What would be scored wrongly is refused by name."""
+    with pytest.raises(UnsupportedError) as caught:
+        read(tmp_path, changes, **xml)
+    assert words in str(caught.value)
