@@ -17,7 +17,7 @@ from ioi_eval.importers.package import Package, open_package, without_comments
 from ioi_eval.importers.polygon_groups import (
     PASS_FAIL,
     ROOT_FILE,
-    Group,
+    PolygonGroup,
     PolygonTest,
     has_points,
     number,
@@ -157,7 +157,7 @@ def _read_lines(package: Package, path: str) -> bytes:
     return package.read(path).replace(b"\r\n", b"\n")
 
 
-def _subtasks(tests: Sequence[PolygonTest], groups: Sequence[Group]) -> list[Subtask]:
+def _subtasks(tests: Sequence[PolygonTest], groups: Sequence[PolygonGroup]) -> list[Subtask]:
     if not groups:
         return [Subtask(name=PASS_FAIL, points=1, tests=tuple(test.name for test in tests))]
     return [subtask for group in groups for subtask in group.subtasks()]

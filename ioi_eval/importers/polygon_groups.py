@@ -55,7 +55,7 @@ class PolygonTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class PolygonGroup:
     """A group of tests.
 
     Args:
@@ -104,7 +104,7 @@ def number(where: str, element: Element, name: str) -> float:
     return int(value) if value.is_integer() else value
 
 
-def read_group_list(testset: Element, tests: Sequence[PolygonTest]) -> list[Group]:
+def read_group_list(testset: Element, tests: Sequence[PolygonTest]) -> list[PolygonGroup]:
     """The groups that have tests, in the order of their first tests. A test outside of groups is a group by itself.
 
     Raises:
@@ -129,7 +129,7 @@ def read_group_list(testset: Element, tests: Sequence[PolygonTest]) -> list[Grou
             total = number(f"the group {name}", element, "points")
         required = [test for other in needed.get(name, ()) for test in of_group.get(other, ())]
         groups.append(
-            Group(
+            PolygonGroup(
                 name=name,
                 complete=policy == _COMPLETE,
                 points=total,
@@ -167,7 +167,7 @@ def has_points(testset: Element, tests: Sequence[PolygonTest]) -> bool:
     )
 
 
-def test_columns(groups: Sequence[Group]) -> dict[str, RowValues]:
+def test_columns(groups: Sequence[PolygonGroup]) -> dict[str, RowValues]:
     """How the points are read that the checker gives on each test.
 
     Raises:

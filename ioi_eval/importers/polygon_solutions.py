@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.package import Package
-from ioi_eval.importers.polygon_groups import Group
+from ioi_eval.importers.polygon_groups import PolygonGroup
 from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Subtask
 
@@ -32,7 +32,7 @@ _PYTHON_2 = ("python.2", "python.pypy2")
 
 
 def read_solutions(
-    package: Package, assets: Element, testset: str, subtasks: Sequence[Subtask], groups: Sequence[Group]
+    package: Package, assets: Element, testset: str, subtasks: Sequence[Subtask], groups: Sequence[PolygonGroup]
 ) -> list[PackageSolution]:
     """The solutions in languages that have a name here.
 
@@ -93,7 +93,7 @@ def _expected(tag: str, subtasks: Sequence[Subtask]) -> tuple[str | None, dict[s
     return _FAILURES.get(tag), {}
 
 
-def _of_groups(tags: Mapping[str, str], groups: Sequence[Group]) -> dict[str, str]:
+def _of_groups(tags: Mapping[str, str], groups: Sequence[PolygonGroup]) -> dict[str, str]:
     """The verdicts that tags of groups state of their subtasks.
 
     A tag is about the group's own tests, and a subtask has also those of the groups that the group depends on. Of a
