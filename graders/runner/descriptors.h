@@ -89,6 +89,16 @@ inline bool is_regular(int fd) {
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+// Opens a file that a judge program may have left. If it left something else, or a file that cannot be read, `error` says so.
+inline Fd open_left(const std::string& directory, const std::string& name, std::string& error) {
+  Fd file(open((directory + "/" + name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file && errno == ENOENT) return file;
+  if (!file && is_machine_error(errno)) system_fault("open the %s of a judge program", name.c_str());
+  if (!file) error = "its " + name + " cannot be opened: " + strerror(errno);
+  if (file && !is_regular(file.get())) error = "its " + name + " is not a file";
+  return file;
+}
+
 // Reads as many bytes at an offset as there are and `buffer` holds; returns how many. After an error, -1.
 inline ssize_t read_at(int fd, void* buffer, size_t size, int64_t offset) {
   size_t got = 0;

@@ -178,8 +178,12 @@ class TestRun : RunningTest {
       case TaskType::Batch:
       case TaskType::TwoSteps: return check(contestants_.back().output.get(), judgement);
       case TaskType::Communication: return check(manager_.output.get(), judgement);
-      case TaskType::Interactive: return check(open_if_there(manager_.directory + "/output.txt").get(), judgement);
+      case TaskType::Interactive: break;
     }
+    std::string error;
+    Fd output = open_left(manager_.directory, "output.txt", error);
+    if (error.empty()) return check(output.get(), judgement);
+    judge_error(JudgeFault::Score, TrustedProgram::Manager, error);
     return false;
   }
 

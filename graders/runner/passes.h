@@ -39,15 +39,18 @@ class Passes {
   // Called after the validator has ended with an exit code of its protocol. Returns an error if it broke a rule, else nothing.
   // Source: Kattis problem package format 2025-09, "Multi-pass validation".
   std::string conclude(const Judge& validator) {
-    std::string feedback = validator.directory + "/feedback", next = feedback + "/nextpass.in";
-    Fd input = open_if_there(next, O_RDONLY | O_NOFOLLOW);
-    if (!input) return "";
+    std::string feedback = validator.directory + "/feedback", error;
+    Fd input = open_left(feedback, "nextpass.in", error);
+    if (!input || !error.empty()) return error;
     bool accepted = has(rules_of(job_.plan.checker.protocol).accepts, validator.process.code());
     if (!accepted) return "it asks for another pass of an output that it rejects";
     if (done_ >= job_.plan.passes) return format("it asks for more than %ld passes", job_.plan.passes);
-    if (!is_regular(input.get())) return "its nextpass.in is not a file";
-    feedback_ = job_.machine.base + "/" + random_name();
-    if (unlink(next.c_str()) != 0 || rename(feedback.c_str(), feedback_.c_str()) != 0) system_fault("keep a feedback directory");
+    std::string kept = job_.machine.base + "/" + random_name();
+    if (unlink((feedback + "/nextpass.in").c_str()) != 0 || rename(feedback.c_str(), kept.c_str()) != 0) {
+      if (errno != EACCES) system_fault("keep a feedback directory");
+      return "it forbids to change its feedback directory";
+    }
+    feedback_ = kept;
     input_ = std::move(input);
     wants_another_ = true;
     return "";

@@ -398,3 +398,48 @@ def test_a_checker_does_not_find_what_another_one_left(box: Box, program: Callab
     directories = [words[0] for words in seen]
     unchanged = [after == before for before, after in itertools.pairwise(directories)]
     assert unchanged == [change in ("", LATE) for change in CHANGES[:-1]]
+
+
+LEFT = {
+    "ln -s /etc/passwd nextpass.in": "its nextpass.in cannot be opened: Too many levels of symbolic links",
+    "mkdir nextpass.in": "its nextpass.in is not a file",
+    "mkfifo nextpass.in": "its nextpass.in is not a file",
+    "ln -s nothing score.txt": "its score.txt cannot be opened: Too many levels of symbolic links",
+    "mkdir score.txt": "its score.txt is not a file",
+    "mkfifo judgemessage.txt": "its judgemessage.txt is not a file",
+    "rm -r ../feedback; touch ../feedback": "its score.txt cannot be opened: Not a directory",
+}
+"""What a validator does in its feedback directory, and why the test is JE then."""
+
+
+def lines_of_validators(box: Box, program: Callable[..., Path], *commands: str) -> list[dict[str, Any]]:
+    """The lines of tests whose validators accept the output after running these commands in their feedback directory."""
+    answer = run_batch(
+        box,
+        program("contestant"),
+        *(f"print 1\n{command}\nexit 42" for command in commands),
+        checker=line("checker", protocol="kattis", file="checker", passes=2, **JUDGE),
+        files={"checker": b'#!/bin/bash\ncommands=$(cat)\ncd feedback && eval "$commands"\n'},
+    )
+    assert answer.last.get("end") is True, answer.last
+    return answer.lines
+
+
+def test_what_a_validator_leaves_is_its_own_failure(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A link, a directory or a FIFO in place of a file that the runner reads makes this test JE, and no other."""
+    lines = lines_of_validators(plain_box, program, *LEFT, "true")
+    judged = [(entry["verdict"], entry.get("program"), entry.get("explanation")) for entry in lines]
+    assert judged == [*(("JE", "checker", why) for why in LEFT.values()), ("AC", None, None)]
+
+
+def test_an_unreadable_file_of_a_validator_is_its_own_failure(
+    boxes: Callable[[str], Box], program: Callable[..., Path]
+) -> None:
+    """A file that its mode forbids to read makes this test JE, and no other. (A runner that is root can read it.)"""
+    names = ("score.txt", "nextpass.in", "judgemessage.txt")
+    lines = lines_of_validators(
+        boxes("fds-reduced-user"), program, *(f"echo 1 > {name}; chmod 0 {name}" for name in names), "true"
+    )
+    reasons = [entry.get("explanation") for entry in lines]
+    assert reasons == [*(f"its {name} cannot be opened: Permission denied" for name in names), None]
+    assert [entry["verdict"] for entry in lines] == ["JE"] * 3 + ["AC"]
