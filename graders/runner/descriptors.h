@@ -160,12 +160,18 @@ inline size_t read_text(int directory, const char* path, char* buffer, size_t si
   return static_cast<size_t>(std::max<ssize_t>(n, 0));
 }
 
-// How many processes the kernel has killed since its start because the machine, or a cgroup, had no memory.
-inline long long out_of_memory_kills() {
-  Fd fd(open("/proc/vmstat", O_RDONLY | O_CLOEXEC));
+// A file of /proc that may be longer than a page, which is the most that one read returns. Empty if it is gone.
+inline std::string read_long_text(int directory, const char* path) {
+  Fd fd(openat(directory, path, O_RDONLY | O_CLOEXEC));
   std::string text;
   char buffer[4096];
   for (ssize_t n; fd && (n = read(fd.get(), buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+  return text;
+}
+
+// How many processes the kernel has killed since its start because the machine, or a cgroup, had no memory.
+inline long long out_of_memory_kills() {
+  std::string text = read_long_text(AT_FDCWD, "/proc/vmstat");
   size_t at = text.find("\noom_kill ");
   return at != std::string::npos ? atoll(text.c_str() + at + 10) : 0;
 }

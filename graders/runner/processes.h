@@ -123,10 +123,9 @@ inline std::vector<pid_t> descendants(pid_t root) {
     Fd tasks(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!tasks) continue;
     each_entry(tasks.get(), [&](int directory, const char* tid) {
-      char text[8192];
       snprintf(path, sizeof path, "%s/children", tid);
-      read_text(directory, path, text, sizeof text);
-      for (char* word = strtok(text, " "); word != nullptr; word = strtok(nullptr, " ")) pids.push_back(atoi(word));
+      std::string text = read_long_text(directory, path);
+      for (char* word = strtok(&text[0], " "); word != nullptr; word = strtok(nullptr, " ")) pids.push_back(atoi(word));
     });
   }
   pids.erase(pids.begin());

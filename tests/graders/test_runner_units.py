@@ -82,8 +82,8 @@ def test_the_runner_has_no_global_variables(runner: Path) -> None:
     assert not [line for line in symbols if re.search(r"\s\.(data|bss|tdata|tbss)\s", line)]
 
 
-def test_pure_parts(built: Path) -> None:
-    """Parts that start no process: units.cpp has the expected results."""
+def test_parts(built: Path) -> None:
+    """Single parts of the runner: units.cpp has the expected results."""
     source = Path(__file__).with_name("units.cpp")
     program = compiled(built / "units", [*STRICT, str(source)], [source, *RUNNER_FILES])
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False)

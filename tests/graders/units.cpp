@@ -1,4 +1,4 @@
-// Unit tests of the runner's pure parts, and of hang_ups.h: results are compared with expected values, or with a second, slower implementation.
+// Unit tests of the runner's pure parts, and of some that ask the kernel: results are compared with expected values, or with a second, slower implementation.
 //
 // Tested elsewhere: comparators.h and decimal.h (tests/graders_py/test_comparators.py), default_validator.h
 // (tests/fidelity/test_tokens.py), white_diff.h and the scores of checkers (test_runner_checkers.py, through the runner).
@@ -33,6 +33,7 @@
 #include "../../graders/runner/numbers.h"
 #include "../../graders/runner/plan.h"
 #include "../../graders/runner/plan_lines.h"
+#include "../../graders/runner/processes.h"
 #include "../../graders/runner/protocols.h"
 #include "../../graders/runner/rules.h"
 #include "../../graders/runner/scores.h"
@@ -250,6 +251,22 @@ void test_hang_ups() {
   rmdir(directory);
 }
 
+// More processes than one read of /proc shows.
+void test_descendants() {
+  constexpr size_t kMany = 800;
+  for (size_t i = 0; i < kMany; i++) {
+    pid_t pid = fork();
+    if (pid == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+      pause();
+    }
+    CHECK(pid > 0);
+  }
+  CHECK(descendants(getpid()).size() == kMany);
+  kill_leftovers({});
+  CHECK(descendants(getpid()).empty());
+}
+
 }  // namespace
 
 int main() {
@@ -261,5 +278,6 @@ int main() {
   test_room();
   test_filters();
   test_hang_ups();
+  test_descendants();
   return failed;
 }
