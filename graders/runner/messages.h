@@ -38,7 +38,7 @@ inline bool send_message(int socket, const void* data, size_t size, const std::v
 }
 
 // Receives a message if one is there, without waiting; returns what recvmsg returns. If the message carries a descriptor, it
-// replaces `descriptor`.
+// replaces `descriptor`. If it carried one that the kernel could not give us, that is our failure.
 inline ssize_t receive_message(int socket, void* data, size_t size, Fd& descriptor) {
   iovec part = {data, size};
   alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
@@ -48,6 +48,7 @@ inline ssize_t receive_message(int socket, void* data, size_t size, Fd& descript
   message.msg_control = space;
   message.msg_controllen = sizeof space;
   ssize_t n = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (n > 0 && (message.msg_flags & MSG_CTRUNC) != 0) fault(FaultKind::System, "a descriptor was lost: is there a free one left?");
   cmsghdr* header = n > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
   if (header != nullptr && header->cmsg_type == SCM_RIGHTS) {
     int received;

@@ -30,6 +30,7 @@
 #include "../../graders/runner/job.h"
 #include "../../graders/runner/json.h"
 #include "../../graders/runner/lines.h"
+#include "../../graders/runner/messages.h"
 #include "../../graders/runner/numbers.h"
 #include "../../graders/runner/plan.h"
 #include "../../graders/runner/plan_lines.h"
@@ -251,6 +252,23 @@ void test_hang_ups() {
   rmdir(directory);
 }
 
+void test_messages() {
+  auto [ours, theirs] = connected_sockets();
+  char text[8];
+  Fd received;
+  auto receive = [&] { receive_message(ours.get(), text, sizeof text, received); };
+  CHECK(send_message(theirs.get(), "text", 5, {theirs.get()}));
+  receive();
+  CHECK(received && strcmp(text, "text") == 0);
+  CHECK(send_message(theirs.get(), "more", 5, {theirs.get()}));
+  rlimit before, none = {0, 0};
+  getrlimit(RLIMIT_NOFILE, &before);
+  none.rlim_max = before.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &none);
+  CHECK(fault_of(receive) == "system: a descriptor was lost: is there a free one left?");
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
 // More processes than one read of /proc shows.
 void test_descendants() {
   constexpr size_t kMany = 800;
@@ -278,6 +296,7 @@ int main() {
   test_room();
   test_filters();
   test_hang_ups();
+  test_messages();
   test_descendants();
   return failed;
 }
