@@ -108,14 +108,12 @@ class Policy(RunPolicy):
     Args:
         std: a C++ standard for all problems; `None` for each problem's own.
         compile: limits of a compilation.
-        message_chars: how much of the compiler's message is kept.
         score_only: only scores count: the tests of a subtask that most programs of the run have failed are run first.
             Scores are the same; verdicts and the tests that were run may differ.
     """
 
     std: str | None = None
     compile: CompileLimits = field(default_factory=CompileLimits)
-    message_chars: int = 8000
     score_only: bool = False
 
     def as_dict(self) -> dict[str, object]:

@@ -156,7 +156,7 @@ def test_verdict_by_the_end_of_the_compiler(last: StepLine, verdict: Verdict) ->
         problem(), [SourceFile(path="a.rs", content=b"")], (), RUSTC, std=None, language=Language.RUST
     )
     answer = CompileAnswer(steps=(last,), artifacts={}, isolation=Isolation.FULL)
-    assert compile_outcome(recipe, answer, CompileLimits(), message_chars=200).verdict is verdict
+    assert compile_outcome(recipe, answer, CompileLimits()).verdict is verdict
 
 
 def test_a_target_describes_its_rust_compiler() -> None:

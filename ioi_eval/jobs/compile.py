@@ -35,6 +35,7 @@ _OBJECT = "object"
 """How names of objects begin in jobs: `stored_files._ALSO_STORED` knows them, as packages have a grader's objects."""
 
 _GRACE_MS = 5_000  # the sandbox's hard limits are the runner's limits plus this
+_MESSAGE_CHARS = 8_000  # of the compiler's message are kept
 _PROBLEM_TIME_FACTOR, _PROBLEM_MEMORY_FACTOR = 6, 4
 """The problem's own programs get a submission's compile limits times this: their authors are trusted."""
 
@@ -132,13 +133,7 @@ def runner_files(runner: Content, plan: RunnerPlan) -> tuple[JobFile, ...]:
     )
 
 
-def compile_outcome(
-    recipe: Recipe,
-    answer: CompileAnswer,
-    limits: CompileLimits,
-    *,
-    message_chars: int,
-) -> CompileOutcome:
+def compile_outcome(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> CompileOutcome:
     """The outcome of a submission's compilation, from the answer to its compile job.
 
     If the compiler rejects the program, it is CE with the compiler's message; if one of our limits stopped the
@@ -149,7 +144,7 @@ def compile_outcome(
     outcome = successful_outcome(answer)
     if len(answer.artifacts) == len(recipe.artifacts):
         return outcome
-    verdict, message = _why_no_artifact(recipe, answer, limits, message_chars)
+    verdict, message = _why_no_artifact(recipe, answer, limits)
     return replace(outcome, verdict=verdict, message=message)
 
 
@@ -159,14 +154,12 @@ def successful_outcome(answer: CompileAnswer) -> CompileOutcome:
     return CompileOutcome(verdict=None, cpu_ms=cpu_ms, wall_ms=sum(step.wall_ms for step in answer.steps))
 
 
-def _why_no_artifact(
-    recipe: Recipe, answer: CompileAnswer, limits: CompileLimits, message_chars: int
-) -> tuple[Verdict, str]:
+def _why_no_artifact(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> tuple[Verdict, str]:
     """CE or JE with its message, if there is no artifact."""
     if not answer.steps:
         return Verdict.JE, "the compiler was not started"
     last = answer.steps[-1]
-    message = clean_output(last.output, message_chars)
+    message = _shortened(last.output)
     if failed_by_itself(last) and recipe.error_code in (None, last.code):
         return Verdict.CE, f"Compilation error exit code {last.code}\n{message}".rstrip()
     if last.limit == "wall":
@@ -230,11 +223,11 @@ def is_doubtful(answer: CompileAnswer) -> bool:
     return interrupted or _mentions(last.output, _DOUBTFUL)
 
 
-def clean_output(output: str, limit: int) -> str:
-    """The compiler's message, cut to `limit` characters at the end of a line."""
-    if len(output) <= limit:
+def _shortened(output: str) -> str:
+    """The compiler's message, cut at the end of a line if it is too long."""
+    if len(output) <= _MESSAGE_CHARS:
         return output.strip()
-    head = output[:limit].rsplit("\n", 1)[0]
+    head = output[:_MESSAGE_CHARS].rsplit("\n", 1)[0]
     return f"{head.strip()}\n[… {len(output) - len(head)} more characters]"
 
 

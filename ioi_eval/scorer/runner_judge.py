@@ -214,7 +214,7 @@ class RunnerJudge:
         return self._outcome(recipe, answer), submission
 
     def _outcome(self, recipe: recipes.Recipe, answer: CompileAnswer) -> CompileOutcome:
-        return compiling.compile_outcome(recipe, answer, self._policy.compile, message_chars=self._policy.message_chars)
+        return compiling.compile_outcome(recipe, answer, self._policy.compile)
 
     async def _find_or_compile(self, run: SubmissionRun, recipe: recipes.Recipe, toolchain: Toolchain) -> CompileAnswer:
         """The answer to the compilation in an earlier run, if that was kept; else a new one, which is kept."""
