@@ -17,6 +17,7 @@ from ioi_eval.compat.terms import (
     Match,
     TestRun,
     allclose,
+    different,
     too_long,
     truncated,
 )
@@ -77,7 +78,7 @@ def match_output(expected: str, printed: str) -> Match:
         close = len(ours) == len(theirs) and allclose([float(line) for line in ours], [float(line) for line in theirs])
     except ValueError:
         close = False
-    return Match(right=close, rule="a close number on each line" if close else "different")
+    return Match(right=True, rule="a close number on each line") if close else different(theirs, ours)
 
 
 def clean_traceback(traceback: str) -> str:

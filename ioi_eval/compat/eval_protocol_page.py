@@ -22,6 +22,7 @@ from ioi_eval.compat.terms import (
     TestRun,
     graded_all,
     judges,
+    match_text,
     truncated,
 )
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault, StdinTest, joined
@@ -87,8 +88,7 @@ def match_output(expected: str, printed: bytes) -> Match:
         text = printed.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         return Match(right=False, rule="the output is not UTF-8")
-    right = text.strip() == expected.strip()
-    return Match(right=right, rule="equal text" if right else "different")
+    return match_text(expected, text)
 
 
 # --------------------------------------------------------------------------- metadata

@@ -18,6 +18,7 @@ from ioi_eval.compat.terms import (
     Match,
     TestRun,
     allclose,
+    different,
     graded_all,
     judges,
     too_long,
@@ -153,7 +154,7 @@ def _match_sets(ours: Sequence[Sequence[str]], theirs: Sequence[Sequence[str]]) 
         rounded = False
     if rounded:
         return Match(right=True, rule="the same numbers to 3 places, in any order, and however often")
-    return Match(right=False, rule="different")
+    return different(list(map(" ".join, theirs)), list(map(" ".join, ours)))
 
 
 def _sets(lines: Sequence[Sequence[str]], of: Callable[[str], object]) -> set[frozenset[object]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ioi_eval.compat.terms import Calls, CompatGrader, Ending, Graded, Match, TestRun, graded_all
+from ioi_eval.compat.terms import Calls, CompatGrader, Ending, Graded, Match, TestRun, graded_all, match_text
 from ioi_eval.model.apps import AppsProblem, AppsTest, RowFault
 
 PER_TEST_S = 10.0
@@ -50,8 +50,7 @@ def match_output(expected: str, run: TestRun) -> Match:
         return Match(right=False, rule="the output is not UTF-8")
     if run.exit_code != 0:
         return Match(right=False, rule=f"exit code {run.exit_code}" if run.exit_code is not None else "a signal")
-    right = printed.strip() == expected.strip()
-    return Match(right=right, rule="equal text" if right else "different")
+    return match_text(expected, printed)
 
 
 def _spelled(value: Any) -> str:

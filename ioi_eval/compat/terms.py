@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import zip_longest
 from typing import Any, TypeAlias
 
 from ioi_eval.extract.fences import encodable
@@ -15,6 +16,7 @@ Code: TypeAlias = "bool | int"
 """`True`: passed; `False`: wrong; else a number of the grader."""
 
 TRUNCATED = "...(truncated) ..."
+_SHOWN_CHARS = 60  # of a line that differs
 
 
 class Ending(StrEnum):
@@ -90,6 +92,25 @@ class Graded:
     def worst(self) -> Code:
         """One code for the whole: the lowest, as in published results. `True` without codes."""
         return min(self.codes, default=True)
+
+
+def different(expected: Sequence[str], printed: Sequence[str]) -> Match:
+    """An output that no rule accepts, by its first line that differs from what is expected; one line differs."""
+    lines = enumerate(zip_longest(expected, printed), 1)
+    number, right, wrong = next((number, *pair) for number, pair in lines if pair[0] != pair[1])
+    return Match(right=False, rule=f"different: line {number}: expected {_shown(right)}, found {_shown(wrong)}")
+
+
+def match_text(expected: str, printed: str) -> Match:
+    """Compare two texts without blanks at both ends."""
+    expected, printed = expected.strip(), printed.strip()
+    if printed == expected:
+        return Match(right=True, rule="equal text")
+    return different(expected.split("\n"), printed.split("\n"))
+
+
+def _shown(line: str | None) -> str:
+    return "no more lines" if line is None else repr(truncated(line, _SHOWN_CHARS))
 
 
 def graded_all(

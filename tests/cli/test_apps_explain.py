@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.apps_rows import DOUBLE, ZERO, doubling
+from tests.apps_rows import DOUBLE, ZERO, apps_row, doubling
 from tests.cli.addition import Start, Write
 
 SPACES = "print(2 * int(input()), '')\n"
@@ -36,6 +36,17 @@ def test_differences_are_listed_by_test_with_reasons(start: Start, write: Write)
     every = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr", "--all", "-t", "0")
     assert "apps_0, same (column:code)" in every.stdout
     assert "ours and mcpbr differ on 0 of 2 programs" in every.stdout
+
+
+def test_the_first_line_that_differs_is_shown(start: Start, write: Write) -> None:
+    """With its blanks, as these may be the only difference."""
+    write("apps.jsonl", apps_row(0, ["1\n"], ["2\n3\n"]))
+    dump = write("dump.jsonl", {"problem_id": 0, "uuid": "blank", "code": "print('2 ')\nprint(3)\n"})
+    graders = ("--compat", "mcpbr", "--compat", "eval-protocol-page")
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", *graders)
+    assert ended.returncode == 0, ended.stderr
+    assert "  ours: right\n" in ended.stdout
+    assert "  mcpbr, eval-protocol-page: different: line 1: expected '2', found '2 '\n" in ended.stdout
 
 
 def test_programs_that_differ_only_in_a_final_newline_are_the_same(start: Start, write: Write) -> None:

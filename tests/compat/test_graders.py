@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ioi_eval import boxfiles, compat
 from ioi_eval.compat import NAMES, grader_named
-from ioi_eval.compat.terms import Code, Graded, allclose, truncated
+from ioi_eval.compat.terms import Code, Graded, allclose, different, truncated
 from ioi_eval.errors import InputError
 
 
@@ -111,3 +111,19 @@ def test_every_name_has_its_module() -> None:
     folder = Path(compat.__file__).parent
     modules = {path.stem.replace("_", "-") for path in folder.glob("*.py") if "GRADER = " in path.read_text()}
     assert modules == set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "rule"),
+    [
+        (["1", "2"], ["1", "3"], "different: line 2: expected '2', found '3'"),
+        (["1", "2"], ["1"], "different: line 2: expected '2', found no more lines"),
+        (["1"], ["1", ""], "different: line 2: expected no more lines, found ''"),
+        (["1"], ["1\t"], "different: line 1: expected '1', found '1\\t'"),
+    ],
+)
+def test_a_wrong_output_is_described_by_its_first_difference(expected: list[str], found: list[str], rule: str) -> None:
+    """Blanks and missing lines can be seen."""
+    match = different(expected, found)
+    assert not match.right
+    assert match.rule == rule
