@@ -8,14 +8,15 @@ right answer. All pass, or there are none: no fault of the row is known.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from ioi_eval.apps.catalog import Catalog, CatalogEntry
+from ioi_eval.apps.catalog import CatalogEntry
 from ioi_eval.apps.family import Executor
 from ioi_eval.apps.summary import AppsSummary, ResultRow
 from ioi_eval.model import Verdict
+from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import problem_id, solutions_of
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.report.compact import TEST_RESULTS
@@ -48,6 +49,7 @@ class RowFinding:
         solutions, passed: how many reference solutions were judged, and passed.
         failures: the first solutions that did not pass: number, verdict and message.
         passes_by: other comparators that accept a solution that failed.
+        undecided_by: other comparators of which this is not known, because we failed to judge the solution by them.
     """
 
     entry: CatalogEntry
@@ -57,6 +59,7 @@ class RowFinding:
     passed: int = 0
     failures: tuple[tuple[str, str, str], ...] = ()
     passes_by: tuple[str, ...] = ()
+    undecided_by: tuple[str, ...] = ()
 
     def as_row(self) -> dict[str, Any]:
         """As `score --exclude` reads it. Rows with a solution that passes are not excluded."""
@@ -73,6 +76,7 @@ class RowFinding:
                 dict(zip(("solution", "verdict", "message"), failure, strict=True)) for failure in self.failures
             ],
             "passes_by": list(self.passes_by),
+            "undecided_by": list(self.undecided_by),
         }
 
 
@@ -183,18 +187,20 @@ def _why_not_passed(row: ResultRow) -> str:
     return message[:_MESSAGE_CHARS]
 
 
-async def comparators_that_accept(
-    executors: Mapping[str, Executor], catalog: Catalog, problem: str, code: str
-) -> tuple[str, ...]:
-    """The other comparators by which a program is right.
+async def with_comparators(
+    finding: RowFinding, executors: Mapping[str, Executor], problem: AppsProblem, code: str
+) -> RowFinding:
+    """The finding with the other comparators that accept a program.
 
     Args:
+        finding: about the problem.
         executors: by comparator.
-        catalog: the problems.
-        problem: the problem's id.
+        problem: the problem.
         code: the program.
     """
-    row = catalog.problem(problem)
-    return tuple(
-        [name for name, executor in executors.items() if (await executor.score(row, code)).verdict is Verdict.AC]
+    verdicts = {name: (await executor.score(problem, code)).verdict for name, executor in executors.items()}
+    return replace(
+        finding,
+        passes_by=tuple(name for name, verdict in verdicts.items() if verdict is Verdict.AC),
+        undecided_by=tuple(name for name, verdict in verdicts.items() if verdict is Verdict.JE),
     )

@@ -17,7 +17,7 @@ from ioi_eval.apps.audit import (
     ReferenceSolutions,
     RowFinding,
     RowFindingKind,
-    comparators_that_accept,
+    with_comparators,
 )
 from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.dump_reader import AppsDumpReader
@@ -71,7 +71,7 @@ def audit(call: AuditCall) -> int:
             rows = (json.dumps(finding.as_row(), ensure_ascii=False) for finding in findings)
             file.writelines(row.encode("utf-8", "replace") + b"\n" for row in rows)
         print(f"\nList: {call.out} (for apps score --exclude), all runs: {directory / 'results.jsonl'}")
-    undecided = any(finding.kind is RowFindingKind.UNDECIDED for finding in findings)
+    undecided = any(finding.kind is RowFindingKind.UNDECIDED or finding.undecided_by for finding in findings)
     return outcome.exit_code if outcome.interrupted else FAILED if undecided or outcome.stopped_by else 0
 
 
@@ -136,8 +136,7 @@ async def _with_comparators(
         number, finding = numbered
         code = summary.wrong_program(finding.entry.id)
         if code is not None and not finding.entry.unusable:
-            taken = await comparators_that_accept(executors, catalog, finding.entry.id, code)
-            findings[number] = replace(finding, passes_by=taken)
+            findings[number] = await with_comparators(finding, executors, catalog.problem(finding.entry.id), code)
 
     await for_each(list(enumerate(findings)), add, workers=workers + spare_for(workers, shares=True))
     return findings
@@ -149,7 +148,7 @@ def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolut
             finding.entry.instance_id,
             finding.kind.value,
             finding.reason,
-            ", ".join(finding.passes_by),
+            ", ".join([*finding.passes_by, *(f"{name}: JE" for name in finding.undecided_by)]),
             _first(finding),
         )
         for finding in findings
