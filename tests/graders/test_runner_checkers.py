@@ -413,7 +413,7 @@ LEFT = {
 
 
 def lines_of_validators(box: Box, program: Callable[..., Path], *commands: str) -> list[dict[str, Any]]:
-    """The lines of tests whose validators accept the output after running these commands in their feedback directory."""
+    """The lines of tests whose validators accept after running these commands in their feedback directory."""
     answer = run_batch(
         box,
         program("contestant"),
