@@ -285,7 +285,9 @@ int main(int argc, char** argv) {
   } catch (const Fault& fault) {
     Json line;
     line.open('{').member("fault", name_of(fault.kind)).member("explanation", fault.explanation).member("nonce", lines.nonce).close('}');
-    print(line.take() + "\n");
-    return 3;
+    std::string text = line.take() + "\n";
+    return write_all(STDOUT_FILENO, text.data(), text.size()) ? 3 : 4;
+  } catch (const ReaderGone&) {
+    return 4;
   }
 }

@@ -81,8 +81,11 @@ inline bool write_all(int fd, const char* data, size_t size) {
   return true;
 }
 
+// The reader has closed its end, so nothing can be reported. `main` catches it; destructors clean up, as after a fault.
+struct ReaderGone {};
+
 inline void print(const std::string& text) {
-  if (!write_all(STDOUT_FILENO, text.data(), text.size())) _exit(4);  // the reader has closed its end: nothing can be reported
+  if (!write_all(STDOUT_FILENO, text.data(), text.size())) throw ReaderGone();
 }
 
 // The lines of a job: the plan's secret number, which the last of them repeats, how many were printed, and their checksum.

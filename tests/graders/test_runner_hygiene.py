@@ -86,6 +86,21 @@ def test_a_fault_leaves_nothing(
     assert answer.last["explanation"].startswith("clone: " if os.geteuid() == 0 else ("clone: ", "fork: "))
 
 
+def test_a_reader_that_has_gone_leaves_nothing(
+    boxes: Callable[[str], Box], program: Callable[..., Path], built: Path
+) -> None:
+    """A runner that can print no line removes its files, as those of a judge program that it keeps for the next test."""
+    box = boxes("dir-reduced")
+    script = built / "without-a-reader"
+    script.write_text(f'#!/bin/sh\n{box.runner} "$@" > /dev/full\nexit $?\n')
+    script.chmod(0o755)
+    checker = line("checker", protocol="cms", file="checker", **JUDGE)
+    files: Files = {"checker": b"#!/bin/sh\necho 1\n"}
+    without_reader = replace(box, runner=script)  # it asserts that no file is left
+    answer = run_batch(without_reader, program("contestant"), "sum 1", checker=checker, files=files)
+    assert (answer.code, answer.lines, answer.last) == (4, [], {})
+
+
 @pytest.mark.parametrize("processes", [1, 2, 3])
 def test_a_refused_process_does_not_mean_less_isolation(
     boxes: Callable[[str], Box], built: Path, processes: int
