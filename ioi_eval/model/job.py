@@ -95,13 +95,12 @@ class Retries:
 
 @fast_dataclass
 class Job:
-    """What a sandbox executes: what Piston's `POST /api/v2/execute` takes, and hints that only our sandboxes use.
+    """What a sandbox executes: what Piston's `POST /api/v2/execute` takes except `stdin`, and hints for our sandboxes.
 
     Args:
         kind: what starts it.
         files: what is in the box. The first is the main file.
         args: arguments of the run stage (kind SCRIPTS only; the runner reads all that it needs from files).
-        stdin: standard input of the run stage (kind SCRIPTS only).
         compile_limits: limits of the compile stage (kind SCRIPTS with a `compile` file only).
         run_limits: limits of the run stage.
         alone: no other job of ours may run on that machine at the same time: a CPU time is measured again, or a
@@ -120,7 +119,6 @@ class Job:
     kind: JobKind
     files: tuple[JobFile, ...]
     args: tuple[str, ...] = ()
-    stdin: bytes = b""
     compile_limits: StageLimits | None = None
     run_limits: StageLimits
     alone: bool = False

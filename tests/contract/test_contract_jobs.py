@@ -75,9 +75,9 @@ def test_output_and_exit_code(entering: Entering) -> None:
 
 
 def test_arguments_and_input(entering: Entering) -> None:
-    """Arguments and stdin arrive unchanged, also empty or unusual ones."""
-    job = scripts('printf "%s|" "$@"; cat', args=("a b", "", "$x", "é"), stdin=b"in: \xc3\xa9\n")
-    assert execute(entering, job).run.stdout == "a b||$x|é|in: é\n"
+    """Arguments arrive unchanged, also empty or unusual ones. Standard input is empty."""
+    job = scripts('printf "%s|" "$@"; cat', args=("a b", "", "$x", "é"))
+    assert execute(entering, job).run.stdout == "a b||$x|é|"
 
 
 def test_files_arrive_as_they_are(entering: Entering, blobs: BlobStore) -> None:

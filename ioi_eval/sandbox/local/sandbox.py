@@ -252,7 +252,6 @@ class LocalSandbox:
                 (*as_user(_box_uid(box)), "bash", "run", *job.args),
                 cwd=directory,
                 environment={**_TRUSTED_ENVIRONMENT, "TMPDIR": str(directory)},
-                stdin=job.stdin,
                 wall_ms=job.run_limits.wall_ms,
                 output_bytes=job.run_limits.output_bytes,
             )

@@ -65,7 +65,7 @@ class Command:
 
 def commands(job: Job) -> tuple[Command, ...]:
     """The commands of a job of kind SCRIPTS."""
-    run = Command(stage="run", argv=("bash", "run", *job.args), limits=job.run_limits, stdin=job.stdin)
+    run = Command(stage="run", argv=("bash", "run", *job.args), limits=job.run_limits)
     if not any(file.name == "compile" for file in job.files):
         return (run,)
     limits = job.compile_limits or job.run_limits

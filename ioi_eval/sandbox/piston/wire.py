@@ -8,7 +8,7 @@ What servers of both generations do, and what is done about it here:
 
 - The main file is the first one in utf8 and becomes the argument of the package's `run`: our script is the first file.
 - Files arrive with mode 644: a line in front of the script makes files executable again.
-- stdin is cut at about 219 kB and gets a final newline: it is sent as a file, from which the script reads.
+- stdin is cut at about 219 kB, and becomes a newline if empty: it is not used; scripts read from /dev/null.
 - Names that escape, clash or contain NUL get an empty 500: they are refused here, with a message.
 - A file takes servers 0.7 ms of CPU time, however small: small files for the runner are sent as one (`_packed`).
 - Missing limits are replaced by the server's (3 s of CPU since isolate): all six are always sent.
@@ -36,7 +36,6 @@ from ioi_eval.sandbox.piston.literals import Literal, Pieces
 from ioi_eval.sandbox.piston.two_stages import is_one_of_two
 
 MAIN = "run"
-STDIN = ".stdin"
 SUMS, PACKED, DEFLATED = "sums", "packed", ".deflated"  # graders/PROTOCOL.md
 _TITLE = b'"ioi-eval-runner '  # of a plan, which is never packed; graders/PROTOCOL.md
 _READ_BY_OTHERS = frozenset({MAIN, "runner", "stored", SUMS})  # scripts and `ioi-eval serve` read them, not the runner
@@ -242,13 +241,11 @@ def sent_files(job: Job, starter: Starter, *, package: str = "") -> tuple[JobFil
     if MAIN not in files:
         raise RejectedError(f"a job of kind {job.kind.value!r} needs a file {MAIN!r} to start")
     main, modes = files.pop(MAIN), _modes(job)
-    line = _redirection(job)
+    line = "exec < /dev/null; "
     if first == MAIN:
         line += modes
     elif modes:
         files[first] = JobFile(name=first, content=_prefixed(files[first], modes))
-    if job.stdin:
-        files[STDIN] = JobFile(name=STDIN, content=job.stdin)
     return (JobFile(name=MAIN, content=_prefixed(main, line)), *files.values())
 
 
@@ -260,17 +257,12 @@ def sums_file(files: Sequence[JobFile], literals: Sequence[Literal]) -> JobFile:
 
 def _for_package_with_own_pair(job: Job) -> tuple[JobFile, ...]:
     brought = {"compile", MAIN} & {file.name for file in job.files}
-    if job.kind is not JobKind.SCRIPTS or job.stdin or job.args or brought:
+    if job.kind is not JobKind.SCRIPTS or job.args or brought:
         raise RejectedError(
-            "the cms_ioi package runs its own scripts only: no scripts of others, no runner, no arguments, no standard "
-            "input; install the ioi_eval package on the workers"
+            "the cms_ioi package runs its own scripts only: no scripts of others, no runner, no arguments; "
+            "install the ioi_eval package on the workers"
         )
     return job.files
-
-
-def _redirection(job: Job) -> str:
-    """The request's field `stdin` is never used: it is cut if long, and becomes a newline if empty."""
-    return f"exec < {STDIN if job.stdin else '/dev/null'}; "
 
 
 def _modes(job: Job) -> str:

@@ -26,7 +26,7 @@ from ioi_eval.model import Content, Execution, Job, JobFile, JobKind, Stage, Sta
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.local.scripts import Command
 from ioi_eval.sandbox.piston.stored_files import LIST, digest, runner_line
-from ioi_eval.sandbox.piston.wire import MAIN, RUN_PACKAGE, STDIN, Runtime, Starter
+from ioi_eval.sandbox.piston.wire import MAIN, RUN_PACKAGE, Runtime, Starter
 from ioi_eval.sandbox.serve.installed_packages import NotStored
 from ioi_eval.sandbox.serve.request import Refusal, Request, RequestedLimits
 
@@ -95,7 +95,7 @@ def work(request: Request, pair: Mapping[str, Content]) -> Job | Scripts:
         return _scripts(_files({**request.files, **pair}), request, judges=True)
     if "plan" in request.files and _wants_ours(request, pair["runner"]):
         _refuse_more_memory(request)
-        brought = {name: content for name, content in request.files.items() if name not in {MAIN, STDIN, LIST}}
+        brought = {name: content for name, content in request.files.items() if name not in {MAIN, LIST}}
         return Job(
             kind=JobKind.RUNNER,
             files=_files({**brought, "runner": pair["runner"]}),

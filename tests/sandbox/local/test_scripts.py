@@ -31,7 +31,6 @@ def script_job(
     limits: StageLimits = WIDE,
     files: dict[str, bytes] | None = None,
     args: tuple[str, ...] = (),
-    stdin: bytes = b"",
 ) -> Job:
     """A job of scripts that are not trusted."""
     contents = {"run": run.encode()} | ({} if compile is None else {"compile": compile.encode()}) | (files or {})
@@ -39,7 +38,6 @@ def script_job(
         kind=JobKind.SCRIPTS,
         files=tuple(JobFile(name=name, content=content) for name, content in contents.items()),
         args=args,
-        stdin=stdin,
         compile_limits=limits,
         run_limits=limits,
     )
@@ -70,17 +68,18 @@ def boxes() -> Iterator[Boxes]:
 
 
 def test_stages_share_the_box_and_keep_their_streams_apart(boxes: Boxes) -> None:
-    """`run` reads a file that `compile` made. Each stage has its own stdout and stderr; arguments and stdin arrive."""
+    """`run` reads a file that `compile` made. Each stage has its own stdout and stderr. `run` gets its arguments, and
+    an empty stdin.
+    """
     job = script_job(
         'cat made; cat; printf "<%s>" "$@"; echo rerr >&2',
         "echo made here > made; echo cout; echo cerr >&2; cat",
         args=("a b", ""),
-        stdin=b"typed\n",
     )
     execution = boxes.execute(job)
     assert execution.compile is not None
     assert (execution.compile.stdout, execution.compile.stderr, execution.compile.code) == ("cout\n", "cerr\n", 0)
-    assert (execution.run.stdout, execution.run.stderr) == ("made here\ntyped\n<a b><>", "rerr\n")
+    assert (execution.run.stdout, execution.run.stderr) == ("made here\n<a b><>", "rerr\n")
     assert (execution.run.code, execution.run.signal, execution.run.status, execution.run.message) == (
         0,
         None,
