@@ -61,8 +61,8 @@ def bits(right: int, of: int, kinds: int) -> float:
 
 async def measure(level: Isolation, cache: Path) -> None:
     """Print a line for each test."""
-    async with LocalSandbox(slots=1, isolation=level, strongest=level) as sandbox:
-        scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=Policy(isolation=level))
+    async with LocalSandbox(slots=1, least_isolation=level, strongest=level) as sandbox:
+        scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=Policy(least_isolation=level))
         task = problem()
         result = await scorer.score(task, Submission(id="channels", problem=task.key, code=CODE), exhaustive=True)
         most = dict.fromkeys(KINDS, 0.0)

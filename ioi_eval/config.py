@@ -71,7 +71,7 @@ class RunPolicy:
     """How programs are run and judged, for both families of problems.
 
     Args:
-        isolation: the weakest isolation that is accepted.
+        least_isolation: the weakest that is accepted.
         python: the interpreter of programs in Python: its command on the target.
         judge: limits of checkers and managers.
         output_bytes: the most output of a program; more is OLE. Chosen: 64 MB.
@@ -84,7 +84,7 @@ class RunPolicy:
         InputError: a number makes no sense.
     """
 
-    isolation: Isolation = Isolation.REDUCED
+    least_isolation: Isolation = Isolation.REDUCED
     python: str = "python3"
     judge: JudgeLimits = field(default_factory=JudgeLimits)
     output_bytes: int = 64 * MIB

@@ -307,7 +307,7 @@ def bench(request: pytest.FixtureRequest, cache: Path) -> Iterator[Bench]:
             (target,) = sandbox.targets()
             if target.isolation is not request.param:
                 pytest.skip(f"no isolation {request.param}: {sandbox.why_not_full}")
-            policy = Policy(isolation=Isolation.REDUCED, output_bytes=8 * MIB)
+            policy = Policy(least_isolation=Isolation.REDUCED, output_bytes=8 * MIB)
             yield Bench(Scorer(sandbox, artifacts=ArtifactStore(cache), policy=policy), loop)
         finally:
             loop.run_until_complete(sandbox.__aexit__(None, None, None))

@@ -177,7 +177,7 @@ def test_unavailable_isolation_is_an_error() -> None:
     """
 
     async def enter() -> None:
-        async with LocalSandbox(isolation=Isolation.FULL, strongest=Isolation.REDUCED):
+        async with LocalSandbox(least_isolation=Isolation.FULL, strongest=Isolation.REDUCED):
             raise AssertionError("entered")
 
     with pytest.raises(IsolationError, match="not available"):

@@ -31,20 +31,20 @@ class Background:
     """An embedded sandbox in its own thread.
 
     Args:
-        isolation: the weakest isolation that is accepted.
+        least_isolation: the weakest that is accepted.
 
     Raises:
         SetupError: there is no compiler for the runner here, or not enough isolation.
     """
 
-    def __init__(self, isolation: Isolation) -> None:
+    def __init__(self, least_isolation: Isolation) -> None:
         environment = Environment.read()
         self._process = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="ioi-eval sandbox", daemon=True)
         self._thread.start()
         self._artifacts = ArtifactStore(environment.cache)
-        self._sandbox = LocalSandbox(isolation=isolation, compiler=environment.compiler)
+        self._sandbox = LocalSandbox(least_isolation=least_isolation, compiler=environment.compiler)
         self._executors: dict[AppsSettings, AppsExecutor] = {}
         self._lock = threading.Lock()
         try:
@@ -101,16 +101,16 @@ def _free_in_fork() -> None:
 os.register_at_fork(after_in_child=_free_in_fork)
 
 
-def background(isolation: Isolation) -> Background:
-    """This process's sandbox with this isolation.
+def background(least_isolation: Isolation) -> Background:
+    """This process's sandbox that accepts this isolation.
 
     Raises:
         SetupError: there is no compiler for the runner here, or not enough isolation.
     """
     with _opening:
-        return _of_process(os.getpid(), isolation)
+        return _of_process(os.getpid(), least_isolation)
 
 
 @cache
-def _of_process(_: int, isolation: Isolation) -> Background:
-    return Background(isolation)
+def _of_process(_: int, least_isolation: Isolation) -> Background:
+    return Background(least_isolation)

@@ -104,7 +104,7 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
     if isinstance(problem, EvaluateResult):
         return problem
     try:
-        result = _converted(problem, background(settings.isolation).score(problem, code, settings))
+        result = _converted(problem, background(settings.least_isolation).score(problem, code, settings))
     except InputError:
         raise
     except IoiEvalError as error:
@@ -153,7 +153,7 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
         comparator=Comparator() if comparator is None else Comparator.parse(comparator),
         compat=None if compat == OURS else grader_named(compat),
         python=python,
-        isolation=Isolation(isolation),
+        least_isolation=Isolation(isolation),
     )
 
 

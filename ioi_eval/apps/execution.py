@@ -76,8 +76,8 @@ class AppsExecutor:
     ) -> None:
         self._sandbox = sandbox
         self._settings = settings = settings or AppsSettings()
-        self._builder = Builder(sandbox, artifacts, Policy(isolation=settings.isolation), events)
-        self._bindings: Bindings[None] = Bindings(sandbox, lambda to, _: _why_unsuitable(to, settings.isolation))
+        self._builder = Builder(sandbox, artifacts, Policy(least_isolation=settings.least_isolation), events)
+        self._bindings: Bindings[None] = Bindings(sandbox, lambda to, _: _why_unsuitable(to, settings.least_isolation))
         self._scheduler = ProgramScheduler(sandbox, jobs_at_once=self._bindings.jobs_at_once, max_shared_jobs=max_jobs)
         self._judging_digests: dict[str, str] = {}  # by target, if its interpreter is known
         self._checker = read_checker(settings)
@@ -163,7 +163,7 @@ class AppsExecutor:
             existing = ", ".join(
                 f"{target.name} ({target.profile}, isolation {target.isolation})" for target in targets
             )
-            raise SetupError(f"{_requirement(self._settings.isolation)}; there is {existing}")
+            raise SetupError(f"{_requirement(self._settings.least_isolation)}; there is {existing}")
         return fit
 
     async def _interpreter(self, target: Target) -> Interpreter:

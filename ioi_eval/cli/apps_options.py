@@ -241,5 +241,5 @@ class Rules:
             fail_fast=self.fail_fast,
             conventions=self.conventions,
             near_limit_repeats=self.near_limit_repeats,
-            isolation=self.isolation or Isolation.REDUCED,
+            least_isolation=self.isolation or Isolation.REDUCED,
         )

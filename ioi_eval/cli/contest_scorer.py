@@ -50,7 +50,7 @@ async def opened_scorer(
         scorer = Scorer(
             entered.sandbox,
             artifacts=ArtifactStore(),
-            policy=replace(rules.policy(entered.isolation), score_only=score_only),
+            policy=replace(rules.policy(entered.least_isolation), score_only=score_only),
             return_bytes=KEPT_OUTPUT_BYTES,
             keep_outputs=keep,
             kept_programs=stored,

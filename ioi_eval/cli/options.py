@@ -169,7 +169,9 @@ class ContestRules:
 
     def policy(self, isolation: Isolation) -> Policy:
         """These rules as the scorer's policy, with the weakest isolation that is accepted."""
-        return Policy(isolation=isolation, std=self.std, python=self.python, near_limit_repeats=self.near_limit_repeats)
+        return Policy(
+            least_isolation=isolation, std=self.std, python=self.python, near_limit_repeats=self.near_limit_repeats
+        )
 
     @property
     def factor(self) -> float:

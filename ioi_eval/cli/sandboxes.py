@@ -165,7 +165,7 @@ class OpenSandbox:
 
     sandbox: Sandbox
     jobs_at_once: int
-    isolation: Isolation
+    least_isolation: Isolation
     limits: Sequence[MachineLimit] = ()
     load: Load | None = None
 
@@ -193,7 +193,7 @@ async def opened(options: SandboxOptions, *, events: Events | None = None) -> As
         yield OpenSandbox(
             sandbox=sandbox,
             jobs_at_once=options.workers or min(slots, options.at_most or sys.maxsize),
-            isolation=isolation,
+            least_isolation=isolation,
             limits=sandbox.limits if isinstance(sandbox, LocalSandbox) else (),
             load=getattr(sandbox, "busy", None),  # only our own sandboxes have it
         )
@@ -222,7 +222,7 @@ async def _embedded(options: SandboxOptions) -> AsyncIterator[LocalSandbox]:
 
     async with LocalSandbox(
         slots=options.workers or (options.at_most and min(options.at_most, processors())),
-        isolation=options.isolation or Isolation.REDUCED,
+        least_isolation=options.isolation or Isolation.REDUCED,
         compiler=Environment.read().compiler,
         profile=options.profile or "bundled",
     ) as sandbox:

@@ -116,7 +116,9 @@ async def _serve(call: ServeCall) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     environment = Environment.read()
-    async with LocalSandbox(slots=call.workers, isolation=Isolation.FULL, compiler=environment.compiler) as sandbox:
+    async with LocalSandbox(
+        slots=call.workers, least_isolation=Isolation.FULL, compiler=environment.compiler
+    ) as sandbox:
         (target,) = sandbox.targets()
         artifacts = ArtifactStore(environment.cache)
         tell_limits(sandbox.limits)

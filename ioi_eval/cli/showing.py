@@ -216,7 +216,7 @@ async def _rerun(
     rules = ContestRules(std=options.get("std"), python=str(options.get("python") or "python3"))
     async with opened(call.sandbox) as entered:
         await make_ready(entered, [problem.memory_limit_bytes])
-        policy = rules.policy(entered.isolation)
+        policy = rules.policy(entered.least_isolation)
         scorer = Scorer(entered.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=_READ_BYTES)
         result = await scorer.score(problem, submission)
     if not (options.get("score_only") and result.score == row.get("total_score")):

@@ -44,14 +44,14 @@ async def examine(*, artifacts: ArtifactStore, compiler: str) -> list[Finding]:
         _tool("bwrap", "bubblewrap", "full isolation"),
         _tool("setpriv", "util-linux", "running as root"),
     ]
-    local = LocalSandbox(isolation=Isolation.NONE, compiler=compiler)
+    local = LocalSandbox(least_isolation=Isolation.NONE, compiler=compiler)
     try:
         async with local as sandbox:
             (target,) = sandbox.targets()
             findings += _limits(sandbox.limits)
             findings.append(fine("compiler", target.toolchain.version))
             findings.append(linking(static=target.toolchain.static))
-            policy = Policy(isolation=Isolation.REDUCED)
+            policy = Policy(least_isolation=Isolation.REDUCED)
             await Builder(sandbox, artifacts, policy).ready_runner(target)
             scorer = Scorer(sandbox, artifacts=artifacts, policy=policy)
             findings += await attempt_all(scorer, why_not_full=sandbox.why_not_full)

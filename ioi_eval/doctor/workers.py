@@ -48,7 +48,7 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
             if worker.installed.starter is not Starter.CMS_IOI:
                 findings += await _inspect_by_job(cluster, slots)
             if worker.profile == "bundled":
-                scorer = Scorer(cluster, artifacts=artifacts, policy=Policy(isolation=Isolation.REDUCED))
+                scorer = Scorer(cluster, artifacts=artifacts, policy=Policy(least_isolation=Isolation.REDUCED))
                 findings += _without_repetitions(await attempt_all(scorer))
     except IsolationError as error:
         findings.append(bad("isolation", str(error), ALLOW))

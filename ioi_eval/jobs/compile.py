@@ -55,7 +55,7 @@ def compile_job(
     """
     limits = problem_limits(policy.compile) if of_problem else policy.compile
     returns = tuple(f"artifact{number}" for number in range(len(recipe.artifacts)))
-    plan, files = compile_plan(recipe, limits, policy.isolation, nonce=nonce, into=returns)
+    plan, files = compile_plan(recipe, limits, policy.least_isolation, nonce=nonce, into=returns)
     return Job(
         kind=JobKind.RUNNER,
         files=(*runner_files(runner, plan), *files),

@@ -86,7 +86,7 @@ def problem_setup(
     returned = return_bytes if is_batch else 0
     return RunSetup(
         runner=programs.runner,
-        least=policy.isolation,
+        least=policy.least_isolation,
         files=(
             *harness,
             *(JobFile(name=name, content=binary, executable=True) for name, binary in judges if binary is not None),

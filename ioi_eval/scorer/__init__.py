@@ -217,10 +217,10 @@ class Scorer:
 
 def why_unsuitable(target: Target, problem: Problem, policy: Policy) -> str | None:
     """Why a target is unsuitable for a problem under a policy; `None` if it is suitable."""
-    if target.isolation.rank < policy.isolation.rank:
+    if target.isolation.rank < policy.least_isolation.rank:
         return (
-            f"{target.name} offers isolation {target.isolation.value!r}, and {policy.isolation.value!r} is asked for: "
-            "install the ioi_eval package on its workers, or accept less with --isolation"
+            f"{target.name} offers isolation {target.isolation.value!r}, and {policy.least_isolation.value!r} is asked "
+            "for: install the ioi_eval package on its workers, or accept less with --isolation"
         )
     if not target.has_own_scripts:
         return None

@@ -20,7 +20,7 @@ def test_waiting_counts_for_graders_that_limit_wall_clock(cache: Path, name: str
     problem = row(["0\n", "1\n"], ["0\n", "1\n"])
     verdicts = []
     for compat in (grader_named(name), None):
-        settings = AppsSettings(isolation=Isolation.REDUCED, time_limit_s=1.0, compat=compat)
+        settings = AppsSettings(least_isolation=Isolation.REDUCED, time_limit_s=1.0, compat=compat)
         (result,) = score_all(cache, [(problem, WAITS)], settings, Isolation.REDUCED)
         verdicts.append(result.tests[1].verdict)
     assert verdicts == [Verdict.TLE, Verdict.AC]

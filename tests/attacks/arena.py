@@ -56,7 +56,7 @@ def policy(level: Isolation, *, compiling: CompileLimits | None = None) -> Polic
         compiling: limits of the compiler, if not the defaults.
     """
     return Policy(
-        isolation=level,
+        least_isolation=level,
         compile=compiling or CompileLimits(cpu_s=60),
         judge=JudgeLimits(cpu_s=0.5, wall_s=5, memory_bytes=256 * MIB),
         output_bytes=8 * MIB,

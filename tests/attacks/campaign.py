@@ -204,7 +204,7 @@ async def judging(
         builds: whether the embedded sandbox gets build jobs, as a cluster does.
         packages: the worker's packages; without them, the embedded sandbox is used.
     """
-    async with LocalSandbox(slots=slots, isolation=level, strongest=level) as local:
+    async with LocalSandbox(slots=slots, least_isolation=level, strongest=level) as local:
         if packages is None:
             yield _Distant(local) if builds else local
             return
@@ -270,7 +270,7 @@ def _work(campaign: Campaign, sandbox: Sandbox, tasks: Sequence[tuple[Program, P
             kept_programs=kept,
         )
         yield program.name, partial(attack_by_program, program, task, scorer)
-    settings = replace(PYTHON, isolation=campaign.required_isolation)
+    settings = replace(PYTHON, least_isolation=campaign.required_isolation)
     executor = AppsExecutor(sandbox, artifacts=store, settings=settings)
     long_limit = AppsExecutor(sandbox, artifacts=store, settings=replace(settings, time_limit_s=LONG_TIME_LIMIT_S))
     for python_attack in PYTHON_ATTACKS if campaign.python else ():

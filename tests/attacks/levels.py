@@ -13,7 +13,7 @@ def why_not(level: Isolation) -> str:
     """The reason why this machine does not offer a level; empty if it does."""
 
     async def enter() -> str:
-        sandbox = LocalSandbox(slots=1, isolation=Isolation.NONE, strongest=level)
+        sandbox = LocalSandbox(slots=1, least_isolation=Isolation.NONE, strongest=level)
         async with sandbox:
             reached = sandbox.targets()[0].isolation
         return "" if reached is level else f"no {level.value} isolation here: {sandbox.why_not_full}"

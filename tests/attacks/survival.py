@@ -84,7 +84,7 @@ async def judge_all(entries: Sequence[Entry], level: Isolation, cache: Path) -> 
     results: dict[int, SubmissionResult] = {}
     queue = iter(enumerate(entries))
 
-    async with LocalSandbox(slots=2, isolation=level, strongest=level) as sandbox:
+    async with LocalSandbox(slots=2, least_isolation=level, strongest=level) as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=policy(level), bundle_tests=4)
 
         async def worker() -> None:

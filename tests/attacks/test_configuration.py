@@ -78,7 +78,7 @@ def test_root_without_setpriv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_less_isolation_than_asked_for_is_refused() -> None:
     """If full isolation is required and not available, the sandbox does not start, and the error gives the reason."""
     with pytest.raises(IsolationError, match="isolation 'full' is not available on this machine: limited"):
-        asyncio.run(_enter(LocalSandbox(isolation=Isolation.FULL, strongest=Isolation.REDUCED)))
+        asyncio.run(_enter(LocalSandbox(least_isolation=Isolation.FULL, strongest=Isolation.REDUCED)))
 
 
 def test_a_target_with_less_isolation_is_a_judge_error(tmp_path: Path) -> None:

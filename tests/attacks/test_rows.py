@@ -107,7 +107,7 @@ def _apps(project: Project, code: str, answer: str, level: Isolation, cache: Pat
     problem = apps_problem(Row(source="rows", number=1, values=values), 0)
 
     async def judge() -> str:
-        async with LocalSandbox(slots=1, isolation=level, strongest=level) as sandbox:
+        async with LocalSandbox(slots=1, least_isolation=level, strongest=level) as sandbox:
             settings = AppsSettings(python=project.python, time_limit_s=10, memory_limit_bytes=512 << 20)
             result = await AppsExecutor(sandbox, artifacts=ArtifactStore(cache), settings=settings).score(problem, code)
             return f"{result.verdict} {result.tests[0].printed_text.strip()}"
@@ -129,7 +129,7 @@ def _contest(project: Project, code: str, answer: str, level: Isolation, cache: 
     submission = Submission(id="rows", problem=problem.key, code=code, language=Language.PYTHON)
 
     async def judge() -> str:
-        async with LocalSandbox(slots=1, isolation=level, strongest=level) as sandbox:
+        async with LocalSandbox(slots=1, least_isolation=level, strongest=level) as sandbox:
             rules = replace(policy(level), python=project.python)
             scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=rules)
             (test,) = (await scorer.score(problem, submission)).subtasks[0].tests

@@ -54,7 +54,7 @@ async def campaign(level: Isolation, cache: Path) -> Found:
     """All attacks at one level. Each attack of a running program is followed by an honest test."""
     compiling: dict[str, SubmissionResult] = {}
     with recorded_harm() as harm:
-        async with LocalSandbox(slots=SLOTS, isolation=level, strongest=level) as sandbox:
+        async with LocalSandbox(slots=SLOTS, least_isolation=level, strongest=level) as sandbox:
             artifacts = ArtifactStore(cache)
             scorer = Scorer(sandbox, artifacts=artifacts, policy=policy(level))
             running: dict[str, TestOutcome] = {}

@@ -70,7 +70,11 @@ async def judge(
         targets = sandbox.targets()
         stock = any(target.has_own_scripts for target in targets)
         # the cms_ioi package isolates nothing, and compiles with gnu++17 only
-        policy = Policy(isolation=Isolation.NONE, std="gnu++17") if stock else Policy(isolation=Isolation.REDUCED)
+        policy = (
+            Policy(least_isolation=Isolation.NONE, std="gnu++17")
+            if stock
+            else Policy(least_isolation=Isolation.REDUCED)
+        )
         scorer = Scorer(sandbox, artifacts=artifacts, policy=policy)
 
         async def work() -> None:

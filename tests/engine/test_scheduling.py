@@ -40,7 +40,7 @@ PYTHON = Interpreter(version="cpython 3", numpy=None, path="python3", sees=(), h
 SETUP = problem_setup(
     RunRules(method=Batch(check=Comparator()), time_limit_s=10, memory_limit_bytes=1 << 28),
     Programs(runner=b"", submission=b"", static=False, interpreter=PYTHON, warm=False),
-    RunPolicy(isolation=Isolation.FULL),
+    RunPolicy(least_isolation=Isolation.FULL),
     exhaustive=True,
     return_bytes=99,
 )

@@ -62,7 +62,7 @@ def test_a_target_without_an_alternative_is_marked() -> None:
     """It is marked if no other target that may judge the problem is in service or untried. Its jobs then
     wait for it.
     """
-    lax = bindings_of(Policy(isolation=Isolation.NONE))
+    lax = bindings_of(Policy(least_isolation=Isolation.NONE))
 
     def is_only(*targets: Target, without: tuple[str, ...] = ()) -> bool:
         return lax.marked_if_only(targets[0], targets, PROBLEM, without=without).is_only
@@ -90,17 +90,17 @@ def test_isolation_is_never_lowered_unrequested() -> None:
 
 def test_the_stock_pair_refuses_problems_that_it_would_judge_wrongly() -> None:
     """C++20 is refused with a reason. A problem that the stock pair can judge is accepted."""
-    lax = bindings_of(Policy(isolation=Isolation.NONE))
+    lax = bindings_of(Policy(least_isolation=Isolation.NONE))
     reason = str(lax.why_unsuitable(STOCK, PROBLEM))
     assert "compiles with gnu++17, not gnu++20 (--std gnu++17 takes that for all problems)" in reason
     assert lax.choose([STOCK, SMALL], PROBLEM) is SMALL
-    older = bindings_of(Policy(isolation=Isolation.NONE, std="gnu++17"))
+    older = bindings_of(Policy(least_isolation=Isolation.NONE, std="gnu++17"))
     assert "compiles with" not in str(older.why_unsuitable(STOCK, PROBLEM)), "--std holds there too"
 
 
 def test_the_classic_profile_with_our_runner_refuses_nothing() -> None:
     """With our runner, one test a job is judged like many. A worker's own scripts pass no arguments to checkers."""
-    bindings = bindings_of(Policy(isolation=Isolation.NONE))
+    bindings = bindings_of(Policy(least_isolation=Isolation.NONE))
     own = replace(BIG, name="own", profile="classic")
     with_arguments = replace(PROBLEM, method=Batch(check=Tokens(args=("case_sensitive",))))
     assert bindings.choose([STOCK, own], with_arguments) is own

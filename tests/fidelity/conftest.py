@@ -88,7 +88,7 @@ def benches(cache: Path) -> Iterator[Callable[[Isolation], Bench]]:
 
         def get(isolation: Isolation) -> Bench:
             if isolation not in known:
-                sandbox = LocalSandbox(slots=2, isolation=isolation, strongest=isolation)
+                sandbox = LocalSandbox(slots=2, least_isolation=isolation, strongest=isolation)
                 try:
                     runner.run(stack.enter_async_context(sandbox))
                 except IsolationError as error:

@@ -196,7 +196,7 @@ def test_other_languages_are_not_judged_by_a_worker_s_own_scripts(cache: Path) -
 
     async def scenario() -> tuple[SubmissionResult, set[tuple[str, bool]]]:
         problem = contest(cache)["buoys"]
-        lax = Policy(isolation=Isolation.NONE, std="gnu++17")  # so that its scripts may judge the problem
+        lax = Policy(least_isolation=Isolation.NONE, std="gnu++17")  # so that its scripts may judge the problem
         submission = Submission(id="c", problem=problem.key, code="int main(void) { return 0; }", language=Language.C)
         async with LocalSandbox(slots=1) as inner:
             sandbox = Farm(inner, lambda *_: False, profile="classic", has_own_scripts=True)

@@ -28,7 +28,7 @@ from ioi_eval.sandbox import Target
 from tests.shared_work import copy_cache
 from tests.small_problems import small_problem
 
-POLICY = Policy(isolation=Isolation.NONE, compile=CompileLimits(cpu_s=60, wall_s=600))
+POLICY = Policy(least_isolation=Isolation.NONE, compile=CompileLimits(cpu_s=60, wall_s=600))
 """Time enough on a busy machine: no limit of a compilation is tried here."""
 PROBLEM = small_problem(
     key=ProblemKey(year=2026, id="Nile"),

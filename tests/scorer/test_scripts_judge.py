@@ -64,7 +64,7 @@ class Scripted:
 
 def judged(directory: Path, worker: Scripted) -> SubmissionResult:
     """The result. All answers must be used."""
-    scorer = Scorer(worker, artifacts=ArtifactStore(directory), policy=Policy(isolation=Isolation.NONE))
+    scorer = Scorer(worker, artifacts=ArtifactStore(directory), policy=Policy(least_isolation=Isolation.NONE))
     result = asyncio.run(scorer.score(PROBLEM, Submission(id="x", problem=PROBLEM.key, code="int main() {}")))
     assert not worker.answers
     return result

@@ -80,7 +80,7 @@ class LocalSandbox:
 
     Args:
         slots: how many jobs run at once; by default the processors that this process may use (`control_groups.py`).
-        isolation: the weakest isolation that is accepted.
+        least_isolation: the weakest that is accepted.
         strongest: do not try a stronger one (to test `reduced` on machines that can do `full`).
         compiler: the C++ compiler's command.
         profile: `bundled`, or `classic` for one test a job.
@@ -94,14 +94,14 @@ class LocalSandbox:
         self,
         *,
         slots: int | None = None,
-        isolation: Isolation = Isolation.REDUCED,
+        least_isolation: Isolation = Isolation.REDUCED,
         strongest: Isolation = Isolation.FULL,
         compiler: str = "g++",
         profile: str = "bundled",
     ) -> None:
         self._slots = Slots(slots or processors())
         self._boxes = Slots(self._slots.count + max(1, self._slots.count // _SLOTS_PER_SPARE_BOX))
-        self._least = isolation
+        self._least = least_isolation
         self._strongest = strongest
         self._compiler = compiler
         self._profile = profile

@@ -170,7 +170,7 @@ from tests.python_box import row, score_all
 
 start = "threading.Thread(target=time.sleep, args=(0.5,)).start()"
 program = f"import threading, time\\nfor _ in range(300): {start}\\nprint(7)"
-settings = AppsSettings(isolation=Isolation.REDUCED)
+settings = AppsSettings(least_isolation=Isolation.REDUCED)
 (result,) = score_all(Path(sys.argv[1]), [(row(["1"], ["7"]), program)], settings, Isolation.REDUCED)
 print(result.verdict, result.message)
 """

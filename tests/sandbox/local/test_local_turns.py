@@ -32,7 +32,7 @@ from ioi_eval.sandbox.local.confinement import HIDDEN
 from ioi_eval.sandbox.local.sandbox import LocalSandbox, _box_uid, has_ended, uids_of_boxes
 from tests.sandbox.marked_processes import processes_with
 
-POLICY = Policy(compile=CompileLimits(), isolation=Isolation.REDUCED)
+POLICY = Policy(compile=CompileLimits(), least_isolation=Isolation.REDUCED)
 NONCE = secrets.token_hex(16)
 SPAN = "date +%s%N; sleep 0.4; date +%s%N"
 
