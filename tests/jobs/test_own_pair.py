@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 import pytest
 
-from ioi_eval import sample
+from ioi_eval import boxfiles, sample
 from ioi_eval.errors import SandboxError
 from ioi_eval.jobs import scripts_job
 from ioi_eval.jobs.scripts_answer import require_judged, score_and_feedback
@@ -69,6 +70,13 @@ def test_sample_solutions(boxes: Boxes, label: str, test: str, verdict: str) -> 
 def test_checker_protocols(boxes: Boxes, source: str, protocol: str, found: tuple[str, float, str]) -> None:
     """The score and message of a checker, for each protocol."""
     assert judged(boxes, with_checker(source, CheckerProtocol(protocol)), SUM) == found
+
+
+def test_every_checker_protocol_is_known() -> None:
+    """Only `tokens` is refused: its flags have no place in the configuration."""
+    known = re.search(r"checker_protocol =~ \^\(([^)]*)\)\$ ]] [|]{2} fail", boxfiles.read("compile").decode())
+    assert known is not None
+    assert {*known[1].split("|"), CheckerProtocol.TOKENS} == set(CheckerProtocol)
 
 
 def test_checker_gets_input_answer_and_output(boxes: Boxes) -> None:
