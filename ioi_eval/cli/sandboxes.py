@@ -158,7 +158,7 @@ class OpenSandbox:
     Args:
         sandbox: executes jobs.
         jobs_at_once: how many to run.
-        isolation: the weakest isolation that is accepted.
+        least_isolation: the weakest that is accepted.
         limits: the limits of this machine that programs may reach; those of other machines are not known.
         load: returns how many jobs run now, and how many may run.
     """
