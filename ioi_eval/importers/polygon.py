@@ -25,6 +25,7 @@ from ioi_eval.importers.polygon_groups import (
     test_columns,
 )
 from ioi_eval.importers.polygon_solutions import read_solutions
+from ioi_eval.importers.polygon_tests import MadeTests, MakingPrograms
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
 from ioi_eval.model import Subtask, TaskType
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
@@ -67,9 +68,13 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     groups = read_group_list(testset, tests) if by_points else []
     subtasks = _subtasks(tests, groups)
     files, gives_points = _judge_files(package, assets)
-    submission_files, is_linked = _submission_files(package, problem)
+    resources = _submission_files(package, problem)
+    graders = [path for path in resources if not path.endswith(_HEADERS)]
     task_type = TaskType.BATCH if assets.find("interactor") is None else TaskType.INTERACTIVE
     code = problem.get("short-name") or package.name
+    std = f"gnu++{_standard(assets)}"
+    made = MadeTests(tests, _programs(package, problem, judging, graders, std))
+    made.check(package)
     shared = {
         "year": year,
         "name": _title(problem) or code,
@@ -82,7 +87,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "score_precision": 6,  # Polygon does not round; this only removes the errors of adding fractions
         "task_type": task_type.value,
         "checker_protocol": "testlib",
-        "cxx_std": f"gnu++{_standard(assets)}",
+        "cxx_std": std,
         "starting_code": "",
         **({"checker_after_manager": assets.find("checker") is not None} if task_type is TaskType.INTERACTIVE else {}),
     }
@@ -90,12 +95,12 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         package,
         shared,
         subtasks=subtasks,
-        files=[*files, *submission_files],
-        config=_config(code, task_type, judging, is_linked=is_linked),
-        tests=_stored(package, tests),
+        files=[*files, *((f"graders/{name}", package.text(path)) for path, name in resources.items())],
+        config=_config(code, task_type, judging, is_linked=bool(graders)),
+        tests={test.name: (test.input, test.answer) for test in tests},
         solutions=read_solutions(package, assets, testset.get("name", _TESTS), subtasks, groups),
         test_columns=test_columns(groups) if gives_points and by_points else {},
-        read_test=_read_lines,
+        read_test=made.read,
     )
 
 
@@ -143,18 +148,20 @@ def _tests(testset: Element) -> list[PolygonTest]:
     ]
 
 
-def _stored(package: Package, tests: Sequence[PolygonTest]) -> dict[str, tuple[str, str]]:
-    paths = {test.name: (test.input, test.answer) for test in tests}
-    if missing := [path for pair in paths.values() for path in pair if not package.has(path)]:
-        raise InputError(
-            f"{package.absent(missing[0])} ({len(missing)} of {2 * len(tests)} test files are missing); get the full"
-            " package from Polygon, or make the tests with its doall.sh"
-        )
-    return paths
-
-
-def _read_lines(package: Package, path: str) -> bytes:
-    return package.read(path).replace(b"\r\n", b"\n")
+def _programs(package: Package, problem: Element, judging: Element, graders: Sequence[str], std: str) -> MakingPrograms:
+    """The programs that make tests, and the files that they may include."""
+    sources = [source.get("path", "") for source in problem.iterfind("files/executables/executable/source")]
+    main = problem.find("assets/solutions/solution[@tag='main']/source")
+    interactor = problem.find("assets/interactor/source")
+    return MakingPrograms(
+        generators={basename(path).partition(".")[0]: path for path in sources},
+        solution=() if main is None else (main.get("path", ""), *graders),
+        interactor=None if interactor is None else interactor.get("path", ""),
+        beside=tuple(path for path in package.names("files") if path.endswith(_HEADERS) or language(path)),
+        input_file=judging.get("input-file", ""),
+        output_file=judging.get("output-file", ""),
+        std=std,
+    )
 
 
 def _subtasks(tests: Sequence[PolygonTest], groups: Sequence[PolygonGroup]) -> list[Subtask]:
@@ -223,11 +230,11 @@ def _judge_files(package: Package, assets: Element) -> tuple[list[tuple[str, str
     return files, gives_points
 
 
-def _submission_files(package: Package, problem: Element) -> tuple[list[tuple[str, str]], bool]:
-    """The resources that solutions are compiled with; whether there is a grader among them.
+def _submission_files(package: Package, problem: Element) -> dict[str, str]:
+    """The resources that solutions in C++ are compiled with, and their names beside a solution.
 
     Raises:
-        UnsupportedError: there are several graders in C++.
+        UnsupportedError: there are several sources.
     """
     paths = [
         file.get("path", "")
@@ -240,5 +247,4 @@ def _submission_files(package: Package, problem: Element) -> tuple[list[tuple[st
         raise UnsupportedError(f"solutions are compiled with {', '.join(sources)}; one source is supported")
     if others := [path for path in paths if path not in headers and path not in sources]:
         package.notes.append(f"left out, as solutions in C++ do not need them: {', '.join(others[:5])}")
-    named = [(path, basename(path)) for path in headers] + [(path, "grader.cpp") for path in sources]
-    return [(f"graders/{name}", package.text(path)) for path, name in named], bool(sources)
+    return {**{path: basename(path) for path in headers}, **dict.fromkeys(sources, "grader.cpp")}

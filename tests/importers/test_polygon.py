@@ -44,6 +44,10 @@ SOLUTIONS = """<solutions>
 <solution tag="rejected"><source path="solutions/old.py" type="python.2"/></solution>
 <solution tag="accepted"><source path="solutions/good.dpr" type="pas.dpr"/></solution>
 </solutions>"""
+GENERATORS = """<executables>
+<executable><source path="files/gen.cpp" type="cpp.g++17"/><binary path="files/gen.exe" type="exe.win32"/></executable>
+<executable><source path="files/several.py" type="python.3"/></executable>
+</executables>"""
 CHECKER = '<checker type="testlib"><source path="files/check.cpp" type="cpp.g++17"/><copy path="check.cpp"/></checker>'
 
 
@@ -54,6 +58,7 @@ def problem_xml(
     programs: str = CHECKER,
     solutions: str = SOLUTIONS,
     resources: str = "",
+    executables: str = GENERATORS,
     judging: str = 'input-file="" output-file="" run-count="1"',
 ) -> str:
     """A `problem.xml` as Polygon writes it."""
@@ -66,7 +71,7 @@ def problem_xml(
 <input-path-pattern>tests/%02d</input-path-pattern><answer-path-pattern>tests/%02d.a</answer-path-pattern>
 <tests>{tests}</tests>{groups}
 </testset></judging>
-<files><resources><file path="files/testlib.h" type="h.g++"/>{resources}</resources></files>
+<files><resources><file path="files/testlib.h" type="h.g++"/>{resources}</resources>{executables}</files>
 <assets>{programs}{solutions}</assets>
 </problem>"""
 
@@ -240,7 +245,17 @@ POINTS_AND_FRACTIONS = {"tests": '<test points="2.5" method="manual"/>', "groups
         ({"problem.xml": "<problem>"}, {}, "problem.xml is not XML"),
         ({"problem.xml": '<!DOCTYPE x [<!ENTITY a "b">]><x/>'}, {}, "has a declaration"),
         ({"problem.xml": "<problem/>"}, {}, "names no tests"),
-        ({"tests/05.a": None}, {}, "there is no tests/05.a (1 of 12 test files are missing); get the full package"),
+        ({"tests/01": None}, {}, "there is no tests/01, and no generator is named for it; get the full package"),
+        (
+            {"tests/05": None},
+            {"executables": GENERATORS.replace("gen.cpp", "other.cpp")},
+            "there is no tests/05, and no program of the package is called gen",
+        ),
+        (
+            {"tests/05.a": None},
+            {"solutions": SOLUTIONS.replace('tag="main"', 'tag="accepted"')},
+            "there is no tests/05.a, and no solution is tagged main",
+        ),
         ({"files/check.cpp": None}, {}, "there is no files/check.cpp"),
         ({}, {"programs": ""}, "neither a checker nor an interactor"),
         ({}, {"groups": GROUPS.replace('group="1"', 'group="9"')}, "the group 3 depends on 9"),
@@ -274,6 +289,11 @@ def test_invalid_packages(tmp_path: Path, changes: Mapping[str, object], xml: di
             "gives points in the group 2",
         ),
         (
+            {"files/gen.pas": "", "tests/05": None},
+            {"executables": GENERATORS.replace("gen.cpp", "gen.pas")},
+            "1 inputs and 0 answers are missing, and files/gen.pas would have to make some",
+        ),
+        (
             {"files/b.cpp": ""},
             {"resources": RESOURCES.replace("main.py", "b.cpp")},
             "compiled with files/main.cpp, files/b.cpp",
@@ -285,3 +305,61 @@ def test_unsupported_packages(tmp_path: Path, changes: Mapping[str, object], xml
     with pytest.raises(UnsupportedError) as caught:
         read(tmp_path, changes, **xml)
     assert words in str(caught.value)
+
+
+GENERATED = """<test method="manual"/><test cmd="gen 4 &quot;a b&quot;" method="generated"/>
+<test cmd="several 6 8" from-file="1" method="generated"/><test cmd="several 6 8" from-file="2" method="generated"/>"""
+STANDARD: dict[str, object] = {
+    "tests/01": "1\n",
+    **{
+        path: None
+        for number in range(1, 7)
+        for path in (f"tests/{number:02}", f"tests/{number:02}.a")
+        if path != "tests/01"
+    },
+    "files/gen.cpp": '#include "shared.h"\n#include <cstdio>\n'
+    'int main(int, char** argv) { printf("%d\\n%s\\n", SHARED + atoi(argv[1]), argv[2]); }\n',
+    "files/shared.h": "#include <cstdlib>\n#define SHARED 0\n",
+    "files/several.py": "import sys\n"
+    "for i, word in enumerate(sys.argv[1:], 1):\n    open(f'{i:02}', 'w').write(word)\n",
+    "solutions/main.cpp": "#include <iostream>\n#ifndef ONLINE_JUDGE\n#error\n#endif\n"
+    "int main() { int n; std::cin >> n; std::cout << 2 * n << std::endl; }\n",
+}
+
+
+def made(task: ImportedTask) -> dict[str, tuple[str, str]]:
+    """Input and answer of each test."""
+    return {row["test_name"]: (row["test_input"], row["test_output"]) for row in task.tests()}
+
+
+def test_missing_tests_are_made(tmp_path: Path) -> None:
+    """Inputs by generators, which print one or write several files; answers by the main solution."""
+    task = read(tmp_path, STANDARD, tests=GENERATED, groups="")
+    assert task.notes[0].startswith(
+        "3 inputs and 4 answers are not in the package: its generators and its main solution"
+    )
+    assert made(task) == {"01": ("1\n", "2\n"), "02": ("4\na b\n", "8\n"), "03": ("6", "12\n"), "04": ("8", "16\n")}
+
+
+def test_answers_of_interactive_problems(tmp_path: Path) -> None:
+    """The answer is what the interactor writes."""
+    interactor = """#include <fstream>
+#include <iostream>
+int main(int, char** argv) {
+  int n, answer;
+  std::ifstream(argv[1]) >> n;
+  std::cout << n << std::endl;
+  std::cin >> answer;
+  std::ofstream(argv[2]) << "said " << answer << std::endl;
+}
+"""
+    changes = {**STANDARD, "files/interact.cpp": interactor}
+    task = read(tmp_path, changes, tests='<test method="manual"/>', groups="", programs=INTERACTIVE)
+    assert made(task) == {"01": ("1\n", "said 2\n")}
+
+
+def test_a_test_that_cannot_be_made(tmp_path: Path) -> None:
+    """The message has the program and what it printed. No answer is taken for right."""
+    crash = {**STANDARD, "solutions/main.cpp": '#include <cstdio>\nint main() { fprintf(stderr, "no"); return 3; }\n'}
+    with pytest.raises(InputError, match=r"tests/01\.a \(the main solution\) cannot be made here: exit code 3\. no"):
+        made(read(tmp_path, crash, tests=GENERATED, groups=""))
