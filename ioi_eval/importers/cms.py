@@ -33,6 +33,7 @@ from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
 _UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stated
+_JUDGES = ("checker", "manager")
 _CODE_ENDINGS = (".cpp", ".cc", ".c", ".h", ".hpp", ".py", ".sh")
 
 
@@ -169,8 +170,15 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
     """The sources of grader, checker and manager. Files without an ending count only if they are scripts."""
     names = [*package.names("graders"), *package.names("checker"), *package.names("manager")]
     files = [(name, package.text(name)) for name in names if name.endswith(_CODE_ENDINGS)]
-    programs = [name for name in names if PurePosixPath(name).name in ("checker", "manager")]
-    return files + [(name, package.text(name)) for name in programs if package.read(name).startswith(b"#!")]
+    programs = [name for name in names if PurePosixPath(name).name in _JUDGES]
+    scripts = [(name, package.text(name)) for name in programs if package.read(name).startswith(b"#!")]
+    readable = {PurePosixPath(name).stem for name, _ in (*files, *scripts)}
+    if compiled := next((name for name in programs if PurePosixPath(name).name not in readable), None):
+        raise InputError(
+            f"{compiled} is a compiled program, which may only run on the machine where it was made, and its source is"
+            f" not in the package; put {compiled}.cpp beside it"
+        )
+    return files + scripts
 
 
 def _tests(package: Package) -> dict[str, tuple[str, str]]:

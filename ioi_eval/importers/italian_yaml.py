@@ -129,9 +129,14 @@ def _limit(package: Package, meta: Mapping[str, Any], *names: str) -> float:
 def _tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
     tests = {f"{n:03}": (f"input/input{n}.txt", f"output/output{n}.txt") for n in range(count)}
     if absent := [path for pair in tests.values() for path in pair if not package.has(path)]:
+        folder = absent[0].partition("/")[0]
+        others = [
+            name for name in package.names(folder) if name not in {path for pair in tests.values() for path in pair}
+        ]
+        found = f"; {folder}/ holds {', '.join(others[:3])}, which CMS does not read" if others else ""
         raise InputError(
             f"there is no {absent[0]}, though there should be {count} tests ({len(absent)} of"
-            f" {2 * count} files are missing); generate them first"
+            f" {2 * count} files are missing){found}; generate them first, or call them so"
         )
     known = {given for given, _ in tests.values()}
     if others := [name for name in package.names("input") if name not in known]:

@@ -13,12 +13,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.model import ScoreType, Subtask
 
 SUM_SUBTASK = "all"
 """The name of the only subtask of a task whose score is the sum over its tests."""
+
+_SHOWN_TO_ALL = "always_show_testcases"  # says only what contestants see
 
 
 def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str]) -> list[Subtask]:
@@ -31,6 +33,7 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
 
     Raises:
         InputError: the parameters are not valid for the score type, or do not fit the tests.
+        UnsupportedError: a group has a parameter that is not known.
     """
     names = sorted(tests)
     if score_type is ScoreType.SUM:
@@ -73,6 +76,11 @@ def _group(number: int, group: object) -> Mapping[str, Any]:
     """A group as an object, from either form."""
     names = ("max_score", "testcases", "threshold")
     named = dict(zip(names, group, strict=False)) if isinstance(group, list) else group
+    if isinstance(named, Mapping) and (unknown := [name for name in named if name not in (*names, _SHOWN_TO_ALL)]):
+        raise UnsupportedError(
+            f"group {number} of score_type_parameters has {unknown[0]!r}, which may change its score and is not known;"
+            f" {', '.join(names)} are"
+        )
     if not isinstance(named, Mapping) or not {"max_score", "testcases"} <= set(named):
         raise InputError(f"group {number} of score_type_parameters is {group!r}, not [points, tests]")
     wanted = named["testcases"]

@@ -37,6 +37,12 @@ _SYSTEM_HEADERS = frozenset(
         *("string", "strings", "time", "unistd", "wchar", "wctype", "immintrin", "x86intrin"),
     )
 )  # some authors include these in quotes
+_OUTPUT_ENDINGS = (".out", ".ans")
+_TEST_LIKE = re.compile(
+    r"(?:tests?|testcases|data|inputs?|outputs?|in|out)(?:/.*)?\.(?:zip|tar|t?gz|in|inp|out|a|ans|txt|dat)",
+    re.IGNORECASE,
+)
+_SHOWN = 3  # files in a message
 _TOP_INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:(include)[ \t]*"([^"\n]+)"|(if)|(endif))', re.MULTILINE)
 
 
@@ -166,6 +172,8 @@ def build_task(
 def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
     """The paths of input and output for each name of a test: `tests/*.in` and `tests/*.out`, as in CMS and TPS.
 
+    Some authors call the outputs `tests/*.ans`.
+
     Args:
         package: its `tests/` is read.
         advice: what to do if some are missing, for messages.
@@ -176,12 +184,24 @@ def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
     package.refuse_links("tests")
     inputs = [name for name in package.names("tests") if name.endswith(".in")]
     if not inputs:
-        raise InputError(f"{package.where} holds no tests/*.in: the tests are missing; {advice}")
-    outputs = [f"{name.removesuffix('.in')}.out" for name in inputs]
-    if missing := [name for name in outputs if not package.has(name)]:
-        raise InputError(f"{len(missing)} of {len(inputs)} tests have no output ({missing[0]}, …); {advice}")
-    names = (name.removeprefix("tests/").removesuffix(".in") for name in inputs)
-    return dict(zip(names, zip(inputs, outputs, strict=True), strict=True))
+        raise InputError(f"{package.where} holds no tests/*.in: the tests are missing{_found(package)}; {advice}")
+    tests: dict[str, tuple[str, str]] = {}
+    for name in inputs:
+        base = name.removesuffix(".in")
+        output = next((base + end for end in _OUTPUT_ENDINGS if package.has(base + end)), base + _OUTPUT_ENDINGS[0])
+        tests[base.removeprefix("tests/")] = (name, output)
+    if missing := [output for _, output in tests.values() if not package.has(output)]:
+        raise InputError(
+            f"{len(missing)} of {len(inputs)} tests have no output ({missing[0]}, …){_found(package)}; {advice}"
+        )
+    return tests
+
+
+def _found(package: Package) -> str:
+    """Some files that look like tests with other names, for a message; "" if there are none."""
+    found = [name for name in package.names() if _TEST_LIKE.fullmatch(name) and not name.endswith((".in", ".out"))]
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f" (found instead: {', '.join(found[:_SHOWN])}{more})" if found else ""
 
 
 def _problem_rows(

@@ -210,6 +210,42 @@ def test_scripts_are_kept_and_compiled_programs_are_not(tmp_path: Path) -> None:
     assert [note for note in task.notes if note.startswith("the checker judges what the manager prints")]
 
 
+def test_a_compiled_checker_alone_is_refused(tmp_path: Path) -> None:
+    """Without it outputs would be compared with the answers, and other right ones would be wrong."""
+    changes = {"checker/checker.cpp": None, "checker/testlib.h": None, "checker/checker": b"\x7fELF"}
+    with pytest.raises(InputError, match=r"checker/checker is a compiled .* put checker/checker\.cpp beside it"):
+        read(tmp_path, **changes)
+
+
+OTHER_NAMES = {f"tests/{name}.{ending}": None for name in ("0-01", "1-01", "2-01") for ending in ("in", "out")}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({**OTHER_NAMES, "tests.zip": b"PK"}, "holds no tests/*.in: the tests are missing (found instead: tests.zip)"),
+        (
+            {**OTHER_NAMES, **{f"tests/{number}.IN": "" for number in range(5)}},
+            "(found instead: tests/0.IN, tests/1.IN, tests/2.IN and 2 more); get the complete package",
+        ),
+        ({**OTHER_NAMES, "input/1.txt": ""}, "(found instead: input/1.txt)"),
+        ({"tests/1-01.out": None, "tests/1-01.a": ""}, "no output (tests/1-01.out, …) (found instead: tests/1-01.a)"),
+        ({"tests/1-01.out": None}, "1 of 3 tests have no output (tests/1-01.out, …); get the complete package"),
+    ],
+)
+def test_tests_with_other_names(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """The message has the names that are expected, and those that are there."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, **changes)
+    assert words in str(caught.value)
+
+
+def test_outputs_may_be_called_answers(tmp_path: Path) -> None:
+    """`tests/0-01.ans` in place of `tests/0-01.out`."""
+    task = read(tmp_path, **{"tests/0-01.out": None, "tests/0-01.ans": "answer\n"})
+    assert next(task.tests())["test_output"] == "answer\n"
+
+
 def test_params_may_be_absent(tmp_path: Path) -> None:
     """CMS treats an empty `task_type_params` like a missing one."""
     without = {name: value for name, value in META.items() if name != "task_type_params"}

@@ -234,7 +234,7 @@ def parameters(score_type: str, text: str) -> str:
         ("GroupMin", "[[30, 1], [70, 3]]", [(30, 1, None), (70, 3, None)]),
         ("GroupMul", "[[30, '00[01]'], [70, '']]", [(30, 2, None), (70, 4, None)]),
         ("GroupThreshold", "[[100, ['003'], 0.5]]", [(100, 1, 0.5)]),
-        ("GroupMin", "[{max_score: 9.5, testcases: 4}]", [(9.5, 4, None)]),
+        ("GroupMin", "[{max_score: 9.5, testcases: 4, always_show_testcases: true}]", [(9.5, 4, None)]),
         ("Sum", "2.5", [(10, 4, None)]),
     ],
 )
@@ -255,6 +255,14 @@ def test_score_type_parameters(
         ({"task.yaml": "title: x\n"}, "name is missing in task.yaml"),
         ({"task.yaml": "name: x\ntime_limit: soon\n"}, "time_limit is 'soon' in task.yaml"),
         ({"output/output2.txt": None}, "there is no output/output2.txt, though there should be 4 tests"),
+        (
+            {"output/output2.txt": None, "output/output2.ans": ""},
+            "; output/ holds output/output2.ans, which CMS does not read; generate them first, or call them so",
+        ),
+        (
+            {"task.yaml": parameters("GroupMin", "[{max_score: 100, testcases: 4, minimum: 3}]")},
+            "group 0 of score_type_parameters has 'minimum', which may change its score",
+        ),
         ({"gen/GEN": GEN + "#ST: 60\n4 5\n"}, "are worth 160 points together, not 100"),
         ({"gen/GEN": "1 2\n#ST: 100\n3 4\n"}, "gen/GEN, line 2 begins the first subtask, but there are tests"),
         ({"gen/GEN": "#ST: all\n"}, "gen/GEN, line 1: the subtask is worth 'all'"),
