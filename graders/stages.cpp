@@ -360,6 +360,11 @@ int main_of(int argc, char** argv) {
     return 2;
   }
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("prctl");
+  // Our parent may ignore or block signals, which our children would inherit; and the kernel would not tell us how they end.
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   signal(SIGPIPE, SIG_IGN);
   for (int i = 1; i < argc;) {
     if (argc - i < 8) {

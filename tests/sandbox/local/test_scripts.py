@@ -7,9 +7,11 @@ import hashlib
 import os
 import resource
 import secrets
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import orjson
 import pytest
 
 from ioi_eval import shipped
@@ -21,6 +23,7 @@ from ioi_eval.toolchain import Toolchain
 from tests.full_isolation import full_isolation
 from tests.sandbox.marked_processes import processes_with
 
+STAGES = Path(__file__).resolve().parents[3] / "graders" / "stages.cpp"
 WIDE = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=1 << 30, output_bytes=1 << 20)
 
 
@@ -86,6 +89,35 @@ def test_stages_share_the_box_and_keep_their_streams_apart(boxes: Boxes) -> None
         None,
         None,
     )
+
+
+def test_inherited_signals_do_not_reach_scripts(boxes: Boxes, tmp_path: Path) -> None:
+    """If its parent ignores and blocks signals, the stage runner still learns how a stage ends, and a signal ends it.
+
+    (`boxes` has found out that namespaces can be made here.)
+    """
+    program = tmp_path / "stages"
+    subprocess.run(["g++", "-std=c++17", "-o", program, STAGES], check=True)
+    box = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+        "env",
+        "--ignore-signal",
+        "--block-signal",
+    ]
+    for command, ending in (
+        ("exit 3", {"code": 3, "signal": 0}),
+        ("kill -TERM $$; sleep 60", {"code": 0, "signal": 15}),
+    ):
+        words = ["run", "60000", "60000", str(1 << 30), "1000", "-1", "3", "bash", "-c", command]
+        done = subprocess.run([*box, program, *words], capture_output=True, timeout=120, check=True)
+        ended = orjson.loads(done.stdout.splitlines()[0])
+        assert {name: ended[name] for name in ending} == ending
+        assert ended["limit"] is None
 
 
 def test_failed_compilation_is_both_stages(boxes: Boxes) -> None:
