@@ -76,6 +76,7 @@ constexpr int kVersion = 1;
 
 constexpr long kSysPidfdSendSignal = 424;
 constexpr long kSysPidfdOpen = 434;
+constexpr long kSysClone3 = 435;
 constexpr long kSysCloseRange = 436;
 constexpr long kSysMountSetattr = 442;
 constexpr long kSysLandlockCreateRuleset = 444;

@@ -66,6 +66,7 @@ struct CallRule {
 
 constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // __O_TMPFILE, O_PATH
 constexpr uint32_t kOpenMode = 3, kOpenTruncates = 01000;  // O_ACCMODE (musl's has another bit), O_TRUNC
+constexpr uint32_t kNewNamespaces = 0x7e020000;  // CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 constexpr uint32_t kThread = 0x50f00;  // CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM
 
 // No call is listed twice (asserted below), and the filter finds a call by its number: the order is for readers only. Calls
@@ -99,7 +100,7 @@ constexpr CallRule kCallRules[] = {
     // On a mapped file, a futex that is not private is identified by the file: siblings could wake each other on a page of a
     // shared libc. Waiting alone sends nothing, and libc waits this way for a thread's end. (std::future uses such a wake.)
     {Let::Private, 1, {}, Where::Everywhere, EPERM, true, {C(futex)}},
-    {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {C(clone3)}},  // glibc takes clone then; EPERM breaks std::thread
+    {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {{kSysClone3, "clone3"}}},  // glibc takes clone then; EPERM breaks std::thread
     // Clocks of other processes show how they spend their time.
     {Let::OwnClock, 0, {}, Where::Everywhere, EINVAL, true, {C(clock_gettime), C(clock_getres)}},
     // A timer can send any signal, SIGKILL too: so timers are reported to the runner.

@@ -224,6 +224,41 @@ def test_no_network(plain_box: Box) -> None:
     assert "not permitted" in entry["output"]
 
 
+REFUSED_CALLS = b"""#include <errno.h>
+#include <initializer_list>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main() {
+  for (int call : {SYS_ptrace, SYS_process_vm_readv, SYS_kcmp, SYS_unshare, SYS_setns, SYS_mount, SYS_bpf, SYS_keyctl,
+                   SYS_perf_event_open, SYS_userfaultfd, SYS_io_setup, SYS_name_to_handle_at, 425 /* io_uring_setup */,
+                   428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */, 431 /* fsconfig */, 432 /* fsmount */,
+                   433 /* fspick */, 438 /* pidfd_getfd */, 440 /* process_madvise */, 442 /* mount_setattr */}) {
+    if (syscall(call, -1, -1, -1, -1, -1, -1) != -1 || errno != EPERM) printf("call %d: errno %d\\n", call, errno);
+  }
+  for (int kind : {CLONE_NEWNS, 0x02000000 /* CLONE_NEWCGROUP */, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER,
+                    CLONE_NEWUSER | CLONE_NEWPID, CLONE_NEWUSER | CLONE_NEWNET}) {
+    long pid = syscall(SYS_clone, kind | SIGCHLD, 0, 0, 0, 0);
+    if (pid == 0) _exit(0);
+    if (pid > 0 || errno != EPERM) printf("clone with %x: errno %d\\n", kind, errno);
+  }
+  if (syscall(435 /* clone3 */, 0, 0) != -1 || errno != ENOSYS) printf("clone3: errno %d\\n", errno);
+  long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (pid == 0) _exit(0);
+  if (pid < 0) printf("no child: errno %d\\n", errno);
+}
+"""
+
+
+def test_calls_that_no_compiler_needs(plain_box: Box) -> None:
+    """A step can make neither namespaces nor mounts, and cannot reach into processes; it can start processes."""
+    files = {"a": REFUSED_CALLS}
+    entry = last_step(compile_(plain_box, put("a", "a.cpp"), step("g++", "a.cpp"), step("./a.out"), files=files))
+    assert (entry["step"], entry["code"], entry["output"]) == (1, 0, "")
+
+
 SLOW = b"""constexpr long f(long n) { return n < 2 ? n : f(n - 1) + f(n - 2); }
 static_assert(f(60) > 0, "");
 int main() {}
