@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 globals()["__builtins__"] = dict(vars(builtins))  # what follows works if a program replaces `sorted` or `type`
 
 FILE = "solution.py"
-UNSEEN_CALLS = 3  # calls in C below a program that have no frame, but count as recursion before Python 3.12
+CALLS_IN_C = 3  # calls that have no frame, between ours and the program's; before Python 3.12 they count as recursion
 
 MAX_CODE = 1 << 20  # bytes of a program's compiled code that is kept for its next tests
 
@@ -236,7 +236,7 @@ def _compile(program: Program) -> types.CodeType:
 
 def reset_interpreter() -> None:
     """Allow at least a script's depth of recursion, and integers of any length, as when APPS was made."""
-    depth = UNSEEN_CALLS
+    depth = CALLS_IN_C
     frame: types.FrameType | None = sys._getframe(2)
     while frame:
         depth, frame = depth + 1, frame.f_back

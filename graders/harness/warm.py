@@ -68,15 +68,15 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
         raise RuntimeError("what was imported has started threads: a fork would inherit their locks")
     _prepare_streams()
     gc.collect()
-    _filled = _fill_pools()
+    _filled = _fill_pools()  # these objects must stay
     gc.freeze()  # then a garbage collection in a fork visits only new objects, and copies no pages of ours
-    last, request = b"", {}
+    last_data, request = b"", {}
     while True:
         data, descriptors = _received(control)
         if not data:
             os._exit(0)
-        if data != last:  # the requests of a job's tests are equal
-            last, request = data, _parsed(data)
+        if data != last_data:  # the requests of a job's tests are equal
+            last_data, request = data, _parsed(data)
         fds = {name: descriptors[index] for index, name in enumerate(request["descriptors"])}
         if "pid_namespace" in fds:
             _must(_libc.setns(fds["pid_namespace"], CLONE_NEWPID), "setns")

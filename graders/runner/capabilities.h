@@ -13,10 +13,10 @@ namespace runner {
 
 // What isolation is available here.
 struct IsolationFeatures {
-  bool userns = false, pidns = false, mountns = false, netns = false;
+  bool userns = false, pidns = false, mountns = false, netns = false;  // namespaces that programs can be given
   bool boxed = false;  // an outer box (bwrap) gave us namespaces and a root directory without the host's files
   bool root = false;   // the machine's root: contestants would have the same user id as we
-  int landlock = 0;
+  int landlock = 0;  // the kernel's ABI; 0: none
   bool seccomp = false, notify = false;
   unsigned long uids = 1;
   uid_t contestant_uid = 0;  // differs from ours only if several user ids are mapped

@@ -19,11 +19,13 @@ struct Contestant {
   Process process;  // after the namespace, whose end waits for it
   Fd control, listener, output, errors, report;
   Fd program;  // what its interpreter reads by the file `with`: the offset, which we share, shows whether it has
-  bool ready = false, started = false;  // about to exec; after the exec
-  int64_t started_us = 0, ended_us = 0, spent_before_us = 0;
+  bool ready = false;             // its child is about to exec
+  bool started = false;           // the exec has happened
+  int64_t started_us = 0, ended_us = 0;
+  int64_t spent_before_us = 0;    // CPU time before the exec, which does not count
   ProcFiles files;
-  Sample last;
-  int64_t accounted_us = 0;       // CPU time and delay when idle time was last added up
+  Sample last;                    // the last look at it
+  int64_t accounted_us = 0;       // its busy time when idle time was last added up
   int64_t peak_bytes = 0;         // as polled; wait4 gives the final value
   int64_t written_bytes = 0;      // of the output file, if it has a name
   bool left_output = true;        // whether there is an output
@@ -41,8 +43,8 @@ struct Contestant {
     return process.signal() != 0 ? format("signal %d", process.signal()) : format("exit code %d", process.code());
   }
 
-  // Whether its interpreter has ended before it read the program. Nothing of the program has run then.
-  bool has_read_nothing() const {
+  // Whether its interpreter has ended by itself before it read the program. Nothing of the program has run then.
+  bool ended_before_reading() const {
     return program && started && !stopped && limit == Limit::None && lseek(program.get(), 0, SEEK_CUR) == 0;
   }
 

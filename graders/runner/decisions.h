@@ -205,9 +205,9 @@ class CallFilter {
     uint32_t op = static_cast<uint32_t>(rule.arg);
     load_argument(op);
     emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);  // without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME
-    uint8_t left = libraries_ ? 9 : 6;
+    uint8_t to_waits = 5 + (libraries_ ? 4 : 1);  // these comparisons, and what `only_private` writes
     for (uint32_t wait : {0 /* WAIT */, 9 /* WAIT_BITSET */, 6 /* LOCK_PI */, 13 /* LOCK_PI2 */, 11 /* WAIT_REQUEUE_PI */}) {
-      emit(BPF_JMP | BPF_JEQ | BPF_K, wait, --left, 0);
+      emit(BPF_JMP | BPF_JEQ | BPF_K, wait, --to_waits, 0);
     }
     only_private(rule, op);
     must_be_null(3, SECCOMP_RET_ERRNO | ETIMEDOUT);

@@ -15,9 +15,9 @@ struct ProcessDirectories {
   std::string outside;             // full: the root directory as the runner can write to it
   std::string root;                // full: the same directory, mounted read-only
   std::string scratch;             // its working directory, as the runner sees it
-  std::string fifo_in, fifo_out;   // as the runner and the manager see them
-  std::string inside_in, inside_out;
-  bool made = false;
+  std::string fifo_in, fifo_out;   // what it reads and what it writes, as the runner and the manager see them
+  std::string inside_in, inside_out;  // the same, as the process sees them
+  bool made = false;               // for a test that has not been cleared
 };
 
 // What the tests of a job share.

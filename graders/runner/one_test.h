@@ -114,7 +114,7 @@ class TestRun : RunningTest {
         std::string end = format("it ended before the program began: %s ", c.how().c_str());
         return judge_error(JudgeFault::Start, TrustedProgram::Runner, end + head(c.errors.get(), 300));
       }
-      if (c.has_read_nothing() && !over_memory(c)) {
+      if (c.ended_before_reading() && !over_memory(c)) {
         std::string end = format("the interpreter ended before it read the program: %s ", c.how().c_str());
         return judge_error(JudgeFault::Start, TrustedProgram::Runner, end + head(c.errors.get(), 300));
       }

@@ -30,6 +30,7 @@ class Passes {
   // A pass begins. It asks for another one only if its own output is judged and accepted.
   void begin() { wants_another_ = false; }
 
+  // Gives the validator the feedback directory of the pass before.
   void begin_judging(Judge& validator) {
     done_++;
     validator.kept_feedback = std::move(feedback_);

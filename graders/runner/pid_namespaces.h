@@ -30,7 +30,7 @@ class PidNamespace {
 
   // From here to `leave`, children are born into the new namespace. `own`: the runner's.
   bool enter(const Fd& own) {
-    parent_ = Fd(static_cast<int>(syscall(kSysPidfdOpen, getpid(), 0)));
+    runner_ = Fd(static_cast<int>(syscall(kSysPidfdOpen, getpid(), 0)));
     if (unshare(CLONE_NEWPID) != 0) return false;
     // It shares our memory and our descriptors: nothing is copied, and no copy keeps a descriptor open.
     pid_ = clone(&PidNamespace::sleep, stack_ + sizeof stack_, CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD, this);
@@ -59,14 +59,14 @@ class PidNamespace {
   static int sleep(void* pid_namespace) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     // The runner may have died before. In this namespace its pid is not visible, so it is checked by its pidfd.
-    pollfd parent = {static_cast<const PidNamespace*>(pid_namespace)->parent_.get(), POLLIN, 0};
-    if (syscall(SYS_poll, &parent, 1, 0) == 1 && (parent.revents & POLLIN) != 0) syscall(SYS_exit_group, 0);
+    pollfd runner = {static_cast<const PidNamespace*>(pid_namespace)->runner_.get(), POLLIN, 0};
+    if (syscall(SYS_poll, &runner, 1, 0) == 1 && (runner.revents & POLLIN) != 0) syscall(SYS_exit_group, 0);
     for (;;) syscall(SYS_pause);
   }
 
   pid_t pid_ = 0;
-  Fd parent_;
-  alignas(16) char stack_[4096];
+  Fd runner_;                     // its pidfd
+  alignas(16) char stack_[4096];  // of PID 1
 };
 
 }  // namespace runner

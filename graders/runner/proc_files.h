@@ -124,9 +124,9 @@ class ProcFiles {
     result.at_us = now_us();
     int wanting = wanting_per_processor();
     if (before.at_us == 0 || wanting == 0) return;
-    int64_t without = std::max<int64_t>(0, result.at_us - before.at_us - (result.cpu_us - before.cpu_us));
-    int64_t most = kHiddenDelayUs + 8 * wanting * result.cpu_us;
-    result.delay_us = std::max(before.delay_us, std::min(before.delay_us + without, most));
+    int64_t not_run_us = std::max<int64_t>(0, result.at_us - before.at_us - (result.cpu_us - before.cpu_us));
+    int64_t longest_us = kHiddenDelayUs + 8 * wanting * result.cpu_us;
+    result.delay_us = std::max(before.delay_us, std::min(before.delay_us + not_run_us, longest_us));
   }
 
   // Returns how much its delay has grown. The state is read first: if the thread does not wait then, the delay that is read

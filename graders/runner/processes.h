@@ -133,6 +133,7 @@ inline std::vector<pid_t> descendants(pid_t root) {
 }
 
 // Kills and reaps every descendant that is not listed: processes that judges and steps left behind. Returns their CPU time.
+// A process that is killed may have started others meanwhile, so it looks again until none is left.
 inline int64_t kill_leftovers(const std::vector<pid_t>& keep) {
   int64_t cpu = 0;
   for (int round = 0; round < 1000; round++) {

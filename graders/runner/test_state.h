@@ -79,6 +79,7 @@ class TestState {
   // Whether it has failed, and the manager's end may be the cause.
   bool failed_softly(const Contestant& c) const { return !c.stopped && !failed_hard(c) && c.process.failed(); }
 
+  // Whether it closed its FIFOs before the manager did; or, if no close was seen, whether it ended first.
   bool hung_up_first(const Contestant& c) {
     if (!plan_.has_manager()) return true;
     HangUps::Side side = hang_ups_.first_to_hang_up(static_cast<size_t>(c.index));

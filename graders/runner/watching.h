@@ -235,10 +235,11 @@ class RunningTest : protected TestState {
     return anybody(&Sample::waits) ? 0 : std::max<int64_t>(0, idle);
   }
 
-  bool anybody(bool Sample::*is) const {
-    if (manager_.process.alive() && manager_.last.*is) return true;
+  // Whether a living process had this state when it was last looked at.
+  bool anybody(bool Sample::*state) const {
+    if (manager_.process.alive() && manager_.last.*state) return true;
     return std::any_of(contestants_.begin(), contestants_.end(),
-                       [&](const Contestant& c) { return c.process.alive() && c.last.*is; });
+                       [&](const Contestant& c) { return c.process.alive() && c.last.*state; });
   }
 
   void look(Contestant& c, bool states) {
@@ -285,9 +286,9 @@ class RunningTest : protected TestState {
     // If a process has started, the manager may be waiting for it before it opens the FIFOs of the others.
     bool has_started = std::any_of(contestants_.begin(), contestants_.end(),
                                    [](const Contestant& c) { return c.process.alive() && c.started; });
-    auto [is_read_first, where] = unopened(waits->index);
-    if (has_started && !is_read_first) return end_all(Limit::Idle);
-    judge_error(JudgeFault::Stall, TrustedProgram::Manager, "it does not open its FIFOs" + where);
+    auto [is_wrong_first, explanation] = unopened(waits->index);
+    if (has_started && !is_wrong_first) return end_all(Limit::Idle);
+    judge_error(JudgeFault::Stall, TrustedProgram::Manager, "it does not open its FIFOs" + explanation);
   }
 
   // How much of the CPU time the kernel may have spent on getting pages from a virtual machine's host.
@@ -300,9 +301,14 @@ class RunningTest : protected TestState {
     return std::min(total, max_for_pages_us(plan_.cpu_ms));
   }
 
-  // Whether the manager has begun with the wrong one of a process's two FIFOs, and which one it has not opened, if the process
-  // still waits to open its stdin, or then its stdout. For the kernel, one that waits in open(2) has already opened the FIFO.
-  std::pair<bool, std::string> unopened(long index) const {
+  struct Unopened {
+    bool is_wrong_first;      // whether the manager waits to open the one that the process opens second
+    std::string explanation;  // which one it has not opened
+  };
+
+  // Which of a process's two FIFOs its manager has not opened. The process waits to open the first or the second one. (For the
+  // kernel, whoever waits in open(2) has already opened the FIFO.)
+  Unopened unopened(long index) const {
     const ProcessDirectories& directories = job_.directories[static_cast<size_t>(index)];
     Fd in(open(directories.fifo_in.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     char byte;
