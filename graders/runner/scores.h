@@ -121,11 +121,12 @@ inline Judgement read_testlib(int code, int errors, int64_t full) {
 // Kattis: `score.txt` in the feedback directory has the score of an accepted output, if `full` is above 0.
 inline Judgement read_kattis(int code, const std::string& feedback, int64_t full) {
   Judgement judgement;
-  Fd message = open_left(feedback, "judgemessage.txt", judgement.error), score = open_left(feedback, "score.txt", judgement.error);
+  bool accepted = has(kKattis.accepts, code);
+  Fd message = open_left(feedback, "judgemessage.txt", judgement.error), score;
+  if (accepted && full != 0) score = open_left(feedback, "score.txt", judgement.error);
   if (!judgement.error.empty()) return judgement;
   if (message) judgement.message = trimmed(head(message.get(), kMessageBytes));
-  bool accepted = has(kKattis.accepts, code);
-  if (!accepted || !score || full == 0) {
+  if (!score) {
     read_score(accepted ? "1" : "0", judgement);
   } else {
     read_score_of(score.get(), false, judgement, full);

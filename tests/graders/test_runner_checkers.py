@@ -426,10 +426,12 @@ def lines_of_validators(box: Box, program: Callable[..., Path], *commands: str) 
 
 
 def test_what_a_validator_leaves_is_its_own_failure(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A link, a directory or a FIFO in place of a file that the runner reads makes this test JE, and no other."""
-    lines = lines_of_validators(plain_box, program, *LEFT, "true")
+    """A link, a directory or a FIFO in place of a file that counts makes this test JE, and no other. The score of an
+    output that is rejected does not count.
+    """
+    lines = lines_of_validators(plain_box, program, *LEFT, "true", "mkdir score.txt; exit 43")
     judged = [(entry["verdict"], entry.get("program"), entry.get("explanation")) for entry in lines]
-    assert judged == [*(("JE", "checker", why) for why in LEFT.values()), ("AC", None, None)]
+    assert judged == [*(("JE", "checker", why) for why in LEFT.values()), ("AC", None, None), ("WA", None, None)]
 
 
 def test_an_unreadable_file_of_a_validator_is_its_own_failure(
