@@ -47,13 +47,6 @@ inline int reopen(int fd, int flags) {
   return open(path, flags | O_CLOEXEC);
 }
 
-// Opens a file that may not exist. If it exists and cannot be opened, that is our failure.
-inline Fd open_if_there(const std::string& path, int flags = O_RDONLY) {
-  Fd file(open(path.c_str(), flags | O_NONBLOCK | O_CLOEXEC));
-  if (!file && errno != ENOENT) system_fault("open %s", path.c_str());
-  return file;
-}
-
 inline Fd memory_file(const char* name) {
   Fd fd(static_cast<int>(syscall(SYS_memfd_create, name, 1 /* MFD_CLOEXEC */)));
   if (!fd) system_fault("memfd_create");

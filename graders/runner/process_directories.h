@@ -181,8 +181,9 @@ inline void put_output(const ProcessDirectories& directories, const std::string&
 
 // Opens the output file. It must be a regular file without another name; nothing else is opened or followed.
 inline Fd find_output(const ProcessDirectories& directories, const std::string& name, struct stat& status) {
-  Fd file = open_if_there(directories.scratch + "/" + name, O_PATH | O_NOFOLLOW);
-  if (file && fstat(file.get(), &status) != 0) system_fault("look at an output file");
+  Fd file(open((directories.scratch + "/" + name).c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  bool is_known = file ? fstat(file.get(), &status) == 0 : errno == ENOENT;
+  if (!is_known) system_fault("look at an output file");
   return file && S_ISREG(status.st_mode) && status.st_nlink == 1 ? std::move(file) : Fd();
 }
 
