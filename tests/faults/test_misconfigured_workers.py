@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.doctor import Finding, Severity, examine_worker
 from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
 from ioi_eval.doctor.workers import _exploration_findings
+from ioi_eval.jobs.compile import runner_key
 from ioi_eval.model import Isolation
+from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.piston.discovery import Worker
 from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import InstalledStarter, Starter
@@ -36,6 +40,14 @@ def examine(url: str, artifacts: ArtifactStore, *, slots: int = 1) -> dict[str, 
     return {finding.what: finding for finding in findings}
 
 
+def require(findings: Mapping[str, Finding], expected: Mapping[str, tuple[Severity, *tuple[str, ...]]]) -> None:
+    """Check the severities of findings, and texts in their details or advices."""
+    for what, (state, *texts) in expected.items():
+        assert findings[what].state is state, what
+        for text in texts:
+            assert text in f"{findings[what].advice} {findings[what].detail}"
+
+
 def worker(start: Any, *options: str) -> Any:
     """A worker with time limits that are enough to compile the runner on a busy machine, unless options change them."""
     patient = ("--limit", "run_timeout=600000", "--limit", "run_cpu_time=600000")
@@ -49,43 +61,55 @@ def tool(directory: Path, name: str, script: str) -> None:
 
 
 def test_a_correct_worker(start: Any, artifacts: ArtifactStore) -> None:
-    """The doctor finds no fault, except that a stub server cannot isolate."""
+    """The doctor finds no fault, except that a stub server cannot isolate: the runner cannot confine programs there, so
+    nothing is judged, and the advice says what to allow. Jobs that can use the network are a warning.
+    """
     findings = examine(worker(start).urls[0], artifacts)
     wrong = {what for what, finding in findings.items() if finding.state is not Severity.OK}
     assert wrong - {"network", "user", "linking"} == {"isolation"}  # they depend on this machine
+    assert findings["isolation"].state is Severity.BAD
+    assert "Landlock" in findings["isolation"].advice
+    with open("/proc/net/route", encoding="ascii") as routes:
+        if any(line.split()[1] == "00000000" for line in routes):  # this machine has a way to the internet
+            assert findings["network"].state is Severity.WARNING
+            assert findings["network"].advice == "PISTON_DISABLE_NETWORKING=true"
 
 
 @pytest.mark.parametrize(
-    ("options", "finding"),
+    ("options", "expected"),
     [
-        (["--packages", "none"], ("set-up", Severity.BAD, "cluster install")),
-        (["--packages", "bash"], ("package", Severity.WARNING, "cluster install")),
-        (["--output", "1024"], ("output", Severity.BAD, "PISTON_OUTPUT_MAX_SIZE")),
-        (["--output", "1500000"], ("output", Severity.BAD, "PISTON_OUTPUT_MAX_SIZE")),
-        (["--body", "102400"], ("request size", Severity.BAD, "BODY_LIMIT")),
-        (["--body", "20000000"], ("request size", Severity.WARNING, "BODY_LIMIT")),
-        (["--limit", "run_timeout=14000"], ("run_timeout", Severity.BAD, "PISTON_RUN_TIMEOUT=600000")),
-        (["--limit", "run_timeout=30000"], ("run_timeout", Severity.WARNING, "PISTON_RUN_TIMEOUT=600000")),
-        (["--limit", "run_cpu_time=3000"], ("run_cpu_time", Severity.BAD, "PISTON_RUN_CPU_TIME=600000")),
-        (["--limit", "compile_timeout=10000"], ("compile_timeout", Severity.WARNING, "PISTON_COMPILE_TIMEOUT=300000")),
+        (["--packages", "none"], {"set-up": (Severity.BAD, "cluster install")}),
         (
-            ["--limit", "compile_timeout=10000"],
-            ("compile_timeout", Severity.WARNING, "a checker with testlib takes 10 s"),
+            [
+                *("--packages", "bash", "--body", "20000000", "--limit", "run_timeout=30000"),
+                *("--limit", "compile_timeout=10000", "--ulimit", "ulimit -f 10000; ulimit -n 64"),
+            ],
+            {
+                "package": (Severity.WARNING, "cluster install"),
+                "request size": (Severity.WARNING, "BODY_LIMIT"),
+                "run_timeout": (Severity.WARNING, "PISTON_RUN_TIMEOUT=600000"),
+                "compile_timeout": (
+                    *(Severity.WARNING, "PISTON_COMPILE_TIMEOUT=300000"),
+                    "a checker with testlib takes 10 s",
+                ),
+                "file size": (Severity.WARNING, "PISTON_MAX_FILE_SIZE"),
+                "open files": (Severity.WARNING, "PISTON_MAX_OPEN_FILES"),
+            },
         ),
-        (["--limit", "run_memory_limit=268435456"], ("memory", Severity.BAD, "PISTON_RUN_MEMORY_LIMIT")),
-        (["--ulimit", "ulimit -f 10000"], ("file size", Severity.WARNING, "PISTON_MAX_FILE_SIZE")),
-        (["--ulimit", "ulimit -n 64"], ("open files", Severity.WARNING, "PISTON_MAX_OPEN_FILES")),
-        (["--ulimit", "ulimit -u 64"], ("processes", Severity.WARNING, "PISTON_MAX_PROCESS_COUNT")),
+        (["--output", "1500000"], {"output": (Severity.BAD, "PISTON_OUTPUT_MAX_SIZE")}),
+        (["--limit", "run_cpu_time=3000"], {"run_cpu_time": (Severity.BAD, "PISTON_RUN_CPU_TIME=600000")}),
+        (["--limit", "run_memory_limit=268435456"], {"memory": (Severity.BAD, "PISTON_RUN_MEMORY_LIMIT")}),
+        (["--ulimit", "ulimit -u 64"], {"processes": (Severity.WARNING, "PISTON_MAX_PROCESS_COUNT")}),
     ],
+    ids=["none", "warnings", "output", "time", "memory", "processes"],
 )
-def test_settings(start: Any, artifacts: ArtifactStore, options: list[str], finding: tuple[str, Severity, str]) -> None:
+def test_settings(
+    start: Any, artifacts: ArtifactStore, options: list[str], expected: dict[str, tuple[Severity, *tuple[str, ...]]]
+) -> None:
     """Each misconfiguration gets a finding with its severity and the setting to change."""
     if options[-1] == "ulimit -u 64" and os.getuid() != 0:
         pytest.skip("an ordinary user may have more processes than that, and could start none")
-    what, state, setting = finding
-    found = examine(worker(start, *options).urls[0], artifacts)[what]
-    assert found.state is state
-    assert setting in f"{found.advice} {found.detail}"
+    require(examine(worker(start, *options).urls[0], artifacts), expected)
 
 
 @pytest.mark.parametrize(("why", "advice"), [("", FULL_ON_A_WORKER), ("no user namespaces", "no user namespaces")])
@@ -118,37 +142,43 @@ def test_all_faults_are_reported_at_once(start: Any, artifacts: ArtifactStore) -
     url = worker(
         start, "--packages", "bash", "--output", "1024", "--body", "102400", "--limit", "run_timeout=14000"
     ).urls[0]
-    findings = examine(url, artifacts)
-    assert {what for what, finding in findings.items() if finding.state is Severity.BAD} == {
-        "output",
-        "run_timeout",
-        "request size",
+    expected = {
+        "output": (Severity.BAD, "PISTON_OUTPUT_MAX_SIZE"),
+        "run_timeout": (Severity.BAD, "PISTON_RUN_TIMEOUT=600000"),
+        "request size": (Severity.BAD, "BODY_LIMIT"),
     }
+    findings = examine(url, artifacts)
+    require(findings, expected)
+    assert {what for what, finding in findings.items() if finding.state is Severity.BAD} == expected.keys()
 
 
-def test_an_old_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
-    """The compiler that jobs find first counts. An old one is a warning: it can still compile for older C++."""
-    tool(
-        tmp_path,
-        "g++",
-        'case $1 in --version) echo "g++ (Debian 8.3.0-6) 8.3.0" ;; *) exec /usr/bin/g++ "$@" -O0 ;; esac',
-    )
-    finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
-    assert finding.state is Severity.WARNING
-    assert "C++20, and so problems of IOI 2024 and later, needs GCC 10" in finding.detail
-    assert "GCC_TREE" in finding.advice
+@pytest.mark.parametrize(
+    ("version", "texts"),
+    [
+        (
+            "g++ (Debian 8.3.0-6) 8.3.0",
+            ("C++20, and so problems of IOI 2024 and later, needs GCC 10", "GCC_TREE"),
+        ),
+        ("Debian clang version 14.0.6", ("not GCC",)),
+    ],
+    ids=["old", "clang"],
+)
+def test_another_compiler(start: Any, cache: Path, tmp_path: Path, version: str, texts: tuple[str, ...]) -> None:
+    """The compiler that jobs find first counts. An old one is a warning: it can still compile for older C++. Clang with
+    the name g++ is one too: official judges do not use it.
 
-
-def test_another_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
-    """Clang with the name g++ is a warning: official judges do not use it."""
-    tool(
-        tmp_path,
-        "g++",
-        'case $1 in --version) echo "Debian clang version 14.0.6" ;; *) exec /usr/bin/g++ "$@" -O0 ;; esac',
-    )
-    finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
-    assert finding.state is Severity.WARNING
-    assert "not GCC" in finding.detail
+    Both make the runner that this machine's compiler has made.
+    """
+    (runner,) = cache.glob(f"artifacts/*/{runner_key(detect('g++'))}.*")
+    script = f"""
+case "$*" in
+--version) echo {shlex.quote(version)} ;;
+*runner.cpp*) while [ "$1" != -o ]; do shift; done; cp {shlex.quote(str(runner))} "$2" ;;
+*) exec /usr/bin/g++ "$@" ;;
+esac"""
+    tool(tmp_path, "g++", script)
+    findings = examine(worker(start, "--tools", str(tmp_path)).urls[0], ArtifactStore(cache))
+    require(findings, {"compiler": (Severity.WARNING, *texts)})
 
 
 def test_a_compiler_that_cannot_build_the_runner(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
@@ -167,47 +197,17 @@ esac"""
 
 
 @pytest.mark.parametrize(("shift", "words"), [(3600, "ahead of"), (-3600, "behind")])
-def test_a_wrong_clock(start: Any, artifacts: ArtifactStore, tmp_path: Path, shift: int, words: str) -> None:
-    """A clock that is one hour ahead or behind is a warning."""
+def test_what_jobs_see(start: Any, artifacts: ArtifactStore, tmp_path: Path, shift: int, words: str) -> None:
+    """Warnings: a clock that is one hour ahead or behind; more slots than processors, because programs would disturb
+    each other's times; a CPU quota of a control group (Docker's `--cpus`), which stops programs while they run.
+    """
     tool(tmp_path, "date", f"echo $(( $(/bin/date +%s) + {shift} ))")
-    finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["clock"]
-    assert finding.state is Severity.WARNING
-    assert words in finding.detail
-    assert "NTP" in finding.advice
-
-
-def test_more_slots_than_processors(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
-    """More slots than processors is a warning with the client's setting: programs would disturb each other's times."""
     tool(tmp_path, "nproc", "echo 2")
-    url = worker(start, "--tools", str(tmp_path)).urls[0]
-    finding = examine(url, artifacts, slots=4)["slots"]
-    assert finding.state is Severity.WARNING
-    assert finding.advice == "PISTON_MAX_REQUESTS_PER_ENDPOINT=2"
-
-
-def test_a_cpu_quota(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
-    """A CPU quota of a control group (Docker's `--cpus`) is a warning: it stops programs while they run."""
     tool(tmp_path, "cat", '[ "$*" = /sys/fs/cgroup/cpu.max ] && echo "150000 100000" || exec /bin/cat "$@"')
-    finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["CPU quota"]
-    assert finding.state is Severity.WARNING
-    assert "1.5 processors" in finding.detail
-
-
-def test_no_landlock(start: Any, artifacts: ArtifactStore) -> None:
-    """If the runner cannot confine programs, nothing is judged, and the advice says what to allow."""
-    finding = examine(worker(start).urls[0], artifacts)["isolation"]
-    assert finding.state is Severity.BAD
-    assert "Landlock" in finding.advice
-
-
-def test_a_network_for_jobs(start: Any, artifacts: ArtifactStore) -> None:
-    """A worker whose jobs can use the network is a warning with the setting to change."""
-    with open("/proc/net/route", encoding="ascii") as routes:
-        if not any(line.split()[1] == "00000000" for line in routes):
-            pytest.skip("this machine has no way to the internet")
-    finding = examine(worker(start).urls[0], artifacts)["network"]
-    assert finding.state is Severity.WARNING
-    assert finding.advice == "PISTON_DISABLE_NETWORKING=true"
+    findings = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts, slots=4)
+    require(findings, {"clock": (Severity.WARNING, words, "NTP"), "CPU quota": (Severity.WARNING, "1.5 processors")})
+    assert findings["slots"].state is Severity.WARNING
+    assert findings["slots"].advice == "PISTON_MAX_REQUESTS_PER_ENDPOINT=2"
 
 
 def test_no_server_at_the_endpoint(artifacts: ArtifactStore) -> None:
