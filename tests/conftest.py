@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -65,6 +66,14 @@ def cache(cache_with_runner: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         copy_cache(cache_with_runner, new)
 
     return made_once(shared_directory(tmp_path_factory) / "cache", copy)
+
+
+@pytest.fixture(scope="module")
+def kept_in_the_cache(cache: Path) -> Iterator[None]:
+    """Functions of this process that name no cache use that of the tests, not that of the user who runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IOI_EVAL_CACHE", str(cache))
+        yield
 
 
 @pytest.fixture(scope="session")

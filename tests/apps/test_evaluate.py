@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,16 +19,10 @@ from ioi_eval.errors import InputError
 from ioi_eval.model.methods import Comparator
 from tests.apps_rows import DOUBLE, ZERO
 
+pytestmark = pytest.mark.usefixtures("kept_in_the_cache")
+
 TESTS = {"inputs": ["1\n", "2\n"], "outputs": ["2\n", "4\n"]}
 SECOND_FAILS = "n = int(input())\nprint(2 * n // (2 - n))\n"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def kept_in_the_cache(cache: Path) -> Iterator[None]:
-    """Compiled programs are stored in the cache of the tests when the shared sandbox is opened."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("IOI_EVAL_CACHE", str(cache))
-        yield
 
 
 def says(code: str) -> list[dict[str, str]]:

@@ -13,6 +13,8 @@ from ioi_eval.importers.task import ImportedTask
 from ioi_eval.validate.time_limit import with_measured_limit
 from tests.importers.packages import write_package
 
+pytestmark = pytest.mark.usefixtures("kept_in_the_cache")
+
 BUSY = '#include <ctime>\n#include <cstdio>\nint main() { while (clock() < 300000) {} puts("1"); }\n'
 PACKAGE: dict[str, str | None] = {
     "problem.yaml": "name: x\n",
