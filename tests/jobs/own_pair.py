@@ -63,7 +63,10 @@ class Boxes:
         self.runner: Blob = loop.run(Builder(sandbox, ArtifactStore(cache), Policy()).runner(self.target))
         blobs = BlobStore(cache / "blobs")
         contest = load_problems(open_source(sample.problems()), open_source(sample.tests()), blobs)
-        self.contest = {key.id: problem for key, problem in contest.problems.items()}
+        self.contest = {
+            key.id: dataclasses.replace(problem, cxx_std=PLAIN.cxx_std)  # takes two thirds of the time of gnu++20
+            for key, problem in contest.problems.items()
+        }
 
     def execute(self, job: Job) -> Execution:
         """Run a job to its end."""
