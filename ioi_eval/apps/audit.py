@@ -35,7 +35,7 @@ class RowFindingKind(StrEnum):
     ROW = "row"  # the row cannot be judged
     TESTS = "tests"  # no reference solution passes
     SOLUTIONS = "solutions"  # some solutions do not pass, or they cannot be read
-    UNDECIDED = "undecided"  # judging failed
+    UNDECIDED = "undecided"  # judging failed, or was interrupted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,8 @@ class RowFinding:
         solutions, passed: how many reference solutions were judged, and passed.
         failures: the first solutions that did not pass: number, verdict and message.
         passes_by: other comparators that accept a solution that failed.
-        undecided_by: other comparators of which this is not known, because we failed to judge the solution by them.
+        undecided_by: other comparators of which this is not known, because judging the solution by them failed, or was
+            interrupted before.
     """
 
     entry: CatalogEntry
@@ -156,6 +157,9 @@ class AuditSummary(AppsSummary):
                 result.append(RowFinding(entry=entry, kind=RowFindingKind.ROW, reason=entry.unusable))
             elif tally.undecided:
                 result.append(_finding(entry, RowFindingKind.UNDECIDED, f"judging failed: {tally.undecided}", tally))
+            elif problem in self.pending_problems:
+                reason = "some of its reference solutions are not judged yet"
+                result.append(_finding(entry, RowFindingKind.UNDECIDED, reason, tally))
             elif problem in broken:
                 result.append(_finding(entry, RowFindingKind.SOLUTIONS, broken[problem], tally))
             elif tally.failures:

@@ -110,35 +110,39 @@ async def _audit(
                 progress=progress_for(count, bar=call.bar, load=entered.load),
             )
         findings = summary.findings(catalog.entries, solutions.broken)
-        if not outcome.interrupted and settings.compat is None:
-            findings = await _with_comparators(call, entered.sandbox, catalog, summary, findings, workers=workers)
+        if settings.compat is None:
+            has_stopped = outcome.interrupted or outcome.stopped_by is not None
+            sandbox = None if has_stopped else entered.sandbox
+            findings = await _with_comparators(call, sandbox, catalog, summary, findings, workers=workers)
     return outcome, findings
 
 
 async def _with_comparators(
     call: AuditCall,
-    sandbox: Sandbox,
+    sandbox: Sandbox | None,
     catalog: Catalog,
     summary: AuditSummary,
     findings: list[RowFinding],
     *,
     workers: int,
 ) -> list[RowFinding]:
-    """Add to each finding with a wrong output the other comparators that accept it."""
+    """Add to each finding with a wrong output the other comparators that accept it; none is tried without a sandbox."""
     settings = replace(call.settings, fail_fast=True)
+    others = tuple(name for name in OTHER_COMPARATORS if name != str(settings.comparator))
+    wrong = {number: code for number, each in enumerate(findings) if (code := summary.wrong_program(each.entry.id))}
+    if sandbox is None:
+        return [replace(each, undecided_by=others) if number in wrong else each for number, each in enumerate(findings)]
     executors = {
         name: apps_calls.executor(sandbox, replace(settings, comparator=Comparator.parse(name)), call.sandbox)
-        for name in OTHER_COMPARATORS
-        if name != str(settings.comparator)
+        for name in others
     }
 
-    async def add(numbered: tuple[int, RowFinding]) -> None:
-        number, finding = numbered
-        code = summary.wrong_program(finding.entry.id)
-        if code is not None and not finding.entry.unusable:
-            findings[number] = await with_comparators(finding, executors, catalog.problem(finding.entry.id), code)
+    async def add(numbered: tuple[int, str]) -> None:
+        number, code = numbered
+        problem = catalog.problem(findings[number].entry.id)
+        findings[number] = await with_comparators(findings[number], executors, problem, code)
 
-    await for_each(list(enumerate(findings)), add, workers=workers + spare_for(workers, shares=True))
+    await for_each(list(wrong.items()), add, workers=workers + spare_for(workers, shares=True))
     return findings
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.apps_rows import DOUBLE, FAILS, ZERO, apps_row, doubling
-from tests.cli.addition import Start, Write
+from tests.cli.addition import COMMAND, Start, Write
 
 RETURNS = "print(2 * int(input()))\nreturn\n"
 SPACED = "print('', 2 * int(input()))\n"
@@ -58,6 +63,39 @@ def test_broken_rows_are_listed_and_can_be_excluded(start: Start, write: Write, 
     assert start("apps", "score", dump, *arguments).returncode == 0
     records = [json.loads(line) for line in (tmp_path / "out" / "mcpbr.jsonl").open()]
     assert [record["instance_id"] for record in records] == ["apps_0", "apps_1", "apps_2", "apps_5"]
+
+
+def test_an_interrupted_audit_excludes_no_problem(
+    start: Start, write: Write, tmp_path: Path, environment: Mapping[str, str]
+) -> None:
+    """A solution that is not judged yet may pass; the same command finds that it does."""
+    slow = [f"while True: pass  # {number}\n" for number in range(40)]
+    write("apps.jsonl", doubling(0, (1,), solutions=json.dumps([SPACED, DOUBLE, *slow])))
+    arguments = ("apps", "audit", "--dataset", "apps.jsonl", "--out", "list.jsonl", "--workers", "1")
+    child = subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=dict(environment),
+        start_new_session=True,
+    )
+    journal = tmp_path / "list.jsonl.run" / "journal"
+    while not (journal.exists() and b" r " in journal.read_bytes()):
+        assert child.poll() is None
+        time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGINT)
+    _, errors = child.communicate()
+    assert child.returncode == 130, errors
+    row = found(tmp_path / "list.jsonl")["0"]
+    assert (row["kind"], row["exclude"]) == ("undecided", False)
+    assert row["reason"] == "some of its reference solutions are not judged yet"
+
+    again = start(*arguments, "--solutions", "2")
+    assert again.returncode == 0, again.stderr
+    row = found(tmp_path / "list.jsonl")["0"]
+    assert (row["kind"], row["passed"], row["solutions"]) == ("solutions", 1, 2)
 
 
 def test_without_out_no_file_is_written(start: Start, write: Write, tmp_path: Path) -> None:
