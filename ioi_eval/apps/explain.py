@@ -34,6 +34,7 @@ class GraderResult:
         passes: by test, whether it passes; `None` if the grader does not say.
         reasons: by test, why.
         code: the program that the grader found, if it differs from ours in more than blanks at both ends.
+        we_failed: whether we failed to judge the program by its rules; `whole` says why.
     """
 
     grader: str
@@ -43,6 +44,7 @@ class GraderResult:
     passes: tuple[bool | None, ...]
     reasons: tuple[str, ...]
     code: str | None = None
+    we_failed: bool = False
 
 
 async def grader_results(
@@ -74,7 +76,7 @@ async def grader_results(
             unusable[grader] = str(error)
             continue
         except ODD_DATA as error:
-            results.append(_no_result(grader, problem, internal_error_text(error, "judging this row")))
+            results.append(_our_failure(grader, problem, internal_error_text(error, "judging this row")))
             continue
         grader_result = _our_result(result, problem) if grader == OURS else _their_result(grader, result, problem)
         is_ours = code.strip() == (ours or "").strip()  # (a final newline makes no difference)
@@ -83,8 +85,8 @@ async def grader_results(
 
 
 def differ(results: Sequence[GraderResult]) -> bool:
-    """Whether graders differ on the program, or on one of its tests."""
-    return len({result.right for result in results}) > 1 or bool(differing_tests(results))
+    """Whether graders differ on the program, or on one of its tests. Our failures are no difference."""
+    return len({result.right for result in results if not result.we_failed}) > 1 or bool(differing_tests(results))
 
 
 def differing_tests(results: Sequence[GraderResult]) -> list[int]:
@@ -124,15 +126,18 @@ def _our_result(result: AppsResult, problem: AppsProblem) -> GraderResult:
     for test in result.tests:
         tests[int(test.test)] = test.verdict.value, test.passed, test.message or "right"
     if result.score is None:
-        return _result_of(OURS, _line(f"{result.verdict.value}: {result.message}"), None, tests)
+        failed = _result_of(OURS, _line(f"{result.verdict.value}: {result.message}"), None, tests)
+        return replace(failed, we_failed=True)
     whole = f"{result.verdict.value} {result.passed}/{result.total}"
     return _result_of(OURS, whole, result.verdict is Verdict.AC, tests)
 
 
 def _their_result(grader: str, result: AppsResult, problem: AppsProblem) -> GraderResult:
     graded, count = result.graded, len(problem.tests)
-    if graded is None or graded.crash:
-        return _no_result(grader, problem, f"fails: {graded.crash}" if graded else result.message)
+    if graded is None:
+        return _our_failure(grader, problem, result.message)
+    if graded.crash:
+        return _no_result(grader, problem, f"fails: {graded.crash}")
     codes, rules = graded.codes, graded.rules
     whole = "no result" if not codes and not graded.all_passed else f"{graded.worst} {graded.passed}/{len(codes)}"
     if len(codes) != count and len(set(codes)) == 1 and codes[0] is not True:  # one code for all tests
@@ -145,6 +150,10 @@ def _their_result(grader: str, result: AppsResult, problem: AppsProblem) -> Grad
 
 def _no_result(grader: str, problem: AppsProblem, reason: str) -> GraderResult:
     return _result_of(grader, _line(reason), None, [("", None, reason)] * len(problem.tests))
+
+
+def _our_failure(grader: str, problem: AppsProblem, reason: str) -> GraderResult:
+    return replace(_no_result(grader, problem, reason), we_failed=True)
 
 
 def _wrong_on_all(grader: str, problem: AppsProblem, reason: str) -> GraderResult:

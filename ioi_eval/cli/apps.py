@@ -164,8 +164,8 @@ def explain(call: ExplainCall) -> int:
     """Show the tests that other graders judge differently.
 
     Each program is judged by our rules and by those of other graders. hendrycks needs an interpreter with numpy: see
-    --python. Exit codes: 0 every program was judged, whether graders differ or not; 1 some could not be judged by our
-    rules; 2 the command or its data is wrong, or a grader of --compat cannot be used here.
+    --python. Exit codes: 0 every program was judged, whether graders differ or not; 1 some could not be judged; 2
+    the command or its data is wrong, or a grader of --compat cannot be used here.
     """
     from ioi_eval.cli.apps_explaining import explain as explain_dump
 

@@ -41,7 +41,7 @@ class _Explained:
         texts: the text to print for each program, by the program's position in the dump.
         refused: rows that cannot be judged.
         unusable: graders that cannot be used here.
-        unjudged: programs that we failed to judge by our rules.
+        unjudged: programs that we failed to judge, by our rules or a grader's.
         programs, different: counts.
         tally: for each grader, how often it accepts a program that we reject, and the other way round.
     """
@@ -59,12 +59,12 @@ class _Explained:
         self, index: int, entry: Judgeable[AppsCandidate], results: Sequence[GraderResult], everything: bool
     ) -> None:
         """Add the results for one program."""
-        mine = next(result for result in results if result.grader == OURS)
-        ours = mine.right
+        ours = next(result.right for result in results if result.grader == OURS)
         self.programs += 1
-        if ours is None:
-            candidate = entry.candidate
-            self.unjudged.add(mine.whole, f"{candidate.submission.id} (problem {candidate.problem.id})")
+        for result in results:
+            if result.we_failed:
+                candidate, by = entry.candidate, "" if result.grader == OURS else f"{result.grader}: "
+                self.unjudged.add(f"{by}{result.whole}", f"{candidate.submission.id} (problem {candidate.problem.id})")
         self.different += differ(results)
         for result in results:
             if ours is not None and result.right is not None and result.right != ours:
@@ -77,7 +77,7 @@ def explain(call: ExplainCall) -> int:
     """Print where graders differ.
 
     Returns:
-        The exit code: 1 if a row cannot be judged, or a program could not be judged by our rules.
+        The exit code: 1 if a row or a program could not be judged.
     """
     for name in call.compat or ():
         grader_named(name)  # an unknown one is refused before anything is read

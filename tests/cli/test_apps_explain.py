@@ -120,6 +120,7 @@ def test_programs_that_we_fail_to_judge_are_counted(start: Start, write: Write, 
     assert ended.returncode == 1
     assert "1 program not judged: JE: " in ended.stdout
     assert ", such as a (problem 0)\n" in ended.stdout
+    assert "ours and mcpbr differ on 0 of 1 program\n" in ended.stdout
 
 
 def test_a_grader_that_cannot_be_used_is_refused(start: Start, write: Write) -> None:

@@ -1,0 +1,64 @@
+"""What each grader says of a program, and where they differ."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from ioi_eval.apps import verdicts
+from ioi_eval.apps.catalog import CatalogEntry
+from ioi_eval.apps.explain import OURS, differ, grader_results
+from ioi_eval.apps.family import Executor
+from ioi_eval.apps.result import AppsResult
+from ioi_eval.apps.settings import AppsSettings
+from ioi_eval.compat import grader_named
+from ioi_eval.journal import keys_of
+from ioi_eval.model import TestOutcome, Verdict
+from ioi_eval.model.apps import AppsProblem, StdinTest
+from ioi_eval.pipeline.dump_reader import Judgeable
+from ioi_eval.pipeline.window import Candidate
+from ioi_eval.problems.apps_submissions import AppsSubmission
+from ioi_eval.problems.row import Row
+
+PROBLEM = AppsProblem(id="1", index=1, tests=(StdinTest(number=0, given="1\n", expected="2\n"),), inputs=1, outputs=1)
+ENTRY = CatalogEntry(
+    id="1", instance_id="apps_1", difficulty="", tests=1, digest="", fault=None, unusable="", offset=0, size=0
+)
+CANDIDATE = Candidate(
+    problem=ENTRY,
+    submission=AppsSubmission(id="a", problem="1", code="print(2)", extraction="column:code"),
+    problem_key="1",
+    id="a",
+    size=8,
+    max_s=10.0,
+    fingerprint="",
+    keys=keys_of("1", "a", ""),
+)
+
+
+@dataclass
+class Accepting:
+    """An executor by whose rules every program is right."""
+
+    async def score(self, problem: AppsProblem, code: str) -> AppsResult:  # noqa: ARG002 - any program
+        """Judge a program."""
+        return verdicts.result_of(problem, {"0": TestOutcome(test="0", verdict=Verdict.AC, score=1.0)}, AppsSettings())
+
+
+@dataclass
+class Failing:
+    """An executor that fails to judge by another grader's rules."""
+
+    async def score(self, problem: AppsProblem, code: str) -> AppsResult:  # noqa: ARG002 - any program
+        """Judge a program."""
+        return verdicts.unjudged(problem, AppsSettings(compat=grader_named("mcpbr")), "the answer was cut off")
+
+
+def test_our_failure_is_no_difference_between_graders() -> None:
+    """Nothing is known of what the other grader says."""
+    entry = Judgeable(row=Row(source="dump", number=1, values={"code": "print(2)"}), candidate=CANDIDATE)
+    executors: dict[str, Executor] = {OURS: Accepting(), "mcpbr": Failing()}
+    ours, theirs = asyncio.run(grader_results(entry, PROBLEM, executors, {}))
+    assert not differ((ours, theirs))
+    assert (ours.right, ours.we_failed) == (True, False)
+    assert (theirs.right, theirs.we_failed, theirs.whole) == (None, True, "the answer was cut off")
