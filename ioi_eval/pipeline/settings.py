@@ -46,7 +46,6 @@ class Settings:
         retry_failed: judge rows again on which a judge program failed.
         keep: which inputs and outputs the results have, if they were returned.
         options: the options of the command, for the summary.
-        notes: notes for users.
         events: get an event for each submission.
     """
 
@@ -56,7 +55,6 @@ class Settings:
     retry_failed: bool = False
     keep: Keep = Keep.FAILING
     options: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     events: Events = field(default_factory=Events)
 
 
@@ -105,7 +103,7 @@ class RunCounts:
             copies=self.copies,
             resumed=self.resumed,
             cpu=self.cpu,
-            notes=(*stopped, *notes, *settings.notes),
+            notes=(*stopped, *notes),
         )
 
 
