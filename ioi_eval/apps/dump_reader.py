@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ioi_eval.apps.catalog import Catalog, CatalogEntry
+from ioi_eval.apps.settings import TIME_LIMIT_S
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
 from ioi_eval.pipeline.window import Candidate
@@ -94,7 +95,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         catalog: Catalog,
         *,
         fingerprints: Callable[[str, AppsSubmission], Sequence[str]],
-        test_s: float = 10.0,
+        test_s: float = TIME_LIMIT_S,
         id_column: str = "uuid",
         extractor: Extractor = our_extractor,
     ) -> None:
