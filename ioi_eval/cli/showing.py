@@ -213,10 +213,9 @@ async def _rerun(
     options = results.options
     source = Row(source=str(results.directory / RESULTS), number=1, values=row)
     submission = fitted(submission_from_row(source, id_column=results.id_column), source, problem)
-    rules = ContestRules(std=options.get("std"), python=str(options.get("python") or "python3"))
     async with opened(call.sandbox) as entered:
         await make_ready(entered, [problem.memory_limit_bytes])
-        policy = rules.policy(entered.least_isolation)
+        policy = contest_rules(options).policy(entered.least_isolation)
         scorer = Scorer(entered.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=_READ_BYTES)
         result = await scorer.score(problem, submission)
     if not (options.get("score_only") and result.score == row.get("total_score")):
@@ -225,6 +224,15 @@ async def _rerun(
     new = result_row(row, judged, target_subtask=row.get("target_subtask"))
     outputs = {outcome.test: outcome.output for outcome in distinct_outcomes(result) if outcome.output is not None}
     return {**new, "extraction": row.get("extraction")}, outputs
+
+
+def contest_rules(options: Mapping[str, Any]) -> ContestRules:
+    """The rules of a run, as far as the options in its summary record them; the time scale is that of the problem."""
+    return ContestRules(
+        std=options.get("std"),
+        python=str(options.get("python") or "python3"),
+        near_limit_repeats=int(options.get("near_limit_repeats") or 1),
+    )
 
 
 # --------------------------------------------------------------------------- APPS

@@ -6,10 +6,13 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from ioi_eval.cli.options import ContestRules
+from ioi_eval.cli.showing import contest_rules
 from ioi_eval.report import result_values
 from ioi_eval.report.frame import result_rows
 from tests.apps_rows import ROWS, ZERO
@@ -74,6 +77,13 @@ def test_a_submission_is_shown_with_its_first_difference(judged: Start, tmp_path
     assert "\x1b" not in odd.stdout
     assert "\\x1b]0;mine\\x07" in odd.stdout
     assert "\\x1b[2J bad" in odd.stdout
+
+
+def test_a_rerun_has_the_rules_of_the_run() -> None:
+    """Except the time scale, by which the problem's limits are multiplied already. Old summaries lack some options."""
+    rules = ContestRules(std="gnu++20", python="python3.12", time_scale="2", near_limit_repeats=5)
+    assert contest_rules(rules.as_dict()) == replace(rules, time_scale="1")
+    assert contest_rules({}) == ContestRules()
 
 
 def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, tmp_path: Path) -> None:
