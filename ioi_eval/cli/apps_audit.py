@@ -110,10 +110,9 @@ async def _audit(
                 progress=progress_for(count, bar=call.bar, load=entered.load),
             )
         findings = summary.findings(catalog.entries, solutions.broken)
-        if settings.compat is None:
-            has_stopped = outcome.interrupted or outcome.stopped_by is not None
-            sandbox = None if has_stopped else entered.sandbox
-            findings = await _with_comparators(call, sandbox, catalog, summary, findings, workers=workers)
+        has_stopped = outcome.interrupted or outcome.stopped_by is not None
+        sandbox = None if has_stopped else entered.sandbox
+        findings = await _with_comparators(call, sandbox, catalog, summary, findings, workers=workers)
     return outcome, findings
 
 
