@@ -164,6 +164,16 @@ def test_eval_results_are_entries_of_the_hub(tmp_path: Path) -> None:
             ]
 
 
+def test_eval_results_say_what_the_value_leaves_out(tmp_path: Path) -> None:
+    """Submissions that could not be judged, and the rest of a run that was interrupted; also beside a user's notes."""
+    paths = export(contest(tmp_path / "contest"), "eval-results", "notes=by hand")
+    notes = sorted(yaml.safe_load(path.read_text())[0]["notes"] for path in paths)
+    assert notes == ["by hand", "by hand; without 2 of 5 submissions, which could not be judged"]
+    facts = {"options": {"problems": "open-r1/ioi"}, "submissions": {"pending": 3, "rows": 4}}
+    (path,) = export(write_results(tmp_path / "part", [contest_row("a", 1.0)], facts), "eval-results")
+    assert yaml.safe_load(path.read_text())[0]["notes"].endswith("; the run is not complete")
+
+
 def test_every_eval_ever_agrees_with_its_schema(results: Path) -> None:
     """It has the required keys, a score within its bounds, and texts in `details`. The path is the same each time."""
     paths = export(results, "every-eval-ever", *SETTINGS["every-eval-ever"])

@@ -15,7 +15,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import SCORE, Material, ModelGroup
 from ioi_eval.report.result_sets import Family
-from ioi_eval.report.texts import file_name
+from ioi_eval.report.texts import counted, file_name
 from ioi_eval.version import __version__
 
 _ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -49,7 +49,7 @@ def _write(material: Material, open_file: Open) -> None:
         estimate = group.metrics.get(metric)
         if estimate is None:
             continue
-        text = yaml.safe_dump([_entry(material, metric, estimate.value)], sort_keys=False, allow_unicode=True)
+        text = yaml.safe_dump([_entry(material, group, metric, estimate.value)], sort_keys=False, allow_unicode=True)
         with open_file(_file_of(group)) as file:
             file.write(b"# %b, ioi_eval %b\n" % (MARK, __version__.encode()) + text.encode("utf-8", "replace"))
 
@@ -62,7 +62,7 @@ def _file_of(group: ModelGroup) -> str:
     return f"{file_name(group.name or 'ioi_eval')}.yaml"
 
 
-def _entry(material: Material, metric: str, value: float) -> dict[str, Any]:
+def _entry(material: Material, group: ModelGroup, metric: str, value: float) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "dataset": {"id": material.dataset, "task_id": material.setting("task_id", "default")},
         "value": round(100 * value, 4),
@@ -72,7 +72,12 @@ def _entry(material: Material, metric: str, value: float) -> dict[str, Any]:
         entry["source"] = {"url": url}
         if name := material.setting("source_name"):
             entry["source"]["name"] = name
-    entry["notes"] = material.setting("notes", f"{metric}, ioi_eval {material.results.version or __version__}")
+    notes = [material.setting("notes", f"{metric}, ioi_eval {material.results.version or __version__}")]
+    if group.unscored:
+        notes.append(f"without {group.unscored} of {counted(group.rows, 'submission')}, which could not be judged")
+    if group.is_part:
+        notes.append("the run is not complete")
+    entry["notes"] = "; ".join(notes)
     return entry
 
 
