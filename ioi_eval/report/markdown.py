@@ -27,6 +27,7 @@ _LACKING = {
     "refused": "not judged",
     "pending": "still to be judged",
 }
+LOWER_BOUND = "A `?` marks a lower bound, because of judge errors."
 _TOGETHER = "sum of best subtasks"
 _PROBLEM_HEAD = ("problem", "submissions", "best submission", f"{_TOGETHER}, all", f"{_TOGETHER}, 50", "verdicts")
 _GROUPS_LEGEND = (
@@ -150,7 +151,7 @@ def _problems(summary: Mapping[str, Any], level: str) -> str:
         return ""
     legend = (
         f"{_TOGETHER}: each subtask counts with the most points that one of the submissions has for it. The 50 are "
-        "chosen without knowledge of their scores. A `?` marks a lower bound, because of judge errors."
+        f"chosen without knowledge of their scores. {LOWER_BOUND}"
     )
     return f"{level} Problems\n\n{markdown_table(_PROBLEM_HEAD, rows)}\n\n{legend}"
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.report.frame import result_rows
-from ioi_eval.report.markdown import cell, markdown_table
+from ioi_eval.report.markdown import LOWER_BOUND, cell, markdown_table
 from ioi_eval.report.result_sets import summary_of
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of
 from ioi_eval.report.terminal import bounded, of_full_marks
@@ -78,7 +78,7 @@ def overview_page(results: Mapping[str, Path]) -> str:
     rows = [_overview_row(name, summary) for name, summary in summaries.items()]
     table = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *rows])
     legend = "contests: points of all submissions together, and of 50 a problem, without practice problems."
-    return f"# Overview\n\n{table}\n\n{legend}\n"
+    return f"# Overview\n\n{table}\n\n{legend} {LOWER_BOUND}\n"
 
 
 def _overview_row(name: str, summary: Mapping[str, Any]) -> list[str]:
@@ -108,6 +108,7 @@ def _page(problem: Mapping[str, Any], lines: list[tuple[float, list[str]]], comp
             f"# {problem['year']}: {cell(str(problem['problem']))}",
             "",
             *facts,
+            *(["", LOWER_BOUND] if any("?" in fact for fact in facts) else []),
             "",
             "## Submissions",
             "",

@@ -63,6 +63,7 @@ def test_several_data_sets_in_one_call(start: Start, write: Write, rows_here: No
     overview = (tmp_path / "results" / "reports" / "README.md").read_text()
     assert "| a | 2 | 2 | 0 | 0 | 2024: 100/100, 50: 100 | [a](a/README.md) |" in overview
     assert "| b | 1 | 1 | 0 | 0 | 2024: 0/100, 50: 0 | [b](b/README.md) |" in overview
+    assert "A `?` marks a lower bound" in overview
 
 
 def test_a_second_call_judges_only_new_rows(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:

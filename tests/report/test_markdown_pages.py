@@ -1,0 +1,23 @@
+"""The pages of `run-tests`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.cli.reporting import remake
+from ioi_eval.report.markdown_pages import write_pages
+from tests.small_results import contest_row, write_results
+
+
+@pytest.mark.parametrize(("score", "is_bound"), [(None, True), (0.0, False)])
+def test_points_that_a_judge_error_makes_a_bound_are_explained(
+    tmp_path: Path, score: float | None, is_bound: bool
+) -> None:
+    """The page of a problem says what the `?` beside its points means."""
+    results = write_results(tmp_path / "results", [contest_row("a", 0.5, 0.0), contest_row("b", score, 0.0)])
+    remake([results], None, "uuid")
+    page = write_pages(tmp_path / "pages", results, id_column="uuid")[1].read_text()
+    assert ("All submissions together: **25?/100**" in page) is is_bound
+    assert ("A `?` marks a lower bound" in page) is is_bound
