@@ -159,7 +159,7 @@ PURE = (
     ),
     *("sandbox/piston/wire.py", "sandbox/piston/literals.py"),
     *("sandbox/serve/request_body.py", "sandbox/serve/request.py"),
-    *("sandbox/piston/answer.py", "sandbox/piston/pool.py"),
+    *("sandbox/piston/answer.py", "sandbox/piston/client_clock.py", "sandbox/piston/pool.py"),
     *("sandbox/piston/endpoint_state.py", "sandbox/piston/job_end.py", "sandbox/piston/retries.py"),
 )
 IMPURE = frozenset(

@@ -19,8 +19,8 @@ once and in Piston's format, but with an answer that the client cannot use: `bro
 runner), `older` (the answer to another job), `lacking` (the runner's message that the box lacks something), `killing`
 (the runner was killed).
 
-`GET /stub` returns how many jobs were executed, by which package, and the maximum at once. It is not part of the
-protocol.
+`GET /stub` returns how many jobs were executed, by which package, the maximum at once, and how often the runtimes were
+listed. It is not part of the protocol.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ class Server:
         self.options = options
         self.slots = asyncio.Semaphore(options.slots)
         self.executed = 0
+        self.listed = 0
         self.started_by: Counter[str] = Counter()
         self.running = 0
         self.max_running = 0
@@ -86,6 +87,7 @@ class Server:
 
     async def get_runtimes(self, _: web.Request) -> web.Response:
         """The installed packages."""
+        self.listed += 1
         return web.json_response(self.runtimes)
 
     async def get_greeting(self, _: web.Request) -> web.Response:
@@ -112,9 +114,15 @@ class Server:
         return web.json_response({"language": name, "version": entry["version"]})
 
     async def get_counts(self, _: web.Request) -> web.Response:
-        """The numbers of executed jobs, in all and by package, and of jobs at once."""
-        counts = {"executed": self.executed, "started_by": self.started_by, "max_running": self.max_running}
-        return web.json_response(counts)
+        """What has happened so far."""
+        return web.json_response(
+            {
+                "executed": self.executed,
+                "started_by": self.started_by,
+                "max_running": self.max_running,
+                "listed": self.listed,
+            }
+        )
 
     async def execute(self, request: web.Request) -> web.Response:
         """Run a job."""

@@ -163,10 +163,10 @@ def test_request_ends_at_its_deadline_or_is_given_up() -> None:
         late = await posted(client, url, within_s=0.1)
         assert isinstance(late, AnswerLostError)
         assert late.end is JobEnd.TIMED_OUT
-        assert str(late) == f"{url}: no answer within 0 s, or to checks"
+        assert str(late) == f"{url}: no answer within 0.1 s"
         sending = Sending(Body(segments=(b"{}",), size=2, max_run_s=0.0), 60.0, client)
         sending.give_up()
-        with pytest.raises(AnswerLostError, match=r"no answer within 60 s"):
+        with pytest.raises(AnswerLostError, match="no answer, and none to checks"):
             await client.post(url, sending, max_bytes=1)
         task = asyncio.current_task()
         assert task is not None

@@ -124,6 +124,7 @@ class PistonCluster:
             prober,
             self._groups,
             self._pool,
+            time=self._client.time,
             start=self._start,
             list_failed=lambda reason: self._events.emit("endpoints_unreadable", message=reason),
         )
@@ -211,7 +212,7 @@ class PistonCluster:
         last: SandboxError | None = None
         request = self._pool.request(
             target.name,
-            self._loop.time(),
+            self._client.time(),
             is_alone=job.alone,
             is_only=target.is_only,
             last_endpoint=retries.tried[-1] if retries.tried else None,
@@ -225,7 +226,7 @@ class PistonCluster:
                 result = await self._attempt(endpoint, request, job, group, is_first=is_first)
                 end = end_of(result, job)
             finally:
-                self._pool.release(request, end, self._loop.time())
+                self._pool.release(request, end, self._client.time())
             if isinstance(result, Execution):
                 return result
             last = result
@@ -241,7 +242,7 @@ class PistonCluster:
                     raise exhausted(retries, result)
                 self._events.emit("job_retried", endpoint=endpoint, attempt=len(retries.tried), message=str(result))
                 await asyncio.sleep(backoff_s(retried, self._rng))
-            self._pool.retry(request, self._loop.time(), may_have_started=end.may_have_started)
+            self._pool.retry(request, self._client.time(), may_have_started=end.may_have_started)
 
     def _require_own_loop(self) -> None:
         """Refuse other threads and forked processes: in another event loop the connections and timers never end."""
@@ -341,7 +342,7 @@ class PistonCluster:
         """Call `Pool.tick` regularly, and check the endpoints that it returns."""
         while True:
             await asyncio.sleep(TICK_S)
-            for name in self._pool.tick(self._loop.time()):
+            for name in self._pool.tick(self._client.time()):
                 self._start(workers.check(name))
 
     def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:

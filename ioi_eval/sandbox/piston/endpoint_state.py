@@ -291,7 +291,7 @@ class EndpointState:
 
     def job_ended(self, end: JobEnd, now: float, rng: random.Random) -> None:
         """One of its jobs ended. If it is paused already, only an answer changes anything."""
-        if end is JobEnd.CANCELLED or end is JobEnd.CLIENT_LAGGED:
+        if end is JobEnd.CANCELLED:
             return
         if end is JobEnd.ANSWERED:
             self._heard_at, self._check_after_s, self._failing_since = now, CHECK_AFTER_S, None
@@ -306,22 +306,20 @@ class EndpointState:
         if self.availability is not Availability.PAUSED and not is_chance:
             self._pause(now, rng)
 
-    def check_ended(self, is_alive: bool | None, now: float, rng: random.Random) -> bool:
-        """A check ended; `is_alive` is `None` if it failed because this process was late, so that nothing is known.
+    def check_ended(self, is_alive: bool, now: float, rng: random.Random) -> bool:
+        """A check ended.
 
         Returns:
             Whether to abandon its jobs.
         """
         self.is_checked = False
-        if is_alive or (is_alive is None and self.in_service):
+        if is_alive:
             self._heard_at, self._failing_since = now, None
             self._check_after_s = min(self._check_after_s * 2, LONGEST_CHECK_AFTER_S)
             if self.availability is Availability.PAUSED:
                 self.availability = Availability.ON_TRIAL
             return False
         self._pause(now, rng)
-        if is_alive is None:
-            return False
         self._failing_since = now if self._failing_since is None else self._failing_since
         return now - self._failing_since >= ABANDON_AFTER_S
 

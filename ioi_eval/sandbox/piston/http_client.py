@@ -5,6 +5,8 @@ The only module of the client that uses aiohttp; it is imported when a cluster i
 Piston closes a connection that was idle for 5 s. We keep idle connections for less, but a request may still arrive just
 as the server closes. If a connection that was used before breaks within a second, before the headers of an answer, this
 is assumed: the request is sent once more, on another connection, and no failure is counted.
+
+All deadlines are measured on the client's clock (`client_clock.py`), which does not advance while this process is late.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import contextlib
 import errno
 import socket
 import weakref
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from types import TracebackType
 from typing import Self
 
@@ -27,6 +29,7 @@ from yarl import URL
 from ioi_eval.errors import SetupError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.sandbox.piston import answer
+from ioi_eval.sandbox.piston.client_clock import SWEEP_S, ClientClock
 from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.wire import Body
 
@@ -45,9 +48,6 @@ it answers checks, and only TCP keepalive shows that the old connections are los
 
 _STALE_S = 1.0  # a used connection that breaks sooner than this was closed while it was idle
 _CLOSED_S = 1.0  # an answer on a closed connection would have been read after this
-_SWEEP_S = 0.25
-_LAG_S = 0.25  # a sweep that starts this late shows that the event loop lags
-_LAGGING_FOR_S = 5.0  # for this long after that, timeouts say nothing about endpoints
 _GZIPPED = {"Content-Encoding": "gzip"}
 _PLAIN = "identity"  # without this word a server may compress its answers as it likes (RFC 9110, 12.5.3)
 
@@ -64,27 +64,52 @@ class AnswerTooLongError(Exception):
     """The answer is longer than the job allows."""
 
 
-class Sending(Payload):
-    """A job that is being sent: its deadline, and its body in segments; segments on disk are read piece by piece.
+class Wait:
+    """The wait for an answer.
+
+    Args:
+        within_s: how long the answer may take.
+        client: sends the request.
+
+    Attributes:
+        lost: why no answer is expected any more; `None` while one is.
+        timeout: ends the wait; set while there is one.
+    """
+
+    def __init__(self, within_s: float, client: HttpClient) -> None:
+        self.lost: AnswerLostError | None = None
+        self.timeout: asyncio.Timeout | None = None
+        self._client = client
+        self._within_s = within_s
+        self._deadline = client.time() + within_s
+
+    def end_if_lost(self, now: float) -> None:
+        """End the wait if its deadline has passed."""
+        if now >= self._deadline:
+            self.end(AnswerLostError(f"no answer within {self._within_s:g} s", JobEnd.TIMED_OUT))
+
+    def end(self, reason: AnswerLostError) -> None:
+        """End the wait: no answer is expected any more."""
+        if self.lost is None:
+            self.lost = reason
+            if self.timeout is not None and not self.timeout.expired():
+                self.timeout.reschedule(0.0)
+
+
+class Sending(Wait, Payload):
+    """A job that is being sent, and the wait for its answer. Segments of its body on disk are read piece by piece.
 
     Args:
         body: the body.
         within_s: how long the answer may take.
         client: its connections are used.
-
-    Attributes:
-        lost: why no answer is expected any more; `None` while one is.
-        timeout: ends the wait for the answer; set while there is one.
     """
 
     def __init__(self, body: Body, within_s: float, client: HttpClient) -> None:
-        super().__init__(body, content_type="application/json")
-        self.within_s = within_s
-        self.deadline = client.time() + within_s
-        self.lost: AnswerLostError | None = None
-        self.timeout: asyncio.Timeout | None = None
+        Wait.__init__(self, within_s, client)
+        Payload.__init__(self, body, content_type="application/json")
         self.on_used_connection = False
-        self._client = client
+        self.connecting_since: float | None = None
         self._transport: asyncio.WriteTransport | None = None
         self._closed_since: float | None = None
         self._is_connecting = False
@@ -110,34 +135,29 @@ class Sending(Payload):
             self._client.connecting.release()
 
     def give_up(self) -> None:
-        """Abort the request: no answer is expected any more."""
-        self._end(self.overdue())
-
-    def overdue(self) -> AnswerLostError:
-        """The error if its deadline has passed, or its endpoint fails checks."""
-        return AnswerLostError(f"no answer within {self.within_s:.0f} s, or to checks", JobEnd.TIMED_OUT)
+        """Abort the request, as its endpoint fails checks."""
+        self.end(AnswerLostError("no answer, and none to checks", JobEnd.TIMED_OUT))
 
     def end_if_lost(self, now: float) -> None:
-        """Abort the request if its connection has been closed for so long that its answer would have been read.
+        """End the wait at its deadline, if no connection is made, or if the connection has been closed for so long that
+        the answer would have been read.
 
         If a server sends more than an answer, aiohttp may close the connection and never tell the next request on it.
         """
+        super().end_if_lost(now)
+        if self.connecting_since is not None and now - self.connecting_since >= CONNECT_S:
+            self.end(AnswerLostError(f"no connection within {CONNECT_S:g} s", JobEnd.NOT_SERVED))
         if self._transport is None or not self._transport.is_closing():
             self._closed_since = None
         elif self._closed_since is None:
             self._closed_since = now
         elif now - self._closed_since >= _CLOSED_S:
-            self._end(AnswerLostError("the connection was closed before the end of the answer", JobEnd.BROKEN))
-
-    def _end(self, reason: AnswerLostError) -> None:
-        if self.lost is None:
-            self.lost = reason
-            if self.timeout is not None and not self.timeout.expired():
-                self.timeout.reschedule(self._client.time())
+            self.end(AnswerLostError("the connection was closed before the end of the answer", JobEnd.BROKEN))
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write all segments, waiting whenever the connection is full."""
         self.release_connecting()
+        self.connecting_since = None
         transport = self._transport = writer.transport
         self._closed_since = None
         if transport is not None:
@@ -162,20 +182,19 @@ class HttpClient:
         self._headers = {"Accept-Encoding": _PLAIN, **(headers or {})}
         self._logins: dict[URL, str] = {}
         self._session: aiohttp.ClientSession | None = None
-        self._under_way: set[Sending] = set()
-        self._sweep: asyncio.TimerHandle | None = None
-        self._lagging_until = 0.0
+        self._under_way: set[Wait] = set()
+        self._next_sweep: asyncio.TimerHandle | None = None
         self._open_until: dict[URL, list[float]] = {}
         self.used_connections: weakref.WeakSet[asyncio.WriteTransport] = weakref.WeakSet()
         self.connecting = asyncio.Semaphore(CONNECTING)
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        self.time = self._loop.time
-        self._sweep = self._loop.call_later(_SWEEP_S, self._end_lost_requests)
+        self._clock = ClientClock(self._loop.time())
+        self._next_sweep = self._loop.call_later(SWEEP_S, self._sweep)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_CONNECTION_S, ttl_dns_cache=300),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+            timeout=aiohttp.ClientTimeout(total=None),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
             auto_decompress=False,
@@ -186,8 +205,8 @@ class HttpClient:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._sweep is not None:
-            self._sweep.cancel()
+        if self._next_sweep is not None:
+            self._next_sweep.cancel()
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -209,11 +228,7 @@ class HttpClient:
             AnswerLostError: no answer within that time, or a longer one than Piston sends.
         """
         try:
-            async with asyncio.timeout(within_s):
-                return await self._exchange("GET", url, None, max_bytes=16 << 20)
-        except TimeoutError:
-            end = JobEnd.CLIENT_LAGGED if self.is_lagging() else JobEnd.TIMED_OUT
-            raise AnswerLostError(f"{url}: no answer within {within_s:g} s", end) from None
+            return await self._answer(url, Wait(within_s, self), self._exchange("GET", url, None, max_bytes=16 << 20))
         except AnswerTooLongError:
             raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
 
@@ -227,45 +242,50 @@ class HttpClient:
         """
         if sending.lost is not None:
             raise AnswerLostError(f"{url}: {sending.lost}", sending.lost.end)
-        self._under_way.add(sending)
-        open_until = self._open_until.setdefault(url, [])
-        started = self.time()
         try:
-            async with asyncio.timeout_at(sending.deadline) as sending.timeout:
-                if not open_until or open_until.pop() < started:  # no open connection is left
-                    await sending.wait_to_connect()
-                reply = await self._post(url, sending, started, max_bytes=max_bytes, gzipped=gzipped)
-        except TimeoutError:
-            lost = sending.lost or sending.overdue()
-            raise AnswerLostError(f"{url}: {lost}", lost.end) from None
+            reply = await self._answer(url, sending, self._post(url, sending, max_bytes=max_bytes, gzipped=gzipped))
         finally:
-            sending.timeout = None
             sending.release_connecting()
-            self._under_way.discard(sending)
-        open_until.append(self.time() + IDLE_CONNECTION_S)
+        self._open_until[url].append(self._loop.time() + IDLE_CONNECTION_S)
         return reply
 
-    async def _post(self, url: URL, sending: Sending, started: float, *, max_bytes: int, gzipped: bool) -> Reply:
+    async def _post(self, url: URL, sending: Sending, *, max_bytes: int, gzipped: bool) -> Reply:
+        open_until = self._open_until.setdefault(url, [])
+        if not open_until or open_until.pop() < self._loop.time():  # no open connection is left
+            await sending.wait_to_connect()
+        started = sending.connecting_since = self.time()
         try:
             return await self._exchange("POST", url, sending, max_bytes=max_bytes, gzipped=gzipped)
         except AnswerLostError as lost:
             is_stale = lost.before_answer and sending.on_used_connection and self.time() - started < _STALE_S
             if not is_stale:
                 raise
+        sending.connecting_since = self.time()
         return await self._exchange("POST", url, sending, max_bytes=max_bytes, gzipped=gzipped)
 
-    def is_lagging(self) -> bool:
-        """Whether this process was late in the last seconds, so that its timeouts say nothing about endpoints."""
-        return self.time() < self._lagging_until
+    async def _answer(self, url: URL, wait: Wait, exchange: Awaitable[Reply]) -> Reply:
+        """The answer, if the wait for it does not end before."""
+        self._under_way.add(wait)
+        try:
+            async with asyncio.timeout(None) as wait.timeout:
+                return await exchange
+        except TimeoutError:
+            assert wait.lost is not None, "only `Wait.end` ends the wait"
+            raise AnswerLostError(f"{url}: {wait.lost}", wait.lost.end) from None
+        finally:
+            wait.timeout = None
+            self._under_way.discard(wait)
 
-    def _end_lost_requests(self) -> None:
-        """End requests whose connections are closed, and note whether this process is late."""
-        now, due = self.time(), self._sweep.when() if self._sweep is not None else self.time()
-        if now - due > _LAG_S:
-            self._lagging_until = now + _LAGGING_FOR_S
-        self._sweep = self._loop.call_at(now + _SWEEP_S, self._end_lost_requests)
-        for sending in tuple(self._under_way):
-            sending.end_if_lost(now)
+    def time(self) -> float:
+        """The time on the client's clock."""
+        return self._clock.time(self._loop.time())
+
+    def _sweep(self) -> None:
+        """Let the clock advance, and end the waits for answers that are not expected any more."""
+        now = self._clock.sweep(self._loop.time())
+        self._next_sweep = self._loop.call_later(SWEEP_S, self._sweep)
+        for wait in tuple(self._under_way):
+            wait.end_if_lost(now)
 
     async def _exchange(
         self, method: str, url: URL, sending: Sending | None, *, max_bytes: int, gzipped: bool = False
@@ -289,16 +309,13 @@ class HttpClient:
                 if 300 <= response.status < 400 and "Location" in response.headers:
                     body = answer.redirection(response.headers["Location"])
                 return Reply(status=response.status, body=body)
-        except (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError, aiohttp.InvalidURL) as error:
+        except (aiohttp.ClientConnectorError, aiohttp.InvalidURL) as error:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
-            late = isinstance(error, TimeoutError) and self.is_lagging()
             message = str(error).replace(" ssl:default", "")  # which is in the message for plain http too
             if isinstance(error, aiohttp.ClientConnectorCertificateError):
                 message += f"; {answer.UNKNOWN_ISSUER}"
-            raise AnswerLostError(
-                f"{url}: no connection: {message}", JobEnd.CLIENT_LAGGED if late else JobEnd.NOT_SERVED
-            ) from error
+            raise AnswerLostError(f"{url}: no connection: {message}", JobEnd.NOT_SERVED) from error
         except (aiohttp.ClientError, ConnectionError) as error:
             message = str(error) or type(error).__name__
             raise AnswerLostError(f"{url}: {message}", JobEnd.BROKEN, before_answer=response is None) from error

@@ -18,13 +18,12 @@ class JobEnd(Enum):
     NOT_SERVED = auto()  # no connection, or this server cannot serve such jobs
     OVERLOADED = auto()  # the server says that it is too busy
     TIMED_OUT = auto()  # no answer within the job's deadline
-    CLIENT_LAGGED = auto()  # no connection in time, but because this process was late: nothing is known
     CANCELLED = auto()  # the caller gave up: nothing is known
 
     @property
     def may_have_started(self) -> bool:
         """Whether a server may have worked on the job."""
-        return self is not JobEnd.NOT_SERVED and self is not JobEnd.CLIENT_LAGGED
+        return self is not JobEnd.NOT_SERVED
 
 
 class AnswerLostError(TransportError):

@@ -107,8 +107,8 @@ class Pool:
             state.is_listed = False
             self._after_change(state, now)
 
-    def check_ended(self, name: str, is_alive: bool | None, now: float) -> None:
-        """A check of an endpoint ended; `is_alive` is `None` if it failed because this process was late."""
+    def check_ended(self, name: str, is_alive: bool, now: float) -> None:
+        """A check of an endpoint ended."""
         state = self._endpoints.get(name)
         if state is None or not state.is_checked:
             return

@@ -21,7 +21,6 @@ from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import Endpoint
 from ioi_eval.sandbox.piston.endpoints import Source, endpoints_now
-from ioi_eval.sandbox.piston.job_end import JobEnd
 from ioi_eval.sandbox.piston.pool import Pool
 from ioi_eval.sandbox.piston.wire import InstalledStarter, Runtime, Starter, without_problems
 
@@ -146,6 +145,7 @@ class WorkerList:
         prober: explores workers.
         groups: the workers in use.
         pool: gets the endpoints in service.
+        time: the pool's clock.
         start: starts a task that ends with the cluster.
         list_failed: called with the reason if the list of endpoints could not be read again.
 
@@ -160,6 +160,7 @@ class WorkerList:
         groups: WorkerGroups,
         pool: Pool,
         *,
+        time: Callable[[], float],
         start: StartTask,
         list_failed: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -170,7 +171,7 @@ class WorkerList:
         self._pool = pool
         self._start = start
         self._list_failed = list_failed
-        self._time = asyncio.get_running_loop().time
+        self._time = time
         self._exploring: dict[str, asyncio.Task[None]] = {}
         self._listed: frozenset[str] = frozenset()
 
@@ -238,7 +239,7 @@ class WorkerList:
     async def check(self, name: str) -> None:
         """Check for the pool whether an endpoint is alive, and whether it has changed."""
         worker = self._groups.workers.get(name)
-        is_alive: bool | None = False
+        is_alive = False
         if worker is not None:
             try:
                 runtimes = await self._prober.runtimes(worker.url)
@@ -248,8 +249,8 @@ class WorkerList:
                     self.unusable.pop(name, None)  # an exploration may have failed while its runtimes were different
                 elif await self._explore(worker.url):
                     return
-            except (SandboxError, SetupError) as error:
-                is_alive = None if getattr(error, "end", None) is JobEnd.CLIENT_LAGGED else False
+            except (SandboxError, SetupError):
+                is_alive = False
         self._pool.check_ended(name, is_alive, self._time())
 
     async def _explore_new(self, name: str, url: URL) -> None:

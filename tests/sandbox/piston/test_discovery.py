@@ -162,7 +162,8 @@ def test_an_endpoint_that_leaves_the_list_while_it_is_explored_is_not_used() -> 
             return [f"{url}/api/v2" for url in listed]
 
         groups, pool = WorkerGroups(1), Pool(patience_s=1.0, rng=random.Random(0))
-        known = WorkerList(endpoints, Slow(), groups, pool, start=asyncio.create_task)  # type: ignore[arg-type]
+        time = asyncio.get_running_loop().time
+        known = WorkerList(endpoints, Slow(), groups, pool, time=time, start=asyncio.create_task)  # type: ignore[arg-type]
         await known.refresh()
         await asyncio.sleep(0)
         listed.remove("http://a:2000")

@@ -96,8 +96,8 @@ class PoolMachine(RuleBasedStateMachine):
         self.entered(request)
 
     @precondition(lambda self: self.checks)
-    @rule(data=st.data(), is_alive=st.sampled_from([True, False, None]))
-    def check(self, data: st.DataObject, is_alive: bool | None) -> None:
+    @rule(data=st.data(), is_alive=st.booleans())
+    def check(self, data: st.DataObject, is_alive: bool) -> None:
         """A check ends."""
         name = data.draw(st.sampled_from(self.checks))
         self.checks.remove(name)
