@@ -18,7 +18,8 @@
         ├── StoppedError          the job ran longer than the sandbox allows
         ├── ExhaustedError        the job was sent as often as is allowed, without an answer
         └── RejectedError         the server will always refuse this request (the message quotes it)
-            └── UnservedError     this server lacks the runtime or the path; another may have it
+            └── UnservedError     this server cannot serve the request; another one may
+                └── UnknownRuntimeError   it lacks the package
 
 The result of a program is returned, never raised; what went wrong with us is raised, and never becomes a score. A
 `SandboxError` of a run job becomes JE in `engine/scheduling.py`; one of a compilation becomes JE in `scorer/` and, for
@@ -114,7 +115,11 @@ class RejectedError(SandboxError):
 
 
 class UnservedError(RejectedError):
-    """This server lacks the runtime or the path that was asked for. Another one may have it."""
+    """This server cannot serve the request. Another one may: it has the path, or can isolate programs."""
+
+
+class UnknownRuntimeError(UnservedError):
+    """This server lacks the package that was asked for, which may have been uninstalled meanwhile."""
 
 
 class LostDataError(UnavailableError):

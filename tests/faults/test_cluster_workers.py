@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 
 from ioi_eval.errors import (
@@ -18,7 +20,7 @@ from ioi_eval.errors import (
     UnavailableError,
 )
 from ioi_eval.events import Events
-from ioi_eval.model import Execution, StageLimits
+from ioi_eval.model import Execution, Retries, StageLimits
 from ioi_eval.sandbox.piston import endpoint_state, pool, workers
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.wire import Runtime
@@ -137,6 +139,37 @@ def test_a_worker_that_lost_a_package(start: Any) -> None:
         assert (await cluster.execute(echo("x"), cluster.targets()[1])).run.stdout == "x"
 
     with_cluster([*stays.urls, *changes.urls], use, patience_s=QUICK_S)
+
+
+def uninstall(url: str) -> None:
+    """Remove our package from a worker."""
+    httpx.request("DELETE", f"{url}/api/v2/packages", json={"language": "ioi_eval", "version": "1.0.0"})
+
+
+def test_our_package_is_uninstalled_during_a_run(start: Any) -> None:
+    """A job finds the only worker that still has it. If none has it, jobs fail with the reason and what to do."""
+    stub = start("stub_piston.py", "--count", "5", "--packages", "ioi_eval")
+
+    async def use(cluster: PistonCluster) -> None:
+        await until(lambda: cluster.busy() == (0, 5))
+        target, first = cluster.targets()[0], Retries()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(cluster.execute(replace(echo("y", delay_ms=2_000), retries=first), target))
+            await until(lambda: bool(first.tried))
+            keeps = first.tried[0].removesuffix("/api/v2")
+            for url in set(stub.urls) - {keeps}:
+                await asyncio.to_thread(uninstall, url)
+            answer = await cluster.execute(echo("x"), target)
+        assert answer.run.stdout == "x"
+        await asyncio.to_thread(uninstall, keeps)
+        for _ in range(2):
+            failure = await fails(cluster, echo("x"))
+            assert isinstance(failure, UnavailableError)
+            assert re.search(r"ioi_eval-1.0.0 runtime is unknown|none of these packages is installed", str(failure))
+            assert str(failure).endswith("`ioi-eval cluster install` installs our packages")
+        assert failure.__cause__ is None, "it was not sent any more"
+
+    with_cluster(stub.urls, use, patience_s=QUICK_S)
 
 
 def test_a_job_with_only_one_target_waits_for_it(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:

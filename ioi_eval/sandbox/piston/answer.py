@@ -26,6 +26,7 @@ from ioi_eval.errors import (
     SandboxError,
     TransientError,
     TransportError,
+    UnknownRuntimeError,
     UnservedError,
 )
 from ioi_eval.model import Execution, Job, JobKind, Stage
@@ -35,9 +36,14 @@ from ioi_eval.sandbox.piston.wire import Runtime
 UNKNOWN_ISSUER = "if it is the right server, set SSL_CERT_FILE to a file with its certificate, or its issuer's"
 """The advice for a certificate that cannot be verified."""
 
+INSTALL = "`ioi-eval cluster install` installs our packages"
+"""The advice for a worker without the package that a job needs."""
+
 _OVERLOAD = ("Resource temporarily unavailable", "EAGAIN", "queue is full")
 _CEILING = re.compile(r"^(\w+) cannot exceed the configured limit of (\d+)$")
+_UNKNOWN_RUNTIME = " runtime is unknown"
 _ADVICE = {
+    _UNKNOWN_RUNTIME: INSTALL,
     "PayloadTooLargeError": "raise its body limit",
     "requests must be of type application/json": "is a proxy in between?",
 }
@@ -189,7 +195,7 @@ def error_of(status: int, body: bytes) -> SandboxError:
     where = f"HTTP {status}: {message}"
     if status in {429, 503} or (status >= 500 and any(sign in message for sign in _OVERLOAD)):
         return OverloadError(where)
-    if status == 404 or (300 <= status < 400) or (status == 400 and message.endswith(" runtime is unknown")):
+    if status == 404 or 300 <= status < 400:
         return UnservedError(where)
     if status == 408 or status in {502, 504} or (status >= 500 and body and answer is None):
         return TransportError(where)
@@ -197,7 +203,8 @@ def error_of(status: int, body: bytes) -> SandboxError:
         return TransientError(where if body else f"HTTP {status}: the server could not start a process or make a box")
     if status >= 400:
         advice = next((advice for sign, advice in _ADVICE.items() if sign in message), None)
-        return RejectedError(f"{where}; {advice}" if advice else where)
+        kind = UnknownRuntimeError if message.endswith(_UNKNOWN_RUNTIME) else RejectedError
+        return kind(f"{where}; {advice}" if advice else where)
     return TransportError(f"an answer with {where}")
 
 

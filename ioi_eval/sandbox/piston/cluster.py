@@ -37,6 +37,8 @@ from ioi_eval.errors import (
     SetupError,
     TargetLostError,
     TransientError,
+    UnavailableError,
+    UnknownRuntimeError,
     UnservedError,
 )
 from ioi_eval.events import Events
@@ -66,7 +68,9 @@ _GC_THRESHOLDS = (20_000, 50, 100)
 client's CPU at Python's defaults (700, 10, 10), and found almost nothing."""
 
 _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
-_MAX_UNSERVED = 3  # a job is given up after this many servers could not serve it
+_MAX_UNSERVED = 3
+"""A job is given up after this many servers could not serve it. Those that lack the package do not count: they are
+explored, and leave the job's group."""
 
 
 class PistonCluster:
@@ -231,7 +235,7 @@ class PistonCluster:
                 return result
             last = result
             if isinstance(result, UnservedError):
-                unserved += 1
+                unserved += not isinstance(result, UnknownRuntimeError)
                 self._require_isolation(group, result)
             may_be_served = isinstance(result, UnservedError) and unserved < _MAX_UNSERVED
             if not may_be_served and not isinstance(result, TransientError):
@@ -266,9 +270,18 @@ class PistonCluster:
         if last is not None and isinstance(request.failure, ExhaustedError):
             raise exhausted(retries, last, why=f"{request.failure}; ")
         if request.failure is not None:
-            raise request.failure from last
+            raise self._with_reason(request.failure, last) from last
         assert request.last_endpoint is not None, "every slot belongs to an endpoint"
         return request.last_endpoint
+
+    def _with_reason(self, failure: SandboxError, last: SandboxError | None) -> SandboxError:
+        """The failure of a job that got no slot, with the reason why a worker is out of service, if it is known."""
+        reason = str(last) if last is not None else next(iter(self.unusable.values()), "")
+        return (
+            type(failure)(f"{failure}; at last: {reason}")
+            if reason and isinstance(failure, UnavailableError)
+            else failure
+        )
 
     async def _attempt(
         self, endpoint: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool

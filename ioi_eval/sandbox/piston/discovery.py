@@ -180,7 +180,9 @@ class Prober:
         ):  # of the best package: the faults of the others need not be fixed
             raise UnsuitableWorkerError(f"{url}: {reasons[0]}", errors[0].conditions, errors[0].worker)
         wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
-        raise SetupError(f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}"))
+        raise SetupError(
+            f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}; {answer.INSTALL}")
+        )
 
     async def _explore_package(self, url: URL, runtimes: tuple[Runtime, ...], installed: InstalledStarter) -> Worker:
         installed, report = await self._probe(url, installed)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from ioi_eval.errors import OverloadError, RejectedError, SandboxError, TransportError, UnservedError
+from ioi_eval.errors import (
+    OverloadError,
+    RejectedError,
+    SandboxError,
+    TransportError,
+    UnknownRuntimeError,
+    UnservedError,
+)
 from ioi_eval.model import Execution, Job, JobKind
 
 _LIMITS = frozenset({"TO", "OL", "EL"})  # the server's word that a stage reached a limit of its job
@@ -41,7 +48,12 @@ class AnswerLostError(TransportError):
         self.before_answer = before_answer
 
 
-_END = {UnservedError: JobEnd.NOT_SERVED, OverloadError: JobEnd.OVERLOADED, RejectedError: JobEnd.ANSWERED}
+_END = {
+    UnservedError: JobEnd.NOT_SERVED,
+    UnknownRuntimeError: JobEnd.NOT_SERVED,
+    OverloadError: JobEnd.OVERLOADED,
+    RejectedError: JobEnd.ANSWERED,
+}
 """What each kind of error means for the endpoint; any other error means `BROKEN`."""
 
 

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.errors import OverloadError, RejectedError, TransientError, TransportError, UnservedError
+from ioi_eval.errors import (
+    OverloadError,
+    RejectedError,
+    TransientError,
+    TransportError,
+    UnknownRuntimeError,
+    UnservedError,
+)
 from ioi_eval.sandbox.piston import answer
 
 STAGE: dict[str, Any] = {"stdout": "1\n", "stderr": "", "output": "1\n", "code": 0, "signal": None}
@@ -76,7 +83,7 @@ def test_compile_stage_may_be_null() -> None:
         (204, b"", TransportError),
         (301, b"", UnservedError),
         (404, HTML, UnservedError),
-        (400, b'{"message": "ioi_eval-* runtime is unknown"}', UnservedError),
+        (400, b'{"message": "ioi_eval-* runtime is unknown"}', UnknownRuntimeError),
         (400, b'{"message": "the word Resource temporarily unavailable in a refusal"}', RejectedError),
         (401, b'{"message": "whitelist only"}', RejectedError),
         (413, b'{"message": "body over 1 MB"}', RejectedError),

@@ -24,7 +24,7 @@ args | 0
 args_not_array | 0
 args_numbers | 0
 background_child_holds_stdout | 0
-bad_version_selector | UnservedError: HTTP 400: bash-not a version runtime is unknown
+bad_version_selector | UnknownRuntimeError: HTTP 400: bash-not a version runtime is unknown…
 base64_executable | 0
 base64_executable_no_chmod | 0
 base64_file | 0
@@ -235,8 +235,8 @@ timing_float | 0 = Unknown error
 tmp_isolation_read | 1 = Unknown error | 1/RE = Unknown error
 tmp_isolation_write | 0
 unknown_fields_ignored | 0
-unknown_language | UnservedError: HTTP 400: nolang-* runtime is unknown
-unknown_version | UnservedError: HTTP 400: bash-9.9.9 runtime is unknown
+unknown_language | UnknownRuntimeError: HTTP 400: nolang-* runtime is unknown…
+unknown_version | UnknownRuntimeError: HTTP 400: bash-9.9.9 runtime is unknown…
 ws_connect | websocket
 zombie_tree | 0
 """
