@@ -55,10 +55,10 @@ ATTACK(checker_prints_without_end) { print("many words"); }
 // expect: JE:checker
 ATTACK(checker_is_silent) { print("silent"); }
 
-// attack: checker_drowns
+// attack: checker_keeps_its_output
 // tries: to have the checker keep its largest output in memory, many times over
 // expect: JE:checker
-ATTACK(checker_drowns) {
+ATTACK(checker_keeps_its_output) {
     dprintf(1, "recurse\n");
     static char bytes[65536];
     memset(bytes, 'x', sizeof bytes);

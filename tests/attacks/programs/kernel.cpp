@@ -293,11 +293,11 @@ ATTACK(capabilities) {
     held();
 }
 
-// attack: undo_the_leash
-// tries: to undo what the judge set for it: parent-death signal, dumpable, subreaper, timer slack
+// attack: undo_process_settings
+// tries: to change what the judge has set for its process by prctl: parent-death signal, dumpable, subreaper, tracer
 // expect: WA
 // attempted: prctl
-ATTACK(undo_the_leash) {
+ATTACK(undo_process_settings) {
     if (prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0) == 0) got("PR_SET_PDEATHSIG");
     if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0) got("PR_SET_DUMPABLE");
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0) got("PR_SET_CHILD_SUBREAPER");

@@ -75,10 +75,10 @@ ATTACK(manager_waits) {
     for (;;) pause();
 }
 
-// attack: deaf_to_the_manager
+// attack: never_reads_from_the_manager
 // tries: not to read, so that the manager blocks
 // expect: TLE
-ATTACK(deaf_to_the_manager) {
+ATTACK(never_reads_from_the_manager) {
     dprintf(1, "write\n");
     for (;;) pause();
 }

@@ -66,10 +66,10 @@ ATTACK(find_memory) {
     held();
 }
 
-// attack: leave_standing
-// tries: to leave a changed standing: name, limits, mask, directory, timer slack
+// attack: leave_process_settings
+// tries: to leave changed settings: its name, limits and file mask, an ignored signal, flags of its descriptors
 // expect: WA
-ATTACK(leave_standing) {
+ATTACK(leave_process_settings) {
     prctl(PR_SET_NAME, "left", 0, 0, 0);
     umask(0123);
     const rlimit few = {100, 100};
@@ -83,10 +83,10 @@ ATTACK(leave_standing) {
     held("left it");
 }
 
-// attack: find_standing
-// tries: to find that changed standing in the next test
+// attack: find_process_settings
+// tries: to find these settings in the next test
 // expect: WA
-ATTACK(find_standing) {
+ATTACK(find_process_settings) {
     char name[16] = "";
     prctl(PR_GET_NAME, name, 0, 0, 0);
     if (strcmp(name, "left") == 0) got("its name");

@@ -372,10 +372,10 @@ ATTACK(whisper_by_futex) {
     answer(-1);
 }
 
-// attack: whisper_by_last_wish
+// attack: whisper_by_robust_futex
 // tries: to have the kernel wake the other at its own end, as for a lock that it held, on a page that both have mapped
 // expect: WA TLE
-ATTACK(whisper_by_last_wish) {
+ATTACK(whisper_by_robust_futex) {
     const Part part;
     void *page = MAP_FAILED;
     for (const char *path : {"/usr/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2"}) {
