@@ -230,7 +230,7 @@ void print_end(const Lines& lines, Isolation isolation) {
   print(line.take() + "\n");
 }
 
-// Adds the files that the job takes from a problem's package. If not all are there, the client must send those, and nothing is run.
+// Adds the files that the job takes from a problem's package. If one is missing, nothing is run, and the client must send it.
 void add_stored(JobFiles& files, const std::string& package) {
   std::string refusals = files.add_stored(package);
   if (refusals.empty()) return;

@@ -112,7 +112,7 @@ class PrecompiledHeaders:
         return await self._artifacts.ensure(key, build, instead_of=_KEYS)
 
     def note_program(self, *, counts: bool) -> None:
-        """Count a program that was compiled with a header; `counts`: else it is compiled again without it."""
+        """Count a program that was compiled with a header; `counts`: whether that result is used."""
         self._programs[counts] += 1
 
     def notes(self) -> list[str]:

@@ -91,7 +91,7 @@ class HuffmanCode {
  private:
   static constexpr int kMostBits = 15;
 
-  // The first bit of a word is its highest, and the lowest of those that are read.
+  // RFC 1951 packs a code's words from their highest bit on, and bits are read from the lowest on. So a word is reversed.
   void add(unsigned symbol, int length, unsigned word) {
     unsigned reversed = 0;
     for (int bit = 0; bit < length; bit++) reversed |= (word >> bit & 1) << (length - 1 - bit);

@@ -7,8 +7,8 @@
 
 namespace runner {
 
-// Each judge program runs in a directory with links to its descriptors. A program that has ended and left its directory as it was
-// leaves it to the next one that needs the same links: on a disk, a directory with four links takes 0.1 ms to make and to remove.
+// Each judge program runs in a directory with links to its descriptors. If a program did not change its directory, the next one
+// with the same links gets it, because on a disk a directory with four links takes 0.1 ms to make and to remove.
 // No contestant can change it: under full isolation it is outside of the contestant's root, else Landlock refuses.
 class JudgeDirectories {
  public:

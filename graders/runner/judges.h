@@ -179,9 +179,8 @@ class Judge {
 
   const char* name() const { return name_of(who_); }
 
-  // The most bytes that it may write to a file. Its stdout and stderr are memory, which no other limit counts. A checker
-  // in a loop would fill the memory: for example one that reads numbers until the end of the output, and prints a message for each
-  // wrong one, if a word is not a number.
+  // The most bytes that it may write to a file. Its stdout and stderr are memory, which no other limit counts: a checker that
+  // prints in an endless loop would fill it. Some do, because reading a number fails again and again at a word that is none.
   int64_t max_written() const { return job_.plan.output_bytes + kFileSlackBytes; }
 
   Job& job_;

@@ -201,7 +201,7 @@ inline void put_step_fifo(const Job& job, ProcessDirectories& directories, long 
   if (link(job.directories[0].fifo_out.c_str(), directories.fifo_in.c_str()) != 0) system_fault("link a fifo");
 }
 
-// Whether the FIFOs are in the contestant's root directory. What is opened for it before its start, it does not see.
+// Whether the FIFOs are in the contestant's root directory. FIFOs that are opened for it before its start are outside.
 inline bool fifos_are_inside(const Job& job) { return job.full() && job.plan.shows_fifos(); }
 
 // Two FIFOs, from the manager to the process and back.

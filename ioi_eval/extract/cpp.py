@@ -56,7 +56,7 @@ def fix_includes(code: str, header_name: str | None) -> tuple[str, bool]:
         header_name: the problem's own header; `None` if it has none.
 
     Returns:
-        The code, and whether it was changed. Only empty code is not.
+        The code, and whether it was changed: always, unless it is empty.
 
     Source: the reference with `--add_includes`. It always adds `bits/stdc++.h`; `<id>.h` unless exactly that directive
     is there (also for problems without such a header, where we do not); `using namespace std` unless it or any `std::`

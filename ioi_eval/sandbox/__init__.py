@@ -38,8 +38,8 @@ class Target:
         toolchain: the compiler there; part of every artifact's key.
         slots: how many jobs it executes at once; 0 while no worker serves it.
         isolation: the isolation that each of its workers is known to give; the answer to a job may report more.
-        outer_filter: whether it already runs under another system call filter (a container's). Programs whose calls it
-            refuses end as elsewhere, but no result names the call.
+        outer_filter: whether it already runs under another system call filter (a container's). A call that this filter
+            refuses ends a program as elsewhere, but no result names the call.
         has_own_scripts: for `classic`: the `compile` and `run` scripts of the worker judge, and jobs have none.
         max_output_bytes: how much stdout one job may return.
         max_wall_ms: the longest run stage it allows; `None` for no bound.

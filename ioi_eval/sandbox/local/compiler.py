@@ -41,8 +41,8 @@ def detect(command: str) -> Toolchain:
 def _added_headers(toolchain: Toolchain) -> str:
     """A hash of the files in `/usr/local/include` that the compiler may read; empty if there are none.
 
-    The compiler's version says nothing about them, and a program may compile, or a checker be right, with some of them
-    only. Files that this user may not read are left out: a program that includes one does not compile.
+    Whether a program compiles may depend on them, and the compiler's version does not. Files that this user may not
+    read are left out: a program that includes one does not compile.
 
     Raises:
         SetupError: one was changed meanwhile.
