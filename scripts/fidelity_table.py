@@ -357,7 +357,8 @@ _INTRODUCTION = """\
 This page compares our verdicts for official solutions, judged on every test, with those that their authors state. TPS
 and Kattis packages state a verdict for each subtask, CMS exports a label for the whole solution, Library Checker a
 verdict, and the Italian format which solution is the model, and for some solutions the result in each subtask.
-`docs/validation.md` says which verdict agrees with which label. The packages are not part of this project. This file is generated:
+`docs/validation.md` says which verdict agrees with which label. The packages are not part of this project. This file
+is generated:
 
     ioi-eval import cms PACKAGE… --year 2024 --out 2024        (import tps TASK…, import kattis PACKAGE… likewise)
     ioi-eval validate 2024/solutions.jsonl --problems 2024/problems.jsonl --tests 2024/tests.jsonl --out found/2024
