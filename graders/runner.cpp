@@ -267,6 +267,7 @@ void run_job(const Options& options, Lines& lines) {
 void run(const Options& options, Lines& lines) {
   if (options.mode == "--version") return print(format("ioi-eval-runner %d\n", kVersion));
   die_with_parent();
+  umask(022);  // a stricter one would make directories that even their owner cannot enter
   signal(SIGPIPE, SIG_IGN);
   signal(SIGCHLD, SIG_DFL);  // a parent may ignore it, and then the kernel would not tell us how our children end
   raise_descriptor_limit();

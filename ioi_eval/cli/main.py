@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import logging
+import os
 import re
 import signal
 import sys
@@ -170,8 +171,18 @@ def _show_warning(message: Warning | str, category: type[Warning], *where: Any, 
         _show_other_warning(message, category, *where, **more)
 
 
+def _open_closed_streams() -> None:
+    """Open the standard streams that are closed. Otherwise files of ours get their numbers, and messages their bytes."""
+    for fd, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the lowest free number
+            setattr(sys, name, open(fd, mode, closefd=False))  # noqa: SIM115 - open as long as the process
+
+
 def main() -> None:
     """Run the installed command. Text that a terminal cannot show (a file name that is not UTF-8) is escaped."""
+    _open_closed_streams()
+    os.umask(os.umask(0) & 0o077)  # with one that denies its owner files, we could not use what we make
     gc.set_threshold(*_COLLECT)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent that ignores it would cost us all exit codes of children
     logging.getLogger(_RETRIES).setLevel(logging.ERROR)

@@ -81,10 +81,19 @@ def test_every_command_refuses_a_low_stack_limit(under: Under, tmp_path: Path, c
     assert not (tmp_path / "out").exists()
 
 
-def test_a_parent_that_ignores_the_end_of_children(under: Under) -> None:
-    """A process inherits that SIGCHLD is ignored. The command still learns how compilers and boxes ended."""
-    ended = under({}, *SCORE, command=("env", "--ignore-signal=CHLD", *COMMAND))
+@pytest.mark.parametrize("start", ["env --ignore-signal=CHLD", "umask 0777; exec"])
+def test_what_a_parent_passes_on(under: Under, start: str) -> None:
+    """If SIGCHLD is ignored, the command still learns how compilers and boxes ended; it can use files that it makes."""
+    ended = under({}, *SCORE, command=("sh", "-c", f'{start} "$@"', "sh", *COMMAND))
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-"])
+def test_closed_streams(under: Under, tmp_path: Path, closed: str) -> None:
+    """Without standard streams, as some daemons start programs, everything is judged. It ended with code 1, in silence."""
+    ended = under({}, *SCORE, command=("sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND))
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert json.loads((tmp_path / "out" / "results.jsonl").read_text())["verdict"] == "AC"
 
 
 @pytest.mark.parametrize(

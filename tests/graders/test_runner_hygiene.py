@@ -52,13 +52,13 @@ def test_few_descriptors_are_enough(plain_box: Box, program: Callable[..., Path]
 
 
 @pytest.mark.parametrize("name", ["dir-full", "dir-reduced"])
-def test_ended_children_that_the_parent_ignores(
+def test_what_a_parent_passes_on(
     boxes: Callable[[str], Box], program: Callable[..., Path], built: Path, name: str
 ) -> None:
-    """A runner that inherits an ignored SIGCHLD still learns how its children end, and gives the same isolation."""
+    """A runner that inherits an ignored SIGCHLD, and a umask that denies everything, judges and isolates as usual."""
     box = boxes(name)
     script = built / f"ignores-children-{name}"
-    script.write_text(f'#!/bin/sh\nexec env --ignore-signal=CHLD {box.runner} "$@"\n')
+    script.write_text(f'#!/bin/sh\numask 0777\nexec env --ignore-signal=CHLD {box.runner} "$@"\n')
     script.chmod(0o755)
     answer = run_batch(replace(box, runner=script), program("contestant"), "sum 1", "exit 1")
     assert answer.verdicts == ["AC", "RE"]
