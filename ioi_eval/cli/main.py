@@ -172,7 +172,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *where: Any, 
 
 
 def _open_closed_streams() -> None:
-    """Open the standard streams that are closed. Otherwise files of ours get their numbers, and messages their bytes."""
+    """Open the standard streams that are closed. Otherwise our files get their numbers, and our messages."""
     for fd, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the lowest free number

@@ -90,7 +90,7 @@ def test_what_a_parent_passes_on(under: Under, start: str) -> None:
 
 @pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-"])
 def test_closed_streams(under: Under, tmp_path: Path, closed: str) -> None:
-    """Without standard streams, as some daemons start programs, everything is judged. It ended with code 1, in silence."""
+    """Without standard streams, as some daemons start programs, everything is judged as usual."""
     ended = under({}, *SCORE, command=("sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND))
     assert (ended.returncode, ended.stderr) == (0, "")
     assert json.loads((tmp_path / "out" / "results.jsonl").read_text())["verdict"] == "AC"

@@ -89,7 +89,7 @@ def test_a_fault_leaves_nothing(
 def test_a_reader_that_has_gone_leaves_nothing(
     boxes: Callable[[str], Box], program: Callable[..., Path], built: Path
 ) -> None:
-    """A runner that can print no line removes its files, as those of a judge program that it keeps for the next test."""
+    """A runner that can print no line removes its files, also those that it keeps for the next test's checker."""
     box = boxes("dir-reduced")
     script = built / "without-a-reader"
     script.write_text(f'#!/bin/sh\n{box.runner} "$@" > /dev/full\nexit $?\n')

@@ -98,21 +98,10 @@ def test_inherited_signals_do_not_reach_scripts(boxes: Boxes, tmp_path: Path) ->
     """
     program = tmp_path / "stages"
     subprocess.run(["g++", "-std=c++17", "-o", program, STAGES], check=True)
-    box = [
-        "unshare",
-        "--user",
-        "--map-root-user",
-        "--pid",
-        "--fork",
-        "--mount-proc",
-        "env",
-        "--ignore-signal",
-        "--block-signal",
-    ]
-    for command, ending in (
-        ("exit 3", {"code": 3, "signal": 0}),
-        ("kill -TERM $$; sleep 60", {"code": 0, "signal": 15}),
-    ):
+    box = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    box += ["env", "--ignore-signal", "--block-signal"]
+    endings = {"exit 3": {"code": 3, "signal": 0}, "kill -TERM $$; sleep 60": {"code": 0, "signal": 15}}
+    for command, ending in endings.items():
         words = ["run", "60000", "60000", str(1 << 30), "1000", "-1", "3", "bash", "-c", command]
         done = subprocess.run([*box, program, *words], capture_output=True, timeout=120, check=True)
         ended = orjson.loads(done.stdout.splitlines()[0])
