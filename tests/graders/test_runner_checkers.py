@@ -135,6 +135,9 @@ TESTLIB = {
     "testlib 7\npoints 40": ("JE", "score", "points 40"),
     "testlib 7\npoints_info=3": ("JE", "score", "points_info=3"),
     "testlib 7\n": ("JE", "score", ""),
+    "testlib 7\nread 3 numbers|points 0.75 many": ("PA", "0.75", "read 3 numbers"),
+    "testlib 7\npoints 1 of an author's own|points 0.5 few": ("PA", "0.5", "points 1 of an author's own"),
+    "testlib 0\nread 3 numbers|partially correct (40) few": ("JE", "score", ""),
 }
 
 
@@ -146,6 +149,28 @@ def test_testlib_exit_codes(plain_box: Box, program: Callable[..., Path]) -> Non
             assert (entry["verdict"], entry["fault"]) == expected[:2], output
         else:
             assert (entry["verdict"], entry["score"], entry["message"]) == expected, output
+
+
+IN_POINTS = {
+    "testlib 0\nok fine": ("1", "1", "1"),
+    "testlib 1\nwrong answer": ("0", "0", "0"),
+    "testlib 7\npoints 20 all": ("1", "1", "1"),
+    "testlib 7\npoints 5 a quarter": ("0.25", "1", "0"),
+    "testlib 7\npoints 20.5 too many": (None, "1", None),
+}
+"""The scores of tests with 20 points, of tests whose points do not count, and of tests with all 20 points or none."""
+
+
+def test_testlib_points_of_a_full_score(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Points are parts of the test's full score, and an accepted output has all of it."""
+    for place, scoring in enumerate(("full=20", "full=0", "full=20 steps=1")):
+        outputs = {f"{number}.in": f"print 1\n{output}".encode() for number, output in enumerate(IN_POINTS)}
+        tests = [f"test id={number} input={number}.in answer=ans {scoring}" for number in range(len(IN_POINTS))]
+        checker = line("checker", protocol="testlib", file="checker", **JUDGE)
+        files: Files = {"program": program("contestant"), "checker": program("checker"), "ans": b"answer\n", **outputs}
+        lines = plain_box.run(batch_plan(tests, checker=checker), files).lines
+        seen = {output: entry["score"] for output, entry in zip(IN_POINTS, lines, strict=True)}
+        assert seen == {output: expected[place] for output, expected in IN_POINTS.items()}
 
 
 KATTIS = {
@@ -388,7 +413,7 @@ LEFT = {
 
 
 def lines_of_validators(box: Box, program: Callable[..., Path], *commands: str) -> list[dict[str, Any]]:
-    """The lines of tests whose validators run these commands in their feedback directory, and accept the output."""
+    """The lines of tests whose validators accept after running these commands in their feedback directory."""
     answer = run_batch(
         box,
         program("contestant"),
@@ -401,10 +426,12 @@ def lines_of_validators(box: Box, program: Callable[..., Path], *commands: str) 
 
 
 def test_what_a_validator_leaves_is_its_own_failure(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A link, a directory or a FIFO in place of a file that the runner reads makes this test JE, and no other."""
-    lines = lines_of_validators(plain_box, program, *LEFT, "true")
+    """A link, a directory or a FIFO in place of a file that counts makes this test JE, and no other. The score of an
+    output that is rejected does not count.
+    """
+    lines = lines_of_validators(plain_box, program, *LEFT, "true", "mkdir score.txt; exit 43")
     judged = [(entry["verdict"], entry.get("program"), entry.get("explanation")) for entry in lines]
-    assert judged == [*(("JE", "checker", why) for why in LEFT.values()), ("AC", None, None)]
+    assert judged == [*(("JE", "checker", why) for why in LEFT.values()), ("AC", None, None), ("WA", None, None)]
 
 
 def test_an_unreadable_file_of_a_validator_is_its_own_failure(

@@ -133,7 +133,7 @@ def test_refused_landlock_rules_are_our_failure(boxes: Callable[[str], Box], pro
 def test_a_refused_landlock_ruleset_is_our_failure(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
     """If the kernel makes no ruleset, as without memory, a warm interpreter forks no program that nothing confines."""
     box = boxes("fds-reduced-user")
-    refusing = (str(program("filtered")), "444:2", "--")  # landlock_create_ruleset without the flag VERSION
+    refusing = (str(program("filtered")), "444:2", "--")  # landlock_create_ruleset, but not its question for the ABI
     filtered = FilteredBox(**{each.name: getattr(box, each.name) for each in fields(Box)}, prefix=refusing)
     answer = filtered.run(warm_plan(DIES, tests=1), FILES)
     assert answer.last.get("fault") == "system"
