@@ -129,6 +129,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             data.root.secret[0].groups if data.root.secret else (),
             kind,
             one_group_suffices=one_group_suffices,
+            no_points_suffice=kind.custom_score or (data.by_points and _accepts_nothing(data.root)),
         ),
         test_columns=test_columns(
             data.root,
@@ -276,6 +277,16 @@ def _is_scored_if_all_accepted(root: TestGroup) -> bool:
 def _accepts_in_part(root: TestGroup) -> bool:
     """Whether a submission is accepted if one of the groups is, or in any case."""
     return any(_ACCEPTED_IN_PART & set(group.flags) for group in _outer(root))
+
+
+def _accepts_nothing(root: TestGroup) -> bool:
+    """Whether a submission can be accepted that fails each group of secret tests: always, or if it passes the samples.
+
+    Source: Kattis problem package format (legacy), "Graders".
+    """
+    has_samples = any(group.name == "sample" and group.all_tests for group in root.groups)
+    by_samples = has_samples and "accept_if_any_accepted" in root.flags and "ignore_sample" not in root.flags
+    return by_samples or any("always_accept" in group.flags for group in _outer(root))
 
 
 def _outer(root: TestGroup) -> list[TestGroup]:

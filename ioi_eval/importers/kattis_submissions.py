@@ -61,6 +61,7 @@ def read_submissions(
     kind: KattisKind,
     *,
     one_group_suffices: bool,
+    no_points_suffice: bool,
 ) -> list[PackageSolution]:
     """The submissions in supported languages, with what is stated about them.
 
@@ -71,11 +72,14 @@ def read_submissions(
         kind: how submissions are judged. In a scoring problem the verdict of the whole is not that of each group, and
             if the validator gives scores, an accepted output may still get less than full marks.
         one_group_suffices: whether a submission is accepted if one group is.
+        no_points_suffice: whether a submission can be accepted without any points.
 
     Raises:
         InputError: a statement in a source is not valid.
     """
-    read = _Submissions(package, subtasks, groups, kind, one_group_suffices=one_group_suffices)
+    read = _Submissions(
+        package, subtasks, groups, kind, one_group_suffices=one_group_suffices, no_points_suffice=no_points_suffice
+    )
     solutions = (read.solution(path, files) for path, files in _programs(package))
     return [solution for solution in solutions if solution is not None]
 
@@ -91,12 +95,14 @@ class _Submissions:
         kind: KattisKind,
         *,
         one_group_suffices: bool,
+        no_points_suffice: bool,
     ) -> None:
         self.package, self.subtasks, self.kind = package, subtasks, kind
         self.groups = {group.path.removeprefix("data/"): group for group in groups}
         self.has_grader = has_cpp_grader(package)
         self.beside_python = () if self.has_grader else included_python(package)
         self.expectations = None if kind.legacy else Expectations(package, [*self.groups])
+        self.least_accepted = 0.0 if no_points_suffice else _LEAST_POINTS
         # `accepted` may then have submissions that get points in one group only
         self.accepted_in_part = one_group_suffices and not package.names(f"{_FOLDER}/partially_accepted")
 
@@ -121,7 +127,7 @@ class _Submissions:
             path, files = self._entry_point_first(files, program, stated.entry_point)
         total = stated.score
         if self.kind.scoring and folder == "partially_accepted" and total is None:
-            total = (_LEAST_POINTS, sum(subtask.points for subtask in self.subtasks) - _LEAST_POINTS)
+            total = (self.least_accepted, sum(subtask.points for subtask in self.subtasks) - _LEAST_POINTS)
         expected, by_subtask = self._expected_verdicts(path, text, stated, is_accepted=folder == "accepted")
         if self.accepted_in_part and expected == MODEL_SOLUTION and not _GRADES.search(text) and total is None:
             expected, by_subtask = None, {}

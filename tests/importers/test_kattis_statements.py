@@ -181,6 +181,23 @@ def test_partly_accepted_is_neither_all_nor_nothing(tmp_path: Path) -> None:
     assert found["partially_accepted/points.cpp"][2] == 30
 
 
+@pytest.mark.parametrize(
+    ("flags", "least"),
+    [
+        ({"data/secret/testdata.yaml": "grader_flags: always_accept\n"}, 0),
+        ({"data/testdata.yaml": "grader_flags: accept_if_any_accepted\n"}, 0),
+        ({"data/testdata.yaml": "grader_flags: accept_if_any_accepted ignore_sample\n"}, 1e-6),
+        ({"data/secret/testdata.yaml": "grader_flags: accept_if_any_accepted\n"}, 1e-6),
+    ],
+)
+def test_partly_accepted_without_points(tmp_path: Path, flags: dict[str, str], least: float) -> None:
+    """The format requires that the submission is accepted. Some packages accept one that has no points."""
+    files = {"submissions/partially_accepted/some.cpp": "int main() {}\n"}
+    total = stated(read(tmp_path, SCORING, **files, **flags))["partially_accepted/some.cpp"][2]
+    assert isinstance(total, tuple)
+    assert total[0] == least
+
+
 def test_accepted_can_mean_one_group(tmp_path: Path) -> None:
     """In an old package with this flag and without a folder for partially accepted submissions."""
     any_group = {"data/secret/testdata.yaml": "grader_flags: accept_if_any_accepted\n"}
