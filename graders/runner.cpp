@@ -77,7 +77,7 @@
 // compiles alone; boxes get them as one file. From the bottom up:
 // - kernel, texts and numbers: system, rules, numbers, verdicts, json, lines, descriptors, messages, protocols
 // - comparing outputs: decimal, reader, white_diff, default_validator, comparators
-// - the plan: plan_lines, scores, plan, inflate, job_files, plan_reader
+// - the plan: plan_lines, scores, plan, inflate, job_files, plan_reader, precompiled_headers
 // - confinement: system_calls, decisions, seccomp, landlock, pid_namespaces, capabilities
 // - processes: processes, hidden_calls, proc_files, directories, judge_directories, job, process_directories
 // - contestants: contestants, permissions, launch, refusals, warm_interpreter

@@ -1,6 +1,7 @@
-"""Precompiled headers of this machine: when one is built and where it is stored (`jobs/recipes.py` says how).
+"""Precompiled headers: which programs use one; on this machine, when one is built and where it is stored.
 
-Workers do not use them, because each would have to be sent 100 MB. A header is built once for each standard, when the
+Workers have built theirs when they installed our package (`piston/packages/`); `jobs/recipes.py` says how both are
+used. On this machine a header is built once for each standard, when the
 fifth program of a run asks for it, and is stored in the cache for later runs. Its key includes the state of all files
 in the directories that the compiler reads, so it is built again after an upgrade of the system. When one is built,
 headers that were not used for two weeks are deleted. A machine with little memory or disk has none. If one cannot be
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import shutil
 import tempfile
 from collections import Counter
@@ -20,7 +22,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cache_directory import LEAST_FREE_BYTES
 from ioi_eval.config import MIB, Policy
 from ioi_eval.errors import LostDataError, SandboxError, SetupError, TransientError, UnavailableError
-from ioi_eval.jobs.recipes import header_recipe
+from ioi_eval.jobs.recipes import Recipe, header_recipe, with_header, with_workers_header
 from ioi_eval.model import Blob, Isolation
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
@@ -55,12 +57,27 @@ class PrecompiledHeaders:
         limits = replace(policy.compile, file_bytes=max(policy.compile.file_bytes, _MAX_BYTES))
         self._builder = Builder(sandbox, artifacts, replace(policy, compile=limits))
         self._artifacts = artifacts
+        self._directory = f".{secrets.token_hex(16)}"  # in boxes
         self._asked: Counter[str] = Counter()
         self._built: set[str] = set()
         self._given_up: set[str] = set()
         self._programs: Counter[bool] = Counter()  # compiled with a header, by whether that result counts
+        self._without = 0  # programs for which a worker had no header
         self._state = ""  # of the system's header files, at the first request
         self._stating = TaskLock()
+
+    async def recipe(self, recipe: Recipe, target: Target, std: str) -> Recipe | None:
+        """The recipe of a program that begins with the header, with a precompiled one; `None` if it cannot use one.
+
+        A worker may lack the header: then its steps say so, and are those of a compilation without it.
+
+        Raises:
+            UnavailableError: no target is in service.
+        """
+        if target.is_remote:
+            return with_workers_header(recipe, std, self._directory) if can_precompile(target.toolchain) else None
+        header = await self.header(target, std)
+        return None if header is None else with_header(recipe, header, self._directory)
 
     async def header(self, target: Target, std: str) -> Blob | None:
         """The precompiled header for programs of a standard; `None` if they are compiled without it.
@@ -115,10 +132,15 @@ class PrecompiledHeaders:
         """Count a program that was compiled with a header; `counts`: whether that result is used."""
         self._programs[counts] += 1
 
+    def note_without(self) -> None:
+        """Count a program for which a worker had no header."""
+        self._without += 1
+
     def notes(self) -> list[str]:
-        """For how many programs the precompiled header was used, as a sentence; empty if it was not tried."""
+        """For how many programs the precompiled header was used, as a sentence; empty if there was none."""
         used, tried = self._programs[True], self._programs.total()
-        note = f"the precompiled <bits/stdc++.h> was used for {used} of {tried} programs that begin with it"
+        total = tried + self._without
+        note = f"the precompiled <bits/stdc++.h> was used for {used} of {total} programs that begin with it"
         return [note] if tried else []
 
     def give_up(self, std: str) -> None:

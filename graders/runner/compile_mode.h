@@ -11,6 +11,7 @@
 #include "numbers.h"
 #include "pid_namespaces.h"
 #include "plan.h"
+#include "precompiled_headers.h"
 #include "proc_files.h"
 #include "process_directories.h"
 #include "processes.h"
@@ -33,7 +34,8 @@ inline void print_artifact(Lines& lines, const std::string& name, int fd) {
 class Compilation {
  public:
   Compilation(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines)
-      : plan_(plan), machine_(machine), files_(files), lines_(lines) {
+      : plan_(plan), machine_(machine), files_(files), lines_(lines), header_(precompiled_header(plan.precompiled)), sees_(plan.sees) {
+    if (!header_.empty()) sees_.push_back(header_);
     if (machine_.full()) {
       directory_ = make_directory(machine_.base + "/work", 0755);
       long long size = 2 * (plan_.file_bytes + kStepFileSlackBytes) + seen_bytes();
@@ -45,6 +47,7 @@ class Compilation {
     }
     work_ = Fd(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!work_) system_fault("open the work directory");
+    if (!header_.empty() && symlinkat(header_.c_str(), work_.get(), plan_.precompiled_as.c_str()) != 0) system_fault("link %s", header_.c_str());
   }
 
   ~Compilation() {
@@ -72,7 +75,7 @@ class Compilation {
  private:
   // The work directory is in it at its original path, because steps get that path as HOME.
   void make_root() {
-    runner::make_root(directories_, machine_, plan_.sees, "", {"/tmp", "/proc", "/proc/self", directory_.c_str()});
+    runner::make_root(directories_, machine_, sees_, "", {"/tmp", "/proc", "/proc/self", directory_.c_str()});
     if (mount(directory_.c_str(), (directories_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
   }
 
@@ -143,7 +146,9 @@ class Compilation {
     Json line;
     line.open('{').member("step", number).member("code", s.process.code()).member("signal", s.process.signal());
     line.member("limit", name_of(s.limit)).member("killed", killed ? SIGKILL : 0).member("cpu_us", s.cpu_us);
-    line.member("wall_us", wall).member("memory_bytes", s.peak_bytes).member("output", s.output).close('}');
+    line.member("wall_us", wall).member("memory_bytes", s.peak_bytes).member("output", s.output);
+    if (!header_.empty()) line.member("precompiled", true);
+    line.close('}');
     lines_.end_line(line);
     return s.limit == Limit::None && !s.process.failed();
   }
@@ -269,7 +274,7 @@ class Compilation {
           landlock.grant(path, right::Read | right::Execute);
         }
       }
-      for (const std::string& path : plan_.sees) landlock.grant(path.c_str(), right::Read | right::Execute);
+      for (const std::string& path : sees_) landlock.grant(path.c_str(), right::Read | right::Execute);
       landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
       landlock.grant("/dev/urandom", right::ReadFile);
       landlock.grant(".", ~uint64_t{0});
@@ -294,6 +299,8 @@ class Compilation {
   const Machine& machine_;
   JobFiles& files_;
   Lines& lines_;
+  std::string header_;               // the directory of the precompiled header; empty: there is none
+  std::vector<std::string> sees_;    // what steps see of this machine
   std::string directory_;
   Fd work_;
   ProcessDirectories directories_;  // full, and steps do not see the system: their root directory

@@ -90,6 +90,8 @@ struct Plan {
   std::vector<std::string> interpreter_args, environment;
   std::vector<std::string> sees;  // of this machine, in both modes
   bool sees_system = false;       // steps also see the system's programs and libraries
+  std::string precompiled;        // a C++ standard: steps use the header that the worker has precompiled for it, if any …
+  std::string precompiled_as;     // … at this path of the work directory
   std::string interpreter_file;  // a file for the interpreter
   bool warm = false;        // it forks for each test
   TaskType task = TaskType::Batch;

@@ -43,6 +43,16 @@ inline std::string seen_path(PlanLine& line, const std::string& path) {
   return path;
 }
 
+// The name of a file, without a directory; empty if the key is not there.
+inline std::string plain_name(PlanLine& line, const char* key) {
+  if (!line.has(key)) return "";
+  std::string name = line.text(key);
+  bool plain = !name.empty() && name != "." && name != ".." && name.size() <= NAME_MAX &&
+               name.find_first_of(std::string("/\0", 2)) == std::string::npos;
+  if (!plain) line.bad(format("`%s` is not the name of a file: %s", key, name.c_str()));
+  return name;
+}
+
 inline void read_compile_line(PlanLine& line, JobFiles& files, Plan& plan) {
   using Kind = CompileAction::Kind;
   if (line.name == "limits") {
@@ -60,6 +70,10 @@ inline void read_compile_line(PlanLine& line, JobFiles& files, Plan& plan) {
     plan.sees.push_back(seen_path(line, line.text("path")));
   } else if (line.name == "system") {
     plan.sees_system = true;
+  } else if (line.name == "precompiled") {
+    plan.precompiled = plain_name(line, "std");
+    plan.precompiled_as = plain_name(line, "as");
+    if (plan.precompiled.empty() || plan.precompiled_as.empty()) line.bad("needs `std` and `as`");
   } else if (line.name == "step") {
     std::vector<std::string> argv = line.all("argv");
     if (argv.empty() || argv[0].empty()) line.bad("needs `argv`");
@@ -145,16 +159,6 @@ inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
     if (!rules_of(protocol).may_have_passes) line.bad(format("has `passes`, which are not for the protocol %s", name_of(protocol)));
   }
   if (protocol == Protocol::WhiteDiff && !plan.checker.args.empty()) line.bad("takes no `args`");
-}
-
-// A file in a contestant's working directory; empty if the key is not there.
-inline std::string plain_name(PlanLine& line, const char* key) {
-  if (!line.has(key)) return "";
-  std::string name = line.text(key);
-  bool plain = !name.empty() && name != "." && name != ".." && name.size() <= NAME_MAX &&
-               name.find_first_of(std::string("/\0", 2)) == std::string::npos;
-  if (!plain) line.bad(format("`%s` is not the name of a file: %s", key, name.c_str()));
-  return name;
 }
 
 // (The task type Interactive comes from the protocol in the manager's line, in `read_plan`.)

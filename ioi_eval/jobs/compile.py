@@ -63,6 +63,7 @@ def compile_job(
         alone=alone,
         sees=recipe.sees,
         returns=returns,
+        has_header=recipe.precompiled is not None,
         nonce=nonce,
     )
 
@@ -103,6 +104,9 @@ def compile_plan(
         plan.line("system")
     for path in recipe.sees:
         plan.line("sees", path=path)
+    if recipe.precompiled is not None:
+        std, directory = recipe.precompiled
+        plan.line("precompiled", std=std, **{"as": directory})
     files: list[JobFile] = []
     for step in recipe.steps:
         for path, content in step.files:

@@ -197,6 +197,7 @@ def run_job(
         sees=setup.sees if steps is None else tuple(dict.fromkeys((*setup.sees, *steps.recipe.sees))),
         returns=() if steps is None else (_PROGRAM,),
         package=programs[0].package if len({program.package for program in programs}) == 1 else None,
+        has_header=steps is not None and steps.recipe.precompiled is not None,
         nonce=nonce,
     )
 

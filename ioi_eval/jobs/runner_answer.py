@@ -6,9 +6,8 @@ before it, or does not match the checksum there, part of the answer was lost or 
 lose the end of stdout, and a network whose checksums are too short for megabytes can change a digit of a score, or a
 byte of a compiled checker.
 
-If the plan's protocol is `none` (functions of APPS, and the comparisons of other graders), lines have no verdict: our
-side judges the outputs that they return. Only the first bytes of an output come back; of a longer one the length is
-known.
+If the plan's protocol is `none` (functions of APPS, comparisons of other graders), lines have no verdict: our side
+judges the outputs that they return, in the length and the first bytes of each.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class StepLine:
         code, signal: of the command itself.
         limit: which of our limits stopped it, else `None`.
         killed: the signal that killed one of its processes, sent by the machine (out of memory); 0 if none.
-        cpu_ms, wall_ms, memory_bytes: what it used.
+        cpu_ms, wall_ms, memory_bytes: what it used; precompiled: whether it could use a worker's precompiled header.
         output: the beginning of what it printed, on both streams.
     """
 
@@ -65,6 +64,7 @@ class StepLine:
     wall_ms: float
     memory_bytes: int
     output: str
+    precompiled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +254,7 @@ def _step(line: dict[str, Any]) -> StepLine:
         wall_ms=_integer(line, "wall_us") / 1000,
         memory_bytes=_integer(line, "memory_bytes"),
         output=_text(_string(line, "output")),
+        precompiled=line.get("precompiled") is True,
     )
 
 

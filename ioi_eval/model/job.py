@@ -113,6 +113,7 @@ class Job:
         retries: how often it may still be sent again, if its caller does that too; `None` if every execution has its
             own count.
         package: the package of the problem, if the whole job is for one problem. A sandbox may take files from there.
+        has_header: whether it uses a worker's precompiled header, which our package has.
         nonce: the plan's (kind RUNNER), so that a sandbox can tell the job's answer from another one; empty if unknown.
     """
 
@@ -127,6 +128,7 @@ class Job:
     returns: tuple[str, ...] = ()
     retries: Retries | None = field(default=None, compare=False)
     package: ProblemPackage | None = None
+    has_header: bool = False
     nonce: str = ""
 
 

@@ -147,16 +147,16 @@ class RunnerJudge:
             return None
         target = run.target
         judges, recipe = await both(self._builder.judge_programs(run.problem, target), self._recipe(run, tool))
-        header = await self._header(run)
-        first = recipe if header is None else recipes.with_header(recipe, header)
-        uncompiled = recipes.Uncompiled(recipe=first, limits=self._policy.compile)
+        with_header = await self._with_header(run, recipe)
+        uncompiled = recipes.Uncompiled(recipe=with_header or recipe, limits=self._policy.compile)
         program = await self._program(run, uncompiled, judges)
-        if (first_job := await self._first_job(run, program, has_header=header is not None)) is None:
+        sends_header = with_header is not None and not run.target.is_remote
+        if (first_job := await self._first_job(run, program, sends_header=sends_header)) is None:
             return None
         built, isolation = first_job
         run.note_isolation(isolation)
         answer = CompileAnswer(steps=built.steps, artifacts={}, isolation=isolation)
-        if header is not None and not self._counts_with_header(answer, made_program=built.succeeded):
+        if with_header is not None and not self._counts_with_header(run, answer, made_program=built.succeeded):
             run.compile_answer = await self._builder.compile(recipe, target)
             return None
         if not built.succeeded:
@@ -169,7 +169,7 @@ class RunnerJudge:
         return compiling.successful_outcome(answer)
 
     async def _first_job(
-        self, run: SubmissionRun, program: Program, *, has_header: bool
+        self, run: SubmissionRun, program: Program, *, sends_header: bool
     ) -> tuple[Built, Isolation] | None:
         """Compile a program and run its first tests; `None` if that is not possible here, or had no usable answer."""
         target, target_and_problem = run.target, (run.target.name, run.problem.key)
@@ -178,7 +178,7 @@ class RunnerJudge:
         try:
             return await self._program_run(run, program).build()
         except LostDataError:
-            if not has_header:
+            if not sends_header:
                 raise
             self._headers.give_up(self._standard(run))
         except (UnavailableError, ExhaustedError):
@@ -253,37 +253,38 @@ class RunnerJudge:
 
     async def _compile_with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` if there is none, or the program does not compile with it."""
-        header = await self._header(run)
-        if header is None:
+        with_header = await self._with_header(run, recipe)
+        if with_header is None:
             return None
         std = self._standard(run)
         try:
-            answer = await self._builder.compile(recipes.with_header(recipe, header), run.target)
-        except LostDataError:
-            self._headers.give_up(std)
-            return None
-        except UnavailableError:
-            raise
-        except TransientError:  # perhaps boxes here have no room for the header
-            self._headers.give_up(std)
+            answer = await self._builder.compile(with_header, run.target)
+        except TransientError as error:
+            has_no_target = isinstance(error, UnavailableError) and not isinstance(error, LostDataError)
+            if run.target.is_remote or has_no_target:
+                raise
+            self._headers.give_up(std)  # perhaps boxes here have no room for it
             return None
         made_program = len(answer.artifacts) == len(recipe.artifacts)
-        return answer if self._counts_with_header(answer, made_program=made_program) else None
+        return answer if self._counts_with_header(run, answer, made_program=made_program) else None
 
-    async def _header(self, run: SubmissionRun) -> Content | None:
-        """The precompiled header with which the program can be compiled, if there is one."""
+    async def _with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> recipes.Recipe | None:
+        """The recipe with the precompiled header with which the program can be compiled, if there is one."""
         rules = rules_of(run.submission.language)
         if not (isinstance(rules, CompiledLanguage) and rules.has_precompiled_header):
             return None
         if not any(recipes.begins_with_header(source.content) for source in run.sources):
             return None
-        return await self._headers.header(run.target, self._standard(run))
+        return await self._headers.recipe(recipe, run.target, self._standard(run))
 
     def _standard(self, run: SubmissionRun) -> str:
         return compiled_language(run.submission.language).standard(run.problem, self._policy.std)
 
-    def _counts_with_header(self, answer: CompileAnswer, *, made_program: bool) -> bool:
-        """Whether a compilation with a precompiled header certainly ends like one without it."""
+    def _counts_with_header(self, run: SubmissionRun, answer: CompileAnswer, *, made_program: bool) -> bool:
+        """Whether a compilation with a precompiled header certainly ends like one without it, or was one without it."""
+        if run.target.is_remote and not any(step.precompiled for step in answer.steps):
+            self._headers.note_without()
+            return True
         cpu_ms = sum(step.cpu_ms for step in answer.steps)
         counts = made_program and cpu_ms < _SURE_SHARE * 1000 * self._policy.compile.cpu_s
         self._headers.note_program(counts=counts)

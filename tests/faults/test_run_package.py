@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -36,6 +37,17 @@ async def starters(url: str, cluster: PistonCluster, job: Job) -> dict[str, int]
     before = started_by(url)
     await cluster.execute(job, cluster.targets()[0])
     return {name: count - before.get(name, 0) for name, count in started_by(url).items() if count != before.get(name)}
+
+
+def test_a_job_with_a_precompiled_header(start: Any) -> None:
+    """It is started by our package, which has the header."""
+    url = start("stub_piston.py", "--confines", "--packages", "ioi_eval,ioi_eval_run").urls[0]
+
+    async def run() -> None:
+        async with PistonCluster(url) as cluster:
+            assert await starters(url, cluster, replace(JOB, has_header=True)) == {"ioi_eval": 1}
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize(

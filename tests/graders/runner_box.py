@@ -109,6 +109,7 @@ class Box:
     most: str = "full"
     level: str = "full"
     more: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()  # of the runner; bwrap clears it
     scratch: Path = field(default=Path("/nonexistent"))
 
     def run(self, plan_bytes: bytes, files: Files, *, timeout: float = 120, descriptors: int | None = None) -> Answer:
@@ -171,8 +172,8 @@ class Box:
         done = None
         try:
             done = subprocess.run(
-                command, cwd=work, pass_fds=fds, env={"PATH": "/usr/local/bin:/usr/bin:/bin"}, stdin=subprocess.DEVNULL,
-                capture_output=True, timeout=timeout, check=False,
+                command, cwd=work, pass_fds=fds, env={"PATH": "/usr/local/bin:/usr/bin:/bin", **dict(self.environment)},
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False,
             )  # fmt: skip
         finally:
             left = {path.name for path in work.iterdir()} - before

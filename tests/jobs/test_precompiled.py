@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.jobs.recipes import begins_with_header, submission_recipe, with_header
+from ioi_eval.jobs.recipes import begins_with_header, submission_recipe, with_header, with_workers_header
 from ioi_eval.model import ProblemKey, SourceFile, Subtask, TestCase
 from ioi_eval.precompiled_headers import can_precompile
 from ioi_eval.toolchain import Toolchain
@@ -74,13 +74,16 @@ def test_only_sources_that_begin_with_it_get_the_header() -> None:
         SourceFile(path="second.cpp", content=b"int f() { return 1; }\n"),
     ]
     plain = submission_recipe(problem, sources, (), GCC, std=None)
-    first, second, link = with_header(plain, b"precompiled").steps
+    first, second, link = with_header(plain, b"precompiled", ".there").steps
     at = first.argv.index("-isystem")
     assert first.argv[:at] + first.argv[at + 2 :] == plain.steps[0].argv
-    directory = first.argv[at + 1]
-    assert dict(first.files)[f"{directory}/bits/stdc++.h.gch"] == b"precompiled"
+    assert first.argv[at + 1] == ".there"
+    assert dict(first.files)[".there/bits/stdc++.h.gch"] == b"precompiled"
     assert first.files[: len(plain.steps[0].files)] == plain.steps[0].files
     assert (second, link) == plain.steps[1:]
+    on_worker = with_workers_header(plain, "gnu++17", ".there")
+    assert [step.argv for step in on_worker.steps] == [first.argv, second.argv, link.argv]
+    assert [step.files for step in on_worker.steps] == [step.files for step in plain.steps]
 
 
 def test_other_compilers_get_no_precompiled_header() -> None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,10 +32,9 @@ LIMITS = StageLimits(wall_ms=120_000, cpu_ms=120_000)
 
 
 def build(directory: Path, url: str, **environment: str) -> None:
-    """Build a repository."""
-    subprocess.run(
-        [PISTON / "build-repository", directory, url], check=True, env=os.environ | environment, capture_output=True
-    )
+    """Build a repository, by default of packages that precompile no header."""
+    environment = {**os.environ, "PRECOMPILED_STANDARDS": "", **environment}
+    subprocess.run([PISTON / "build-repository", directory, url], check=True, env=environment, capture_output=True)
 
 
 def unpack(archive: Path, directory: Path) -> None:
@@ -140,11 +140,112 @@ def test_the_package_without_a_compile_stage(repository: Path, package: Path, tm
     assert own == {**ours, "language": "ioi_eval_run", "aliases": []}
 
 
-def path_of_jobs(package: Path) -> str:
-    """The PATH in the environment of an installed package, as Piston reads it."""
+def environment_of_jobs(package: Path) -> dict[str, str]:
+    """The environment of an installed package, as Piston reads it."""
     command = ["env", "-i", "bash", "-c", f"cd {package}; source environment; env"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    return dict(line.split("=", 1) for line in lines)["PATH"]
+    return dict(line.split("=", 1) for line in lines)
+
+
+def path_of_jobs(package: Path) -> str:
+    """The PATH in the environment of an installed package."""
+    return environment_of_jobs(package)["PATH"]
+
+
+def test_standards_are_an_option(tmp_path: Path) -> None:
+    """The package names the standards for which workers precompile the header."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n: > "$2"\n')
+    compiler.chmod(0o755)
+    build(tmp_path / "repository", "http://here", CXX=str(compiler), PRECOMPILED_STANDARDS="gnu++23")
+    unpack(tmp_path / "repository/ioi_eval-1.0.0.pkg.tar.gz", tmp_path)
+    assert (tmp_path / "precompiled_standards").read_text() == "gnu++23\n"
+
+
+class Installing:
+    """A package with a small `<bits/stdc++.h>`, while Piston installs it. Its compiler records its calls."""
+
+    def __init__(self, directory: Path) -> None:
+        self.package = directory / "package"
+        shutil.copytree(PISTON / "packages/ioi_eval/1.0.0", self.package)
+        (self.package / "precompiled_standards").write_text("gnu++17 gnu++20\n")
+        self.header = directory / "include/bits/stdc++.h"
+        self.header.parent.mkdir(parents=True)
+        self.header.write_text("#include <stddef.h>\nextern size_t small;\n")
+        self.calls = directory / "calls"
+        self.program(
+            "g++",
+            f'echo "$*" >> {self.calls}; exec {shutil.which("g++")} -nostdinc++ -idirafter {directory}/include "$@"',
+        )
+
+    def program(self, name: str, command: str) -> None:
+        """Add a program that comes before that of the system."""
+        path = self.package / "gcc/bin" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/bash\n{command}\n")
+        path.chmod(0o755)
+
+    def precompiled(self) -> list[str]:
+        """What the installed package has precompiled."""
+        environment_of_jobs(self.package)
+        return sorted(path.name for path in self.package.glob("precompiled/*"))
+
+
+def test_the_header_is_precompiled_on_installation(tmp_path: Path) -> None:
+    """Once for each standard, with the options with which programs are compiled. Jobs that come meanwhile find the
+    environment.
+    """
+    installing = Installing(tmp_path)
+    environment = environment_of_jobs(installing.package)
+    before = dict(line.split("=", 1) for line in (installing.package / ".env").read_text().splitlines())
+    assert before == {name: environment[name] for name in ("PATH", "LD_LIBRARY_PATH")}
+    assert (installing.package / "precompile.log").read_text() == ""
+    calls = installing.calls.read_text().splitlines()
+    toolchain = Toolchain(command="", version="", machine="", static=True)
+    for std in ("gnu++17", "gnu++20"):
+        listed = (installing.package / f"precompiled/{std}.files").read_text().splitlines()
+        paths = [line.split(" ", 2)[-1] for line in listed]
+        compiler = installing.package / "gcc/bin/g++"
+        assert {str(each) for each in (installing.header, installing.header.parent, compiler)} < {*paths}
+        header = Path(paths[-1])
+        assert header.parts[-2:] == ("bits", "stdc++.h.gch")
+        assert header.read_bytes().startswith(b"gpch")
+        assert " ".join(toolchain.precompile_argv("all.h", str(header), std=std)).strip() in calls
+
+
+def test_a_package_without_room_has_no_header(tmp_path: Path) -> None:
+    """With less than 1 GiB of free disk."""
+    installing = Installing(tmp_path)
+    installing.program("stat", f'[ "$1" = -f ] && echo 262143 4096 || exec {shutil.which("stat")} "$@"')
+    assert installing.precompiled() == []
+    assert not installing.calls.exists()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "exit 1",
+        '[[ "$*" != *c++-header* ]] || exit 1',
+        '[[ "$*" != *c++-header* ]] || { echo x > "${@: -1}"; exit 0; }',
+        '[[ "$*" != *Winvalid-pch* ]] || echo "// changed" >> HEADER',
+    ],
+)
+def test_a_header_that_cannot_be_used_is_removed(tmp_path: Path, fault: str) -> None:
+    """The compiler fails, makes something else, or a header changes meanwhile. The package is installed without it."""
+    installing = Installing(tmp_path)
+    compiler = installing.package / "gcc/bin/g++"
+    script = compiler.read_text().replace("#!/bin/bash\n", f"#!/bin/bash\n{fault}\n")
+    compiler.write_text(script.replace("HEADER", str(installing.header)))
+    assert installing.precompiled() == []
+    assert not (installing.package / "before").exists()
+
+
+def test_a_machine_without_a_compiler(tmp_path: Path) -> None:
+    """The package is installed."""
+    installing = Installing(tmp_path)
+    script = installing.package / "precompile"
+    script.write_text(script.read_text().replace("type -P g++", "type -P no-compiler"))
+    assert installing.precompiled() == []
 
 
 class Worker:

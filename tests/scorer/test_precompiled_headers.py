@@ -5,9 +5,11 @@ when headers change.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import tempfile
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -132,7 +134,6 @@ def small_cache(cache_with_runner: Path, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(
         recipes, "_FIRST", re.compile(recipes._FIRST.pattern.replace(rb"bits/stdc\+\+\.h", SMALL.encode()))
     )
-    monkeypatch.setattr(recipes, "_FILES", recipes._FILES.replace(INCLUDED, SMALL))
     monkeypatch.setattr(recipes, "_NEXT", recipes._NEXT.replace(INCLUDED.encode(), SMALL.encode()))
     cache = copy_cache(cache_with_runner, tmp_path / "small")
 
@@ -152,7 +153,7 @@ def test_objects_are_the_same_to_the_byte(full_cache: Path, name: str) -> None:
         assert header is not None
         recipe = compiling.recipe(PROGRAMS[name])
         plain = await compiling.builder.compile(recipe, compiling.target)
-        quick = await compiling.builder.compile(with_header(recipe, header), compiling.target)
+        quick = await compiling.builder.compile(with_header(recipe, header, ".there"), compiling.target)
         assert quick.artifacts == plain.artifacts
         assert quick.artifacts["a.o"]
 
@@ -165,11 +166,11 @@ def test_gcc_uses_it(full_cache: Path) -> None:
     async def use(compiling: Compiling) -> None:
         header = await compiling.header()
         assert header is not None
-        recipe = with_header(compiling.recipe(INCLUDE + "int main() {}\n"), header)
+        recipe = with_header(compiling.recipe(INCLUDE + "int main() {}\n"), header, ".there")
         step = recipe.steps[0]
         argv = (*step.argv, "-H")  # GCC prints `! PATH` for a precompiled header that it uses
         answer = await compiling.builder.compile(replace(recipe, steps=(replace(step, argv=argv),)), compiling.target)
-        assert "! .precompiled/bits/stdc++.h.gch" in answer.steps[0].output
+        assert "! .there/bits/stdc++.h.gch" in answer.steps[0].output
 
     with_run(full_cache, use)
 
@@ -319,6 +320,63 @@ def test_a_compile_error_comes_from_a_compilation_without_it(
             assert trouble.jobs == 1
             with_it, without = results
             assert (with_it.verdict, with_it.compile.message) == (Verdict.CE, without.compile.message)
+
+    asyncio.run(main())
+
+
+class RemoteWorker:
+    """This machine as a cluster's worker. With a header, the lines of steps that may use it say that they could."""
+
+    def __init__(self, sandbox: LocalSandbox, *, has_header: bool) -> None:
+        self._sandbox, self._has_header = sandbox, has_header
+        self.asked: list[bool] = []  # of the jobs that compile the submission: whether they may use the header
+
+    def targets(self) -> Sequence[Target]:
+        """The machine's target, as a remote one."""
+        return [replace(target, name="piston", is_remote=True) for target in self._sandbox.targets()]
+
+    async def execute(self, job: Job, _: Target) -> Execution:
+        """Run the job here."""
+        execution = await self._sandbox.execute(job, self._sandbox.targets()[0])
+        if b"of a person" in b"".join(file.content for file in job.files if isinstance(file.content, bytes)):
+            self.asked.append(job.has_header)
+        if not (job.has_header and self._has_header):
+            return execution
+        *lines, last = map(json.loads, execution.run.stdout.splitlines())
+        text = "".join(json.dumps(line | {"precompiled": True} if "step" in line else line) + "\n" for line in lines)
+        end = last | {"sum": f"{zlib.crc32(text.encode()):08x}"}
+        return replace(execution, run=replace(execution.run, stdout=text + json.dumps(end) + "\n"))
+
+
+REFUSED = f"{INCLUDE}int main() {{ return undeclared; }} // of a person\n"
+ACCEPTED = f"{INCLUDE}int main() {{}} // of a person\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "has_header", "asked", "notes"),
+    [
+        (ACCEPTED, True, [True], "1 of 1"),
+        (ACCEPTED, False, [True], None),
+        (REFUSED, True, [True, False], "0 of 1"),
+        (REFUSED, False, [True], None),
+        (f"int x;\n{ACCEPTED}", True, [False], None),
+    ],
+)
+def test_a_worker_s_header(
+    cache_with_runner: Path, tmp_path: Path, code: str, *, has_header: bool, asked: list[bool], notes: str | None
+) -> None:
+    """A compile error counts only without it. A worker that has none has compiled without it already."""
+    cache = copy_cache(cache_with_runner, tmp_path / "cache")
+
+    async def main() -> None:
+        async with LocalSandbox(slots=1) as sandbox:
+            worker = RemoteWorker(sandbox, has_header=has_header)
+            scorer = Scorer(worker, artifacts=ArtifactStore(cache), policy=replace(POLICY, std=STD))
+            result = await scorer.score(PROBLEM, Submission(id="a", problem=PROBLEM.key, code=code))
+            assert result.compile.verdict is (Verdict.CE if code == REFUSED else None), result.compile
+            assert worker.asked == asked
+            used = f"the precompiled <bits/stdc++.h> was used for {notes} programs that begin with it"
+            assert scorer.notes() == ([used] if notes else [])
 
     asyncio.run(main())
 

@@ -9,7 +9,8 @@ The answer names files that are missing or damaged (`missing_files`), and the cl
 package that is outdated, foreign or damaged makes requests larger, but never changes a verdict.
 
 The runner, which every job needs, is in our own packages too (`without_runner`): a job is sent without the runner, if
-the package has the same one. It is started by the package without a compile stage, if the worker has it.
+the package has the same one. It is started by the package without a compile stage, if the worker has it and the job
+does not use a precompiled header.
 """
 
 from __future__ import annotations
@@ -204,7 +205,7 @@ class StoredFiles:
             if variant is not None:
                 return variant
         if worker.installed.starter is Starter.IOI_EVAL:
-            for package in (*{wire.RUN_PACKAGE} & others, ""):
+            for package in (*({wire.RUN_PACKAGE} & others if not job.has_header else ()), ""):
                 if (url, package) not in self._absent:
                     return without_runner(job, package)
         return None
