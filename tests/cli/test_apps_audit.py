@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +12,7 @@ import pytest
 
 from tests.apps_rows import DOUBLE, FAILS, ZERO, apps_row, doubling
 from tests.cli.addition import COMMAND, Start, Write
+from tests.cli.ended_early import ended_after_a_result
 
 RETURNS = "print(2 * int(input()))\nreturn\n"
 SPACED = "print('', 2 * int(input()))\n"
@@ -72,22 +70,9 @@ def test_an_interrupted_audit_excludes_no_problem(
     slow = [f"while True: pass  # {number}\n" for number in range(40)]
     write("apps.jsonl", doubling(0, (1,), solutions=json.dumps([SPACED, DOUBLE, *slow])))
     arguments = ("apps", "audit", "--dataset", "apps.jsonl", "--out", "list.jsonl", "--workers", "1")
-    child = subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env=dict(environment),
-        start_new_session=True,
-    )
     journal = tmp_path / "list.jsonl.run" / "journal"
-    while not (journal.exists() and b" r " in journal.read_bytes()):
-        assert child.poll() is None
-        time.sleep(0.05)
-    os.killpg(child.pid, signal.SIGINT)
-    _, errors = child.communicate()
-    assert child.returncode == 130, errors
+    ended = ended_after_a_result([*COMMAND, *arguments], journal, environment, tmp_path, signal.SIGINT)
+    assert ended.returncode == 130, ended.stderr
     row = found(tmp_path / "list.jsonl")["0"]
     assert (row["kind"], row["exclude"]) == ("undecided", False)
     assert row["reason"] == "some of its reference solutions are not judged yet"

@@ -7,6 +7,7 @@ Both families are tested with their commands and real programs.
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,7 +20,7 @@ from ioi_eval import load_results
 from ioi_eval.report.frame import result_rows
 from tests.apps_rows import DOUBLE, FAILS, ROWS, ZERO
 from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, TESTS, Write, submission_row
-from tests.cli.killed import killed_after_a_result
+from tests.cli.ended_early import ended_after_a_result
 
 FIRST, MORE = 40, 1000
 OF_TIME = frozenset({"cpu_s", "time_s", "wall_time_s", "wall_s", "memory_bytes", "tests_id"})
@@ -86,7 +87,7 @@ def test_the_results_are_those_of_one_run(
         return found
 
     journal = tmp_path / "killed" / "journal"
-    killed_after_a_result([*command, "killed"], journal, environment, tmp_path)
+    ended_after_a_result([*command, "killed"], journal, environment, tmp_path, signal.SIGKILL)
     known = journal.read_bytes().count(b" r ")
     resumed = run("killed")
     judged = journal.read_bytes().count(b" r ")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,7 @@ from tests.cli.addition import (
     problem_row,
     submission_row,
 )
+from tests.cli.ended_early import ended_after_a_result
 
 Results = Callable[[], list[dict[str, Any]]]
 
@@ -368,28 +367,15 @@ def test_a_run_can_be_resumed_after_ctrl_c(
     the interrupt.
     """
     dump = write("dump.jsonl", submission_row("quick"), *(submission_row(str(n), f"{SLOW}// {n}\n") for n in range(40)))
-    arguments = ["--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out", "--workers", "1"]
-    child = subprocess.Popen(
-        [*COMMAND, "score", str(dump), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env=dict(environment),
-        start_new_session=True,
-    )
-    journal = tmp_path / "out" / "journal"
-    while not (journal.exists() and b" r " in journal.read_bytes()):
-        assert child.poll() is None
-        time.sleep(0.05)
-    os.killpg(child.pid, signal.SIGINT)  # as a terminal does: all processes of the group get the signal
-    output, errors = child.communicate()
-    assert child.returncode == 130, errors
-    assert "Interrupted: writing what is there" in errors
-    assert "still to be judged: run the same command again" in output
+    sources = ["--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out", "--workers", "1"]
+    command, journal = [*COMMAND, "score", str(dump), *sources], tmp_path / "out" / "journal"
+    ended = ended_after_a_result(command, journal, environment, tmp_path, signal.SIGINT)
+    assert ended.returncode == 130, ended.stderr
+    assert "Interrupted: writing what is there" in ended.stderr
+    assert "still to be judged: run the same command again" in ended.stdout
     done = len(results())
     assert 1 <= done < 41
-    assert f"Interrupted: the numbers are of the {done} of 41 submissions judged so far" in output
+    assert f"Interrupted: the numbers are of the {done} of 41 submissions judged so far" in ended.stdout
     assert {row["verdict"] for row in results()} <= {"AC", "TLE"}
     planned = score(dump, "--dry-run").stdout.splitlines()[2].split()
     assert planned == ["2024/add", str(41 - done), "0", str(done)]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, SLOW, TESTS, Ended, Start, Write, submission_row
-from tests.cli.killed import killed_after_a_result
+from tests.cli.ended_early import ended_after_a_result
 
 
 @pytest.fixture
@@ -189,7 +189,8 @@ def test_a_killed_validation_is_resumed(validate: Start, tmp_path: Path, environ
     (tmp_path / "solutions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in programs))
     sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out", "--workers", "1")
     journal = tmp_path / "out" / "journal"
-    killed_after_a_result([*COMMAND, "validate", "solutions.jsonl", *sources], journal, environment, tmp_path)
+    command = [*COMMAND, "validate", "solutions.jsonl", *sources]
+    ended_after_a_result(command, journal, environment, tmp_path, signal.SIGKILL)
     judged = journal.read_bytes().count(b" r ")
     assert 0 < judged < 6
     second = validate(*({**row, "expected": "runtime_error"} for row in programs))
