@@ -1,13 +1,8 @@
-"""Reads the runner's answers to compile plans and run plans, strictly. Pure.
+"""Turns the lines of a runner's answer (`answer_lines`) into outcomes of tests and results of compilations. Pure.
 
-An answer is accepted as a whole or not at all. If it lacks the end line, which repeats the nonce and counts the lines
-before it, or does not match the checksum there, part of the answer was lost or changed: that is a `TransportError` (a
-`StoppedError` if the box was stopped at its deadline) and never a verdict. It does happen: newer Piston servers can
-lose the end of stdout, and a network whose checksums are too short for megabytes can change a digit of a score, or a
-byte of a compiled checker.
-
-If the plan's protocol is `none` (functions of APPS, comparisons of other graders), lines have no verdict: our side
-judges the outputs that they return, in the length and the first bytes of each.
+If the plan's protocol is `none` (functions of APPS, and the comparisons of other graders), lines have no verdict: our
+side judges the outputs that they return. Only the first bytes of an output come back; of a longer one the length is
+known.
 """
 
 from __future__ import annotations
@@ -16,23 +11,16 @@ import base64
 import binascii
 import json
 import math
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import orjson
-
 from ioi_eval.errors import (
     GarbledError,
-    IsolationError,
-    RejectedError,
-    SandboxError,
-    StoppedError,
-    TransientError,
     TransportError,
 )
 from ioi_eval.extract.fences import encodable
+from ioi_eval.jobs.answer_lines import decoded, integer, string, whole_lines
 from ioi_eval.model import HarnessReport, Isolation, RunDetails, Stage, TestOutcome, Verdict, signal_name
 
 PROGRAM_FAILURES = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.RE})
@@ -51,8 +39,9 @@ class StepLine:
         code, signal: of the command itself.
         limit: which of our limits stopped it, else `None`.
         killed: the signal that killed one of its processes, sent by the machine (out of memory); 0 if none.
-        cpu_ms, wall_ms, memory_bytes: what it used; precompiled: whether it could use a worker's precompiled header.
+        cpu_ms, wall_ms, memory_bytes: what it used.
         output: the beginning of what it printed, on both streams.
+        precompiled: whether it could use a worker's precompiled header.
     """
 
     step: int
@@ -118,7 +107,7 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
     try:
         for line in lines:
             if "artifact" in line:
-                artifacts[_string(line, "artifact")] = _whole_artifact(line, returned or {})
+                artifacts[string(line, "artifact")] = _whole_artifact(line, returned or {})
             else:
                 steps.append(_step(line))
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
@@ -133,9 +122,9 @@ def _whole_artifact(line: Mapping[str, Any], returned: Mapping[str, bytes]) -> b
         TransportError: not all of them arrived.
     """
     if "into" in line:
-        content = returned[_string(line, "into")]
+        content = returned[string(line, "into")]
     else:
-        content = base64.b64decode(_string(line, "base64"), validate=True)
+        content = base64.b64decode(string(line, "base64"), validate=True)
     if len(content) != line["bytes"]:
         raise TransportError(f"artifact {line['artifact']!r} arrived with {len(content)} bytes")
     return content
@@ -169,7 +158,7 @@ def run_answer(
             if "test" not in line:
                 built = _built(built or Built(steps=()), line, returned or {})
                 continue
-            number = _integer(line, "test")
+            number = integer(line, "test")
             if number in outcomes or not 0 <= number < tests:
                 raise GarbledError(f"the runner reported test {number} twice, or was not asked for it")
             outcomes[number] = _outcome(line, str(number), time_limit_s)
@@ -182,78 +171,22 @@ def _built(built: Built, line: dict[str, Any], returned: Mapping[str, bytes]) ->
     """What is known of a compilation after one more of its lines."""
     if "artifact" not in line:
         return replace(built, steps=(*built.steps, _step(line)))
-    if "into" in line and _string(line, "into") not in returned:
+    if "into" in line and string(line, "into") not in returned:
         return replace(built, succeeded=True)
     return replace(built, succeeded=True, program=_whole_artifact(line, returned))
 
 
-def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
-    """Check the end line, and return the lines before it.
-
-    Raises:
-        TransportError, StoppedError: the answer is incomplete.
-        TransientError: the box lacked something.
-        IsolationError, RejectedError: the runner refused.
-    """
-    parsed: list[dict[str, Any]] = []
-    for raw in stage.stdout.splitlines():
-        try:
-            line = orjson.loads(raw)
-        except orjson.JSONDecodeError as error:
-            if stage.code is None:  # killed while it was writing
-                raise _unfinished(stage) from error
-            raise TransportError(f"the runner's answer is damaged: {error} in {raw[:120]!r}") from error
-        if not isinstance(line, dict):
-            raise TransportError(f"the runner's answer is damaged: {raw[:120]!r}")
-        parsed.append(line)
-    last = parsed.pop() if parsed else {}
-    if "fault" in last and "test" not in last and last.get("nonce") in (nonce, "", None):
-        message = _text(str(last.get("explanation", "")))
-        if last["fault"] == "isolation":
-            raise IsolationError(f"the runner cannot isolate programs here: {message}")
-        if last["fault"] == "system":
-            raise TransientError(f"the box lacked something: {message}")
-        raise RejectedError(
-            f"the runner refused our plan ({last['fault']} fault; a bug of ioi_eval or of a sandbox): {message}"
-        )
-    whole = last.get("end") is True and last.get("nonce") == nonce and last.get("lines") == len(parsed)
-    if not whole:
-        raise _unfinished(stage)
-    if last.get("sum") != _checksum(stage.stdout):
-        raise GarbledError("the runner's answer was changed on the way: it does not match its checksum")
-    try:
-        return parsed, Isolation(last["isolation"])
-    except (KeyError, ValueError) as error:
-        raise GarbledError(f"the runner's end line is malformed: {error!r}") from error
-
-
-def _checksum(stdout: str) -> str:
-    """The CRC-32 of all lines but the last."""
-    return f"{zlib.crc32(stdout[: stdout.rstrip().rfind(chr(10)) + 1].encode('utf-8', 'replace')):08x}"
-
-
-def _unfinished(stage: Stage) -> SandboxError:
-    """The error for an answer without an end line. Piston before isolate does not say which limit killed a job."""
-    if stage.status == "TO":
-        return StoppedError(f"the box was stopped at its deadline, after {stage.wall_ms or 0:.0f} ms")
-    end = f"exit code {stage.code}, signal {stage.signal}"
-    if stage.code is None and stage.signal == "SIGKILL":
-        sent = f"{len(stage.stdout):,} characters"
-        end += f" after {sent}: a limit on output (PISTON_OUTPUT_MAX_SIZE), time or memory"
-    return TransportError(f"the runner's answer was cut off ({end}); stderr: {stage.stderr[-400:]!r}")
-
-
 def _step(line: dict[str, Any]) -> StepLine:
     return StepLine(
-        step=_integer(line, "step"),
-        code=_integer(line, "code"),
-        signal=_integer(line, "signal"),
+        step=integer(line, "step"),
+        code=integer(line, "code"),
+        signal=integer(line, "signal"),
         limit=_limit(line),
-        killed=_integer(line, "killed") if "killed" in line else 0,
-        cpu_ms=_integer(line, "cpu_us") / 1000,
-        wall_ms=_integer(line, "wall_us") / 1000,
-        memory_bytes=_integer(line, "memory_bytes"),
-        output=_text(_string(line, "output")),
+        killed=integer(line, "killed") if "killed" in line else 0,
+        cpu_ms=integer(line, "cpu_us") / 1000,
+        wall_ms=integer(line, "wall_us") / 1000,
+        memory_bytes=integer(line, "memory_bytes"),
+        output=decoded(string(line, "output")),
         precompiled=line.get("precompiled") is True,
     )
 
@@ -271,13 +204,13 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
             raise ValueError("a score without a verdict")
         line = {**line, **_UNJUDGED}
     verdict = Verdict(line["verdict"])
-    cpu_us, signalled = _integer(line, "cpu_us"), _integer(line, "signal")
-    code = _integer(line, "code")
-    message = _text(_string(line, "message"))
+    cpu_us, signalled = integer(line, "cpu_us"), integer(line, "signal")
+    code = integer(line, "code")
+    message = decoded(string(line, "message"))
     program = None
     if verdict is Verdict.JE:
-        program = _string(line, "program") if "program" in line else None
-        text = _text(str(line.get("explanation", ""))).strip().rstrip(":")
+        program = string(line, "program") if "program" in line else None
+        text = decoded(str(line.get("explanation", ""))).strip().rstrip(":")
         message = f"{program or 'runner'}: {text or line.get('fault', '')}"
     return TestOutcome(
         test=test,
@@ -285,23 +218,23 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         score=_score(verdict, line["score"]),
         message=message or _why(verdict, line),
         cpu_ms=cpu_us / 1000,
-        wall_ms=_integer(line, "wall_us") / 1000,
-        memory_bytes=_integer(line, "memory_bytes"),
+        wall_ms=integer(line, "wall_us") / 1000,
+        memory_bytes=integer(line, "memory_bytes"),
         exit_code=None if signalled else code,
         signal=signal_name(signalled),
         limit=_limit(line),
-        attempted={name: _integer(line["attempted"], name) for name in line["attempted"]},
+        attempted={name: integer(line["attempted"], name) for name in line["attempted"]},
         in_time_score=_in_time(verdict, line),
         near_limit=is_near_limit(cpu_us / 1000, time_limit_s),
-        stderr=_text(_string(line, "stderr")),
-        check_cpu_ms=_integer(line["judge"], "cpu_us") / 1000,
+        stderr=decoded(string(line, "stderr")),
+        check_cpu_ms=integer(line["judge"], "cpu_us") / 1000,
         failed_program=program,
-        output=base64.b64decode(_string(line, "output"), validate=True) if "output" in line else None,
+        output=base64.b64decode(string(line, "output"), validate=True) if "output" in line else None,
         details=RunDetails(
             judged=judged,
-            output_bytes=_integer(line, "output_bytes") if "output_bytes" in line else 0,
-            idle_s=_integer(line, "idle_us") / 1e6,
-            report=_report(_text(_string(line, "report"))) if "report" in line else HarnessReport(),
+            output_bytes=integer(line, "output_bytes") if "output_bytes" in line else 0,
+            idle_s=integer(line, "idle_us") / 1e6,
+            report=_report(decoded(string(line, "report"))) if "report" in line else HarnessReport(),
         ),
     )
 
@@ -328,24 +261,8 @@ def is_near_limit(cpu_ms: float, time_limit_s: float) -> bool:
     return abs(cpu_ms * 1000 - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6)
 
 
-def _integer(line: Mapping[str, Any], key: str) -> int:
-    """The value, which must be an integer that is neither negative nor too large."""
-    value = line[key]
-    if type(value) is not int or not 0 <= value < 1 << 63:
-        raise ValueError(f"{key} is {value!r}")
-    return value
-
-
-def _string(line: Mapping[str, Any], key: str) -> str:
-    """The value, which must be a string."""
-    value = line[key]
-    if not isinstance(value, str):
-        raise TypeError(f"{key} is {value!r}")
-    return value
-
-
 def _limit(line: Mapping[str, Any]) -> str | None:
-    return None if line["limit"] is None else _string(line, "limit")
+    return None if line["limit"] is None else string(line, "limit")
 
 
 _STOPPED = {
@@ -389,12 +306,7 @@ def _in_time(verdict: Verdict, line: dict[str, Any]) -> float | None:
     """The score of a late run if it had been in time; `None` if the runner does not know it."""
     if "in_time" not in line:
         return None
-    score = float(_string(line, "in_time"))
+    score = float(string(line, "in_time"))
     if verdict is not Verdict.TLE or not 0.0 <= score <= 1.0:
         raise ValueError(f"verdict {verdict} with {line['in_time']!r} in time")
     return score
-
-
-def _text(escaped: str) -> str:
-    """Decode bytes that the runner wrote as `\\u00XX`, as UTF-8."""
-    return escaped.encode("latin-1", "replace").decode("utf-8", "replace")
