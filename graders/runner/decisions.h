@@ -170,6 +170,8 @@ class CallFilter {
     refuse(rule);
   }
 
+  // Refuses flags with one of the bits `refused`, with O_TRUNC but without writing, and with mode 3, which is neither to read nor
+  // to write.
   void decide_open(const CallRule& rule, uint32_t arg, uint32_t refused) {
     load_argument(arg);
     emit(BPF_JMP | BPF_JSET | BPF_K, refused, 5, 0);

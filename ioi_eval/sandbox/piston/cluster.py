@@ -277,11 +277,9 @@ class PistonCluster:
     def _with_reason(self, failure: SandboxError, last: SandboxError | None) -> SandboxError:
         """The failure of a job that got no slot, with the reason why a worker is out of service, if it is known."""
         reason = str(last) if last is not None else next(iter(self.unusable.values()), "")
-        return (
-            type(failure)(f"{failure}; at last: {reason}")
-            if reason and isinstance(failure, UnavailableError)
-            else failure
-        )
+        if not (reason and isinstance(failure, UnavailableError)):
+            return failure
+        return type(failure)(f"{failure}; at last: {reason}")
 
     async def _attempt(
         self, endpoint: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool
