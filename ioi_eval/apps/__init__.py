@@ -11,44 +11,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ioi_eval.apps.evaluate import apps_dataset_to_evaluation_row, evaluate_apps_solution
-    from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
-    from ioi_eval.apps.execution import AppsExecutor
-    from ioi_eval.apps.result import AppsResult
-    from ioi_eval.apps.settings import AppsSettings
+    from ioi_eval.apps.evaluate import apps_dataset_to_evaluation_row as apps_dataset_to_evaluation_row
+    from ioi_eval.apps.evaluate import evaluate_apps_solution as evaluate_apps_solution
+    from ioi_eval.apps.evaluate_result import EvaluateResult as EvaluateResult
+    from ioi_eval.apps.evaluate_result import EvaluationRow as EvaluationRow
+    from ioi_eval.apps.evaluate_result import Message as Message
+    from ioi_eval.apps.evaluate_result import MetricResult as MetricResult
+    from ioi_eval.apps.execution import AppsExecutor as AppsExecutor
+    from ioi_eval.apps.result import AppsResult as AppsResult
+    from ioi_eval.apps.settings import AppsSettings as AppsSettings
 
 _MODULES = {
-    "AppsExecutor": "ioi_eval.apps.execution",
-    "AppsResult": "ioi_eval.apps.result",
-    "AppsSettings": "ioi_eval.apps.settings",
-    "EvaluateResult": "ioi_eval.apps.evaluate_result",
-    "EvaluationRow": "ioi_eval.apps.evaluate_result",
-    "Message": "ioi_eval.apps.evaluate_result",
-    "MetricResult": "ioi_eval.apps.evaluate_result",
-    "apps_dataset_to_evaluation_row": "ioi_eval.apps.evaluate",
-    "evaluate_apps_solution": "ioi_eval.apps.evaluate",
+    "ioi_eval.apps.evaluate": ("apps_dataset_to_evaluation_row", "evaluate_apps_solution"),
+    "ioi_eval.apps.evaluate_result": ("EvaluateResult", "EvaluationRow", "Message", "MetricResult"),
+    "ioi_eval.apps.execution": ("AppsExecutor",),
+    "ioi_eval.apps.result": ("AppsResult",),
+    "ioi_eval.apps.settings": ("AppsSettings",),
 }
+"""The public names, by the module that has them."""
+
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = list(_HOMES)
 
 _OF_EVAL_PROTOCOL = frozenset({"evaluation_test", "RolloutProcessor", "SingleTurnRolloutProcessor"})
 """Names in `eval_protocol.pytest` that we do not offer."""
 
-__all__ = [
-    "AppsExecutor",
-    "AppsResult",
-    "AppsSettings",
-    "EvaluateResult",
-    "EvaluationRow",
-    "Message",
-    "MetricResult",
-    "apps_dataset_to_evaluation_row",
-    "evaluate_apps_solution",
-]
-
 
 def __getattr__(name: str) -> Any:
     """Import a public name at its first use."""
-    if name in _MODULES:
-        return getattr(import_module(_MODULES[name]), name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     if name in _OF_EVAL_PROTOCOL:  # not an AttributeError: `from ioi_eval.apps import …` would not show its message
         raise ImportError(
             f"ioi_eval.apps has no {name}; it is Eval Protocol's own: from eval_protocol.pytest import {name} "
