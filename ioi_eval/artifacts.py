@@ -17,9 +17,10 @@ import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from ioi_eval.cache_directory import delete_unused, make_store, new_file
+from ioi_eval.cache_directory import delete_unused, make_store
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
+from ioi_eval.new_files import new_file
 from ioi_eval.sandbox.local.slots import TaskLock
 
 _NAME = "artifacts"

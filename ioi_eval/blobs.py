@@ -22,11 +22,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
-from ioi_eval.cache_directory import delete_unused, make_store, new_file, temporary_file
+from ioi_eval.cache_directory import delete_unused, make_store
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.model import Blob
+from ioi_eval.new_files import new_file, temporary_file
 
 _NAME = "blobs"
 _PIECE = 1024 * 1024
@@ -173,7 +174,7 @@ class BlobStore:
         return True
 
     @contextmanager
-    def _replacing(self, path: Path | None) -> Iterator[IO[bytes]]:
+    def _replacing(self, path: Path | None) -> Iterator[BinaryIO]:
         """A new file that replaces `path` when the block succeeds (`None`: the block moves it itself)."""
         directory = self._root if path is None else path.parent
         if not self._root.exists():  # the cache was deleted meanwhile

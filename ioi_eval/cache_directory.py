@@ -1,15 +1,13 @@
-"""Creates directories of the cache, to which only the owner may write, and files in them; deletes unused ones."""
+"""Creates directories of the cache, to which only the owner may write; deletes unused files in them."""
 
 from __future__ import annotations
 
 import os
 import stat
-import tempfile
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from ioi_eval.config import MIB, Environment
 from ioi_eval.errors import SetupError
@@ -67,35 +65,3 @@ def make_private_directory(directory: Path) -> None:
         raise SetupError(f"the cache directory {directory} belongs to another user; set IOI_EVAL_CACHE to one of yours")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise SetupError(f"others may write to the cache directory {directory}; chmod go-w it, or set IOI_EVAL_CACHE")
-
-
-@contextmanager
-def temporary_file(directory: Path, mode: int = 0o644) -> Iterator[IO[bytes]]:
-    """A file that is deleted at the end, unless the block renames it. No other process has a file of its name."""
-    with tempfile.NamedTemporaryFile(dir=directory, prefix=".new-", delete=False) as file:
-        try:
-            os.fchmod(file.fileno(), mode)
-            yield file
-        finally:
-            Path(file.name).unlink(missing_ok=True)
-
-
-@contextmanager
-def new_file(path: Path, mode: int = 0o644, *, durable: bool = True) -> Iterator[IO[bytes]]:
-    """A file that gets its name when the block succeeds, replacing an earlier one. So it is never there in part.
-
-    Args:
-        path: its name, in a directory that exists.
-        mode: its permissions.
-        durable: whether this holds after a power failure too.
-
-    Raises:
-        OSError: it cannot be written; then nothing of it remains.
-    """
-    with temporary_file(path.parent, mode) as file:
-        yield file
-        file.flush()
-        if durable:
-            os.fsync(file.fileno())  # or the name may reach the disk before the content
-        file.close()  # a file that is open for writing cannot be executed
-        os.replace(file.name, path)

@@ -36,7 +36,7 @@ from pathlib import Path
 
 import orjson
 
-from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_store, new_file
+from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_store
 from ioi_eval.config import MIB, CompileLimits
 from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import digest_of, runner_digest
@@ -44,6 +44,7 @@ from ioi_eval.jobs.compile import failed_by_itself, is_doubtful
 from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.model import Isolation
+from ioi_eval.new_files import new_file
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler import contents_of, files_of_compiler, identity_of_compiler, state_of
 from ioi_eval.sandbox.local.slots import TaskLock

@@ -14,9 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.cache_directory import make_private_directory, new_file
+from ioi_eval.cache_directory import make_private_directory
 from ioi_eval.calibration.workload import workload_digest
 from ioi_eval.errors import SetupError
+from ioi_eval.new_files import new_file
 
 NAME = "calibration.json"
 _ADVICE = "run `ioi-eval doctor --calibrate` on an idle machine, or give --time-scale a number"

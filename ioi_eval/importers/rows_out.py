@@ -6,19 +6,19 @@ the folder does not change. Existing rows of other problems are kept, so a conte
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import ProblemKey
+from ioi_eval.new_files import new_file
 from ioi_eval.rows import open_source
 
 
@@ -57,36 +57,30 @@ def write_rows(tasks: Sequence[ImportedTask], out: str | Path) -> WrittenRows:
     }
     new_folders = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
-        for path, (id_column, of_tasks) in rows.items():
-            _write(path, chain(_rows_of_other_problems(path, id_column, keys), of_tasks))
-        for path in rows:
-            with _errors_with_path(path):
-                _temporary_path(path).replace(path)
+        with ExitStack() as files:
+            for path, (id_column, of_tasks) in rows.items():
+                files.enter_context(_errors_with_path(path))
+                folder.mkdir(parents=True, exist_ok=True)
+                file = files.enter_context(new_file(path, alone=True))
+                with _errors_with_path(path):
+                    _write(file, path.name, chain(_rows_of_other_problems(path, id_column, keys), of_tasks))
     except BaseException:
-        _clear(rows, new_folders)
+        with suppress(OSError):
+            for new_folder in new_folders:
+                new_folder.rmdir()
         raise
     return written
 
 
-def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    with _errors_with_path(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with _temporary_path(path).open("wb") as file:
-            for row in rows:
-                try:
-                    file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-                except orjson.JSONEncodeError as error:
-                    raise InputError(
-                        f"{path.name}: a row of {row.get('problem_id', row.get('id'))!a} cannot be JSON: {error};"
-                        " correct the package"
-                    ) from error
-            file.flush()
-            os.fsync(file.fileno())
-
-
-def _temporary_path(path: Path) -> Path:
-    """The temporary path under which a file is written; what a killed import left there is overwritten by the next."""
-    return path.with_name(f".{path.name}.new")
+def _write(file: BinaryIO, name: str, rows: Iterable[dict[str, Any]]) -> None:
+    for row in rows:
+        try:
+            file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+        except orjson.JSONEncodeError as error:
+            raise InputError(
+                f"{name}: a row of {row.get('problem_id', row.get('id'))!a} cannot be JSON: {error};"
+                " correct the package"
+            ) from error
 
 
 @contextmanager
@@ -98,15 +92,6 @@ def _errors_with_path(path: Path) -> Iterator[None]:
         raise SetupError(
             f"cannot write {path}: {error.strerror or error}; free space or choose another folder"
         ) from error
-
-
-def _clear(paths: Iterable[Path], new_folders: Iterable[Path]) -> None:
-    """Remove unfinished files, and the folders that were made for them."""
-    with suppress(OSError):
-        for path in paths:
-            _temporary_path(path).unlink(missing_ok=True)
-        for folder in new_folders:
-            folder.rmdir()
 
 
 def _rows_of_other_problems(path: Path, id_column: str, replaced: Sequence[ProblemKey]) -> Iterator[dict[str, Any]]:

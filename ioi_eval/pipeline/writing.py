@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,6 +16,7 @@ import orjson
 
 from ioi_eval.errors import ODD_DATA, SetupError
 from ioi_eval.model import Keep, Verdict
+from ioi_eval.new_files import new_file
 from ioi_eval.report import compact
 from ioi_eval.report.inputs import TextPart, input_line
 from ioi_eval.report.result_values import first_failed
@@ -98,10 +98,7 @@ def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> No
 
 @contextmanager
 def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
-    """A file that replaces the one at `path` once it is whole and on the disk.
-
-    Only one process writes it, so its temporary name is fixed, and what a killed run left is overwritten by the next.
-    (Several processes may write a file of the cache: `cache_directory.new_file`.)
+    """A file that replaces the one at `path` once it is whole and on the disk. Only one process writes it.
 
     Args:
         path: the file to replace.
@@ -110,18 +107,11 @@ def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
     Raises:
         SetupError: it cannot be written; the old file stays.
     """
-    temporary = path.with_name(f".{path.name}.new")
     try:
-        with temporary.open("wb", buffering=1 << 20) as file:
+        with new_file(path, alone=True) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
     except OSError as error:
         raise not_written(path, error, advice) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def not_written(path: Path, error: OSError, advice: str = "") -> SetupError:

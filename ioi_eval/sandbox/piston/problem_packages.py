@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import IO
 
 from ioi_eval import boxfiles
-from ioi_eval.cache_directory import new_file
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob, Content, Problem, ProblemKey, ProblemPackage
+from ioi_eval.new_files import new_file
 from ioi_eval.sandbox import read_content
 from ioi_eval.sandbox.piston.stored_files import digest, is_worth_storing
 from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX
