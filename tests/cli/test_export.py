@@ -144,6 +144,14 @@ def test_inspect_reads_its_logs(results: Path) -> None:
     assert all(one.status == "success" and one.results.scores[0].name == "score" for one in read)
 
 
+def test_an_inspect_log_of_a_part_is_not_a_success(tmp_path: Path) -> None:
+    """The run was interrupted; the log has what was judged."""
+    facts = {"submissions": {"pending": 3, "rows": 4}}
+    (path,) = export(write_results(tmp_path / "part", [contest_row("a", 1.0)], facts), "inspect")
+    with ZipFile(path) as log:
+        assert json.loads(log.read("header.json"))["status"] == "cancelled"
+
+
 def test_eval_results_are_entries_of_the_hub(tmp_path: Path) -> None:
     """In per cent, with the benchmark. The Hub's client reads them if it is new enough."""
     hub = pytest.importorskip("huggingface_hub")

@@ -137,7 +137,7 @@ def _header(material: Material, group: ModelGroup, log: _Log) -> Values:
     counts = {"scored_samples": group.rows - group.unscored, "unscored_samples": group.unscored}
     return {
         "version": _VERSION,
-        "status": "success",
+        "status": "cancelled" if group.is_part else "success",
         "eval": {
             **dict.fromkeys(("eval_id", "run_id", "task_id"), name),
             "created": when,
