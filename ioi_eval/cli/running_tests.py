@@ -33,7 +33,7 @@ def run_tests(call: RunTestsCall, *, dry_run: bool = False) -> int:
             given.
     """
     if call.results_dataset_name is not None:
-        check_name(call.results_dataset_name)
+        check_name(call.results_dataset_name, advice="; the folder for results is named by --local_results_path")
     calls = _calls(call)
     dumps = [each.dump for each in calls]
     tell(f"{counted(len(calls), 'data set')}: {', '.join(dumps)}")

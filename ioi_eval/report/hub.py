@@ -27,7 +27,7 @@ from ioi_eval.report.parquet import write_parquet
 from ioi_eval.report.result_sets import MARKS, Family, family_of, first_row
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of
 from ioi_eval.report.texts import printable
-from ioi_eval.rows import open_source
+from ioi_eval.rows import is_hub_id, open_source
 from ioi_eval.rows.hub import HUB_ADVICE, hub_error_text, hub_errors
 
 if TYPE_CHECKING:
@@ -48,14 +48,18 @@ Row = Mapping[str, Any]
 _Key = tuple[str, ...]
 
 
-def check_name(name: str) -> None:
+def check_name(name: str, *, advice: str = "") -> None:
     """Refuse a text that is not the name of a data set on the Hub.
+
+    Args:
+        name: the text.
+        advice: what to do instead, at the end of the message.
 
     Raises:
         InputError: it does not have the form `owner/name`.
     """
-    if name.count("/") != 1 or not all(name.split("/")):
-        raise InputError(f"{name} is not the name of a data set to push results to: it has the form owner/name")
+    if not is_hub_id(name):
+        raise InputError(f"{name} is not the name of a data set to push results to: it has the form owner/name{advice}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

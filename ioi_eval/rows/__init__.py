@@ -26,6 +26,7 @@ __all__ = [
     "KeptColumns",
     "Source",
     "in_one",
+    "is_hub_id",
     "is_hub_name",
     "named_sources",
     "open_source",
@@ -88,6 +89,12 @@ def is_hub_name(spec: str) -> bool:
     """Whether a source is read from the Hub: there is no such file or folder, and it has the form of a name there."""
     is_name = _HUB_ID.fullmatch(spec) is not None and not spec.endswith(ENDINGS)
     return is_name and not Path(os.path.expanduser(spec)).exists()
+
+
+def is_hub_id(text: str) -> bool:
+    """Whether a text has the form of a data set's id on the Hub: `owner/name`, which is not that of a file."""
+    parts = _HUB_ID.fullmatch(text)
+    return parts is not None and parts["config"] is None and not text.endswith((*ENDINGS, ".json"))
 
 
 def reads_all_files(spec: str) -> bool:

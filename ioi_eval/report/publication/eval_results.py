@@ -7,7 +7,6 @@ Source: `eval_results.yaml` of huggingface/hub-docs; `huggingface_hub.parse_eval
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,14 +15,13 @@ from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import SCORE, Material, ModelGroup
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.texts import counted, file_name
+from ioi_eval.rows import is_hub_id
 from ioi_eval.version import __version__
-
-_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def _files(material: Material) -> Sequence[str]:
     """One file for each group that has the metric."""
-    if not _ID.fullmatch(material.dataset):
+    if not is_hub_id(material.dataset):
         raise InputError(
             f"{material.dataset or 'what the run read its problems from'} is not a data set of the Hub: name the "
             "benchmark with --set dataset=OWNER/NAME"

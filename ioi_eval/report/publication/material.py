@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,12 +17,11 @@ from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.result_values import first_failed, full_marks_of, message_of_test, share_of, tests_of, verdict_of
 from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import excerpt, points
-from ioi_eval.rows import ENDINGS
+from ioi_eval.rows import is_hub_id
 
 SCORE = "score"
 """The metric that is the mean share of the points, or of the tests."""
 
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _MODEL = "model"
 
 Row = Mapping[str, Any]
@@ -148,7 +146,7 @@ class Material:
             return named
         key = "dataset" if self.results.family is Family.APPS else "problems"
         source = self.results.options.get(key)
-        return source if isinstance(source, str) and _HUB_ID.fullmatch(source) and not source.endswith(_FILES) else ""
+        return source if isinstance(source, str) and is_hub_id(source) else ""
 
     @cached_property
     def finished(self) -> datetime:
@@ -166,7 +164,6 @@ class Material:
 
 
 _READ = ("verdict", "total_score", "all_subtasks_results", "passed", "total")
-_FILES = (*ENDINGS, ".json")
 
 
 def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: str) -> None:
