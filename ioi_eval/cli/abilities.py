@@ -45,7 +45,7 @@ async def abilities(urls: Sequence[str]) -> list[Abilities]:
 
     async with HttpClient() as client:
         probers = Prober(client, "bundled"), Prober(client, "classic")
-        async with asyncio.TaskGroup() as group:  # the probers limit how many run at once
+        async with asyncio.TaskGroup() as group:
             tasks = [[group.create_task(_explored(prober, prober.address(url))) for prober in probers] for url in urls]
     found = []
     for url, pair in zip(urls, tasks, strict=True):

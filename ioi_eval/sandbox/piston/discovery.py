@@ -34,9 +34,6 @@ CHECK_S = 3.0
 
 _PROBE_S = 120.0  # a worker may be busy with the jobs of others
 _MAX_PROBES = 8  # six ceilings, and the probe
-_MAX_GREETINGS = 64
-"""At most this many endpoints are asked for their runtimes at once, for `CHECK_S` at most. More of them, which all have
-to connect, would delay this process; an endpoint that does not answer delays the others by as much."""
 
 _ATTEMPTS = 4  # an exploration takes a dozen requests: one lost request must not exclude a worker
 _PAUSE_S = 0.3
@@ -112,7 +109,6 @@ class Prober:
             raise InputError(f"profile {profile!r} is neither 'bundled' nor 'classic'")
         self._client = client
         self._profile = profile
-        self._greetings = asyncio.Semaphore(_MAX_GREETINGS)
         self._sizes: dict[tuple[object, ...], tuple[int, int | None]] = {}
         self._measuring: dict[tuple[object, ...], asyncio.Lock] = {}
 
@@ -165,8 +161,7 @@ class Prober:
         return await self._conditions(url, best, output_bytes=None)
 
     async def _explore_once(self, url: URL) -> Worker:
-        async with self._greetings:
-            runtimes = await self.runtimes(url)
+        runtimes = await self.runtimes(url)
         errors: list[SetupError | RejectedError] = []
         reasons: list[str] = []
         for installed in probing.starters(runtimes, self._profile):

@@ -39,9 +39,6 @@ IDLE_CONNECTION_S = 4.0
 CONNECT_S = 3.0
 """Connecting takes milliseconds in a cluster; SYN is repeated after 1 s. A dead machine must be detected within 5 s."""
 
-CONNECTING = 128
-"""At most this many connections are made at once: a thousand would delay the event loop so much that they time out."""
-
 _TCP_KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
 """Servers send nothing until a job ends, so clients of a machine that lost its power keep waiting. Once it is up again
 it answers checks, and only TCP keepalive shows that the old connections are lost. It starts after 10 s of silence."""
@@ -112,7 +109,6 @@ class Sending(Wait, Payload):
         self.connecting_since: float | None = None
         self._transport: asyncio.WriteTransport | None = None
         self._closed_since: float | None = None
-        self._is_connecting = False
 
     @property
     def size(self) -> int:
@@ -122,17 +118,6 @@ class Sending(Wait, Payload):
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         """Not supported: the body is never in memory as a whole."""
         raise NotImplementedError
-
-    async def wait_to_connect(self) -> None:
-        """Wait until this request may make a connection."""
-        await self._client.connecting.acquire()
-        self._is_connecting = True
-
-    def release_connecting(self) -> None:
-        """The request has a connection, or needs none any more."""
-        if self._is_connecting:
-            self._is_connecting = False
-            self._client.connecting.release()
 
     def give_up(self) -> None:
         """Abort the request, as its endpoint fails checks."""
@@ -156,7 +141,6 @@ class Sending(Wait, Payload):
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write all segments, waiting whenever the connection is full."""
-        self.release_connecting()
         self.connecting_since = None
         transport = self._transport = writer.transport
         self._closed_since = None
@@ -184,9 +168,7 @@ class HttpClient:
         self._session: aiohttp.ClientSession | None = None
         self._under_way: set[Wait] = set()
         self._next_sweep: asyncio.TimerHandle | None = None
-        self._open_until: dict[URL, list[float]] = {}
         self.used_connections: weakref.WeakSet[asyncio.WriteTransport] = weakref.WeakSet()
-        self.connecting = asyncio.Semaphore(CONNECTING)
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -242,17 +224,9 @@ class HttpClient:
         """
         if sending.lost is not None:
             raise AnswerLostError(f"{url}: {sending.lost}", sending.lost.end)
-        try:
-            reply = await self._answer(url, sending, self._post(url, sending, max_bytes=max_bytes, gzipped=gzipped))
-        finally:
-            sending.release_connecting()
-        self._open_until[url].append(self._loop.time() + IDLE_CONNECTION_S)
-        return reply
+        return await self._answer(url, sending, self._post(url, sending, max_bytes=max_bytes, gzipped=gzipped))
 
     async def _post(self, url: URL, sending: Sending, *, max_bytes: int, gzipped: bool) -> Reply:
-        open_until = self._open_until.setdefault(url, [])
-        if not open_until or open_until.pop() < self._loop.time():  # no open connection is left
-            await sending.wait_to_connect()
         started = sending.connecting_since = self.time()
         try:
             return await self._exchange("POST", url, sending, max_bytes=max_bytes, gzipped=gzipped)
