@@ -32,7 +32,8 @@ def with_fixed_answer(head: str, body: bytes, use: Callable[[str], Awaitable[Any
 
     async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
-        writer.write(f"HTTP/1.1 {head}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
+        start = f"HTTP/1.1 {head}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        writer.write(start.encode("latin-1") + body)
         await writer.drain()
         writer.close()
 
@@ -72,6 +73,13 @@ def test_redirections_are_not_followed() -> None:
         return (await presences([f"http://{host}/api/v2"]))[0].why_not
 
     assert with_fixed_answer(head, b"", status)[0].endswith(words)
+
+
+@pytest.mark.parametrize("address", ["http://[bad", "/caf\xe9"])
+def test_a_redirection_to_no_url(address: str) -> None:
+    """An address that is no URL, or not in UTF-8, is an error of that server; it does not end the run."""
+    found, _ = with_fixed_answer(f"302 Found\r\nLocation: {address}", b"", runtimes)
+    assert "it redirects to " in found
 
 
 def test_a_password_is_sent_and_not_shown() -> None:

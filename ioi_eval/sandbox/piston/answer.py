@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -211,9 +210,10 @@ def error_of(status: int, body: bytes) -> SandboxError:
 def redirection(location: str) -> bytes:
     """The body that stands for a redirection, which is not followed: it says where to.
 
-    The query is left out: a page for logins has secrets there.
+    The query is left out: a page for logins has secrets there. The address may be any text, also in Latin-1, which
+    aiohttp reads as surrogates.
     """
-    to = without_login(urlsplit(location)._replace(query="", fragment="").geturl())
+    to = without_login(re.split("[?#]", location, maxsplit=1)[0]).encode("utf-8", "replace").decode()
     return orjson.dumps({"message": f"it redirects to {to}; if that is the server, name it as the endpoint"})
 
 

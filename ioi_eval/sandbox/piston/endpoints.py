@@ -104,14 +104,13 @@ def endpoint_url(text: str) -> str:
 
 def without_login(url: str) -> str:
     """A URL without the user and password that it may contain: for everything that is shown or stored."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    return _LOGIN.sub("", url)
 
 
 def without_logins(text: str) -> str:
     """The text that names a cluster, without the users and passwords that its URLs may contain."""
     terms = [term.strip() for term in text.replace("\n", ",").split(",")]
-    return ",".join(term if _is_asked(term) else _LOGIN.sub("", term) for term in terms)
+    return ",".join(term if _is_asked(term) else without_login(term) for term in terms)
 
 
 def _is_asked(term: str) -> bool:
