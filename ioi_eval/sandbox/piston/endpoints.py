@@ -91,15 +91,18 @@ def endpoint_url(text: str) -> str:
     from yarl import URL
 
     written = text.strip()
-    parts = urlsplit(written if "://" in written else f"http://{written}")
     try:
-        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-        url = str(URL(urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") or API, "", ""))))
+        parts = urlsplit(written if "://" in written else f"http://{written}")
+        url = URL(urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") or API, "", "")))
+        (url.raw_host or "").encode("idna")  # as is done to look it up: a part of a name has 1 to 63 characters
+        is_valid = url.scheme in {"http", "https"} and bool(url.raw_host) and parts.port != 0
     except ValueError:
-        valid, url = False, ""
-    if not valid or parts.netloc.endswith(":") or parts.query or parts.fragment or " " in written:
-        raise InputError(f"endpoint {text!r} is not the URL of a server; write http://host:port")
-    return url
+        is_valid = False
+    if not is_valid or parts.netloc.endswith(":") or parts.query or parts.fragment or " " in written:
+        login, _, rest = written.rpartition("@")
+        shown, advice = (f"…@{rest}", " (in passwords %23 for #, %2F for /)") if login else (written, "")
+        raise InputError(f"endpoint {shown!r} is not the URL of a server; write http://host:port{advice}")
+    return str(url)
 
 
 def without_login(url: str) -> str:

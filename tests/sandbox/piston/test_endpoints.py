@@ -55,11 +55,35 @@ def test_fixed_urls_are_a_sequence() -> None:
     assert endpoint_source("w1:2000,w2:2000") == (W1, W2)
 
 
-@pytest.mark.parametrize("text", ["", " , ", "w1:2000,ftp://w2", "http://", "w1:2000 w2:2000", "http:/w1:2000", "w1:0"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " , ",
+        "w1:2000,ftp://w2",
+        "http://",
+        "w1:2000 w2:2000",
+        "http:/w1:2000",
+        "w1:0",
+        "[::1",
+        "w..1",
+        f"{64 * 'w'}:1",
+    ],
+)
 def test_invalid_endpoints_are_refused(text: str) -> None:
     """An invalid text is an InputError, before any request."""
     with pytest.raises(InputError):
         endpoint_source(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["http://me:secret@w1:99999", "me:sec#ret@w1", "http://me:sec/ret@w1", "me:secret@[::1"]
+)
+def test_a_login_is_not_shown_if_its_endpoint_is_refused(text: str) -> None:
+    """The message has what comes after the login, and says how a password is written."""
+    with pytest.raises(InputError, match=r"endpoint '…@(w1|\[::1).* %23 for #") as refused:
+        endpoint_source(text)
+    assert "sec" not in str(refused.value)
 
 
 def test_a_file_is_read_each_time(tmp_path: Path) -> None:
