@@ -52,6 +52,7 @@ def doctor(
 
 def _examine() -> int:
     import asyncio
+    import tempfile
 
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.config import Environment
@@ -60,7 +61,9 @@ def _examine() -> int:
     environment = Environment.read()
     findings = [examine_cache(environment.cache)]
     if healthy(findings):
-        findings += asyncio.run(examine(artifacts=ArtifactStore(environment.cache), compiler=environment.compiler))
+        with tempfile.TemporaryDirectory() as directory:  # for our own programs, if the cache can only be read
+            cache = environment.cache if findings[0].state is Severity.OK else directory
+            findings += asyncio.run(examine(artifacts=ArtifactStore(cache), compiler=environment.compiler))
     _print_findings(findings)
     fine = healthy(findings)
     warned = any(finding.state is Severity.WARNING for finding in findings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 from collections.abc import Sequence
@@ -21,9 +22,17 @@ from ioi_eval.scorer import Scorer
 
 
 def examine_cache(cache: Path) -> Finding:
-    """Store test data in the cache, as `score` does before anything is judged, and delete it."""
+    """Store test data in the cache, as `score` does before anything is judged, and delete it.
+
+    A cache that is only read can hold all that a run needs.
+    """
     try:
-        blob = BlobStore(cache).put(secrets.token_bytes(32))
+        store = BlobStore(cache)
+        store.recall("")  # needs the secret of this store
+        if not os.access(cache, os.W_OK):
+            detail = f"{cache} can only be read: a run ends if it needs tests or programs that are not in it"
+            return warning("cache", detail, "set IOI_EVAL_CACHE to a directory that can be written")
+        blob = store.put(secrets.token_bytes(32))
         blob.path.unlink(missing_ok=True)
     except SetupError as error:
         return bad("cache", str(error))

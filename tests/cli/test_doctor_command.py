@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval.blobs import BlobStore
+from ioi_eval.doctor import Severity, examine_cache
+from tests import unprivileged
 from tests.cli.addition import Start
 
 
@@ -43,6 +46,21 @@ def test_a_cache_that_cannot_be_used_is_a_finding(start: Start, tmp_path: Path) 
     ended = start("doctor", env={"IOI_EVAL_CACHE": str(tmp_path / "new"), **compiles_nothing})
     assert f"  {tmp_path}/new\n" in ended.stdout
     assert not [path for path in (tmp_path / "new/blobs").rglob("*") if path.is_file() and path.name != ".secret"]
+
+
+def test_a_cache_that_can_only_be_read_is_a_warning() -> None:
+    """A run that needs nothing else works. Without the secret of the cache's names, nothing in it can be found."""
+    with unprivileged.private_directory() as cache:
+        unprivileged.call(BlobStore, cache)
+        assert unprivileged.call(examine_cache, cache).state is Severity.OK
+        for path in (cache, *cache.rglob("*")):
+            path.chmod(0o555)
+        finding = unprivileged.call(examine_cache, cache)
+        assert (finding.state, finding.detail.startswith(f"{cache} can only be read")) == (Severity.WARNING, True)
+        (cache / "blobs/.secret").chmod(0)
+        assert unprivileged.call(examine_cache, cache).state is Severity.BAD
+        for path in (cache, cache / "blobs"):
+            path.chmod(0o755)  # so that it can be deleted
 
 
 @pytest.mark.parametrize(
