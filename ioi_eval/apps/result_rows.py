@@ -12,30 +12,9 @@ from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.result_store import RecordedResult
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.failure_reasons import failure_reason
-from ioi_eval.report.rows import dump_columns
+from ioi_eval.report.rows import dump_columns, result_columns
 
-RESULT_COLUMNS = (
-    "submission",
-    "extraction",
-    "verdict",
-    "score",
-    "passed",
-    "total",
-    "resolved",
-    "message",
-    "judged_by",
-    "near_limit",
-    "codes",
-    "rules",
-    "test_results",
-    "tests_id",
-    "python",
-    "target",
-    "isolation",
-    "duplicate_of",
-    "fingerprint",
-    "error",
-)
+RESULT_COLUMNS = (*result_columns("apps-result"), TEST_RESULTS)
 """Our columns of a row; the others (the problem's, the program's) have the same meaning as in a dump."""
 _RESULTS = frozenset(RESULT_COLUMNS)
 

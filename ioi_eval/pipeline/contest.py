@@ -314,7 +314,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
 
     def refused_lines(self, entry: Refused) -> tuple[bytes, ...]:
         """The line of `results.jsonl`."""
-        return (to_json({**refused_row(entry.row.values, entry.message), compact.TESTS_ID: None}),)
+        return (to_json(refused_row(entry.row.values, entry.message)),)
 
     def _columns(self, judged: JudgedSubmission, offset: int | None, tests: TestLines) -> ResultColumns:
         """The columns that depend on the result only, which is the record at this offset of the journal, if any."""

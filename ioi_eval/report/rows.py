@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Self
 
 import orjson
@@ -19,42 +20,23 @@ import orjson
 from ioi_eval.config import Unscored
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import OutputOnly, Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
-from ioi_eval.report.compact import TESTS_ID
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.totals import CpuSplit, distinct_outcomes, judge_error
 from ioi_eval.scores import total_points
 
-REFERENCE_COLUMNS = (
-    "code",
-    "target_subtask",
-    "target_subtask_score",
-    "target_subtask_status",
-    "code_compiles",
-    "all_subtasks_points",
-    "all_subtasks_results",
-)
-OUR_COLUMNS = (
-    "verdict",
-    "total_score",
-    "compile_message",
-    "extraction",
-    "fixes",
-    "target",
-    "isolation",
-    "time_scale",
-    "near_limit",
-    "attempted",
-    "cpu_s",
-    "duplicate_of",
-    "fingerprint",
-    "error",
-)
 
+def result_columns(schema: str) -> tuple[str, ...]:
+    """The columns that a run adds to the rows of a dump, from a schema of results: `result`, or `apps-result`."""
+    text = Path(__file__).with_name("schemas").joinpath(f"{schema}.json").read_bytes()
+    return tuple(orjson.loads(text)["properties"])
+
+
+RESULT_COLUMNS = result_columns("result")
 
 _FROM_THE_DUMP = frozenset({"code", "target_subtask"})
 """Columns of results that dumps have too, with the same meaning: their values come from the dump."""
 
-_RESULTS = frozenset({*REFERENCE_COLUMNS, *OUR_COLUMNS, TESTS_ID}) - _FROM_THE_DUMP
+_RESULTS = frozenset(RESULT_COLUMNS) - _FROM_THE_DUMP
 
 
 @fast_dataclass
@@ -173,7 +155,7 @@ def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
 
     The reason says what to do, too.
     """
-    empty: dict[str, Any] = dict.fromkeys((*REFERENCE_COLUMNS, *OUR_COLUMNS))
+    empty: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS)
     return {
         **empty,
         **dump_columns(row, _RESULTS),
