@@ -34,7 +34,7 @@ from ioi_eval.errors import (
 from ioi_eval.jobs.plan import usual_wall_ms
 from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, JobTest, RunSetup, bounds_of, size
-from ioi_eval.jobs.runner_answer import Built, RunAnswer
+from ioi_eval.jobs.runner_answer import CompileAnswer, RunAnswer
 from ioi_eval.model import Content, Isolation, ProblemPackage, Retries, TestOutcome, Verdict
 from ioi_eval.programs import MAX_ATTEMPTS
 from ioi_eval.sandbox import Sandbox, Target
@@ -145,11 +145,11 @@ class ProgramRun:
             else:
                 return self._weakest
 
-    async def build(self) -> tuple[Built, Isolation]:
+    async def build(self) -> CompileAnswer:
         """Compile the program, which is `Uncompiled`, and run its first tests in one job; at least one must be pending.
 
         Returns:
-            How the compilation ended, and the job's isolation. If the program does not compile, no test was run.
+            How the compilation ended. If the program does not compile, no test was run.
 
         Raises:
             SandboxError: there is no usable answer; nothing was recorded.
@@ -163,13 +163,14 @@ class ProgramRun:
         answer = await self._scheduler.shared_jobs.run(request, own_job=True)
         if isinstance(answer, SandboxError):  # the compiler may be the cause, so this says nothing about sizes
             raise answer
-        if answer.built is None or answer.built.succeeded != bool(answer.tests or answer.built.program):
+        compiled = answer.compiled
+        if compiled is None or compiled.succeeded != bool(answer.tests or compiled.artifacts):
             raise TransportError("the answer does not say how the program was compiled")
         self._scheduler.answer_sizes.observe(
             self._target.name, asked=len(tests), granted=len(tests), held=len(answer.tests)
         )
         self._record_answer(tests, answer)
-        return answer.built, answer.isolation
+        return compiled
 
     def _jobs_at_once(self) -> int:
         return 1 if self._grows or self._program.one_by_one else self._scheduler.jobs_at_once(self._target)

@@ -284,7 +284,7 @@ class SharedJobs:
         total = sum(len(program.tests) for program in programs)
         try:
             answer = run_answer(execution.run, nonce, execution.returned, tests=total, time_limit_s=setup.time_limit_s)
-            may_have_none = programs[0].is_uncompiled and answer.built is not None
+            may_have_none = programs[0].is_uncompiled and answer.compiled is not None
             # the first test of a job is needed, so it must have run
             if not may_have_none and answer.tests.keys().isdisjoint(range(len(programs[0].tests))):
                 raise GarbledError("the runner ran none of the tests that it was asked to run")
@@ -295,7 +295,7 @@ class SharedJobs:
         for request in requests:
             count = len(request.program.tests)
             tests = {index: answer.tests[first + index] for index in range(count) if first + index in answer.tests}
-            parts.append(RunAnswer(tests=tests, isolation=answer.isolation, built=answer.built))
+            parts.append(replace(answer, tests=tests))
             first += count
             for outcome in tests.values():
                 self._durations.observe(request.problem, outcome)

@@ -11,14 +11,12 @@ import base64
 import binascii
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from ioi_eval.errors import (
-    GarbledError,
-    TransportError,
-)
+from ioi_eval.errors import GarbledError, TransportError
 from ioi_eval.extract.fences import encodable
 from ioi_eval.jobs.answer_lines import decoded, integer, string, whole_lines
 from ioi_eval.model import HarnessReport, Isolation, RunDetails, Stage, TestOutcome, Verdict, signal_name
@@ -58,11 +56,21 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileAnswer:
-    """All steps that were run, and the artifacts if all succeeded."""
+    """All steps that were run, and the artifacts if all succeeded.
+
+    Args:
+        stayed: whether the artifact of a job that also runs it stayed in the box, because no other job needs it.
+    """
 
     steps: tuple[StepLine, ...]
     artifacts: Mapping[str, bytes]
     isolation: Isolation
+    stayed: bool = False
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the steps made what they are for."""
+        return self.stayed or bool(self.artifacts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,22 +79,7 @@ class RunAnswer:
 
     tests: Mapping[int, TestOutcome]
     isolation: Isolation
-    built: Built | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
-    """How the compilation in a job that also runs the program ended.
-
-    Args:
-        steps: all steps that were run.
-        succeeded: whether they made a program.
-        program: the program, if the sandbox returned it, or another job may need it.
-    """
-
-    steps: tuple[StepLine, ...]
-    succeeded: bool = False
-    program: bytes | None = None
+    compiled: CompileAnswer | None = None
 
 
 def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | None = None) -> CompileAnswer:
@@ -103,16 +96,32 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
         IsolationError, RejectedError: the runner refused.
     """
     lines, isolation = whole_lines(stage, nonce)
-    steps, artifacts = [], {}
+    with _malformed_is_garbled():
+        return _compilation(lines, isolation, returned or {}, may_stay=False)
+
+
+@contextmanager
+def _malformed_is_garbled() -> Iterator[None]:
+    """Raise GarbledError for a line that lacks a value, or has another one than it can have."""
     try:
-        for line in lines:
-            if "artifact" in line:
-                artifacts[string(line, "artifact")] = _whole_artifact(line, returned or {})
-            else:
-                steps.append(_step(line))
+        yield
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
         raise GarbledError(f"a line of the runner is malformed: {error!r}") from error
-    return CompileAnswer(steps=tuple(steps), artifacts=artifacts, isolation=isolation)
+
+
+def _compilation(
+    lines: Iterable[dict[str, Any]], isolation: Isolation, returned: Mapping[str, bytes], *, may_stay: bool
+) -> CompileAnswer:
+    """The lines about a compilation. `may_stay`: whether the artifact may stay in the box."""
+    steps, artifacts, stayed = [], {}, False
+    for line in lines:
+        if "artifact" not in line:
+            steps.append(_step(line))
+        elif may_stay and "into" in line and string(line, "into") not in returned:
+            stayed = True
+        else:
+            artifacts[string(line, "artifact")] = _whole_artifact(line, returned)
+    return CompileAnswer(steps=tuple(steps), artifacts=artifacts, isolation=isolation, stayed=stayed)
 
 
 def _whole_artifact(line: Mapping[str, Any], returned: Mapping[str, bytes]) -> bytes:
@@ -152,28 +161,17 @@ def run_answer(
     """
     lines, isolation = whole_lines(stage, nonce)
     outcomes: dict[int, TestOutcome] = {}
-    built: Built | None = None
-    try:
+    with _malformed_is_garbled():
         for line in lines:
             if "test" not in line:
-                built = _built(built or Built(steps=()), line, returned or {})
                 continue
             number = integer(line, "test")
             if number in outcomes or not 0 <= number < tests:
                 raise GarbledError(f"the runner reported test {number} twice, or was not asked for it")
             outcomes[number] = _outcome(line, str(number), time_limit_s)
-    except (KeyError, TypeError, ValueError, binascii.Error) as error:
-        raise GarbledError(f"a line of the runner is malformed: {error!r}") from error
-    return RunAnswer(tests=outcomes, isolation=isolation, built=built)
-
-
-def _built(built: Built, line: dict[str, Any], returned: Mapping[str, bytes]) -> Built:
-    """What is known of a compilation after one more of its lines."""
-    if "artifact" not in line:
-        return replace(built, steps=(*built.steps, _step(line)))
-    if "into" in line and string(line, "into") not in returned:
-        return replace(built, succeeded=True)
-    return replace(built, succeeded=True, program=_whole_artifact(line, returned))
+        others = [line for line in lines if "test" not in line]
+        compiled = _compilation(others, isolation, returned or {}, may_stay=True) if others else None
+    return RunAnswer(tests=outcomes, isolation=isolation, compiled=compiled)
 
 
 def _step(line: dict[str, Any]) -> StepLine:

@@ -36,7 +36,7 @@ from ioi_eval.jobs import harness, recipes
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import has_room_to_build
 from ioi_eval.jobs.run_setups import Programs, given_tests, problem_setup
-from ioi_eval.jobs.runner_answer import Built, CompileAnswer
+from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
 from ioi_eval.model import (
@@ -151,26 +151,22 @@ class RunnerJudge:
         uncompiled = recipes.Uncompiled(recipe=with_header or recipe, limits=self._policy.compile)
         program = await self._program(run, uncompiled, judges)
         sends_header = with_header is not None and not run.target.is_remote
-        if (first_job := await self._first_job(run, program, sends_header=sends_header)) is None:
+        if (answer := await self._first_job(run, program, sends_header=sends_header)) is None:
             return None
-        built, isolation = first_job
-        run.note_isolation(isolation)
-        answer = CompileAnswer(steps=built.steps, artifacts={}, isolation=isolation)
-        if with_header is not None and not self._counts_with_header(run, answer, made_program=built.succeeded):
+        run.note_isolation(answer.isolation)
+        if with_header is not None and not self._counts_with_header(run, answer):
             run.compile_answer = await self._builder.compile(recipe, target)
             return None
-        if not built.succeeded:
+        if not answer.succeeded:
             run.compile_answer = answer
             return None
-        if built.program is not None:
-            await self._run(run, replace(program, content=built.program))
+        if "a.out" in answer.artifacts:
+            await self._run(run, replace(program, content=answer.artifacts["a.out"]))
         elif not run.judging.is_done():
             return None
         return compiling.successful_outcome(answer)
 
-    async def _first_job(
-        self, run: SubmissionRun, program: Program, *, sends_header: bool
-    ) -> tuple[Built, Isolation] | None:
+    async def _first_job(self, run: SubmissionRun, program: Program, *, sends_header: bool) -> CompileAnswer | None:
         """Compile a program and run its first tests; `None` if that is not possible here, or had no usable answer."""
         target, target_and_problem = run.target, (run.target.name, run.problem.key)
         if target_and_problem in self._no_first_jobs or not has_room_to_build(target, program.setup):
@@ -265,8 +261,7 @@ class RunnerJudge:
                 raise
             self._headers.give_up(std)  # perhaps boxes here have no room for it
             return None
-        made_program = len(answer.artifacts) == len(recipe.artifacts)
-        return answer if self._counts_with_header(run, answer, made_program=made_program) else None
+        return answer if self._counts_with_header(run, answer) else None
 
     async def _with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> recipes.Recipe | None:
         """The recipe with the precompiled header with which the program can be compiled, if there is one."""
@@ -280,13 +275,13 @@ class RunnerJudge:
     def _standard(self, run: SubmissionRun) -> str:
         return compiled_language(run.submission.language).standard(run.problem, self._policy.std)
 
-    def _counts_with_header(self, run: SubmissionRun, answer: CompileAnswer, *, made_program: bool) -> bool:
+    def _counts_with_header(self, run: SubmissionRun, answer: CompileAnswer) -> bool:
         """Whether a compilation with a precompiled header certainly ends like one without it, or was one without it."""
         if run.target.is_remote and not any(step.precompiled for step in answer.steps):
             self._headers.note_without()
             return True
         cpu_ms = sum(step.cpu_ms for step in answer.steps)
-        counts = made_program and cpu_ms < _SURE_SHARE * 1000 * self._policy.compile.cpu_s
+        counts = answer.succeeded and cpu_ms < _SURE_SHARE * 1000 * self._policy.compile.cpu_s
         self._headers.note_program(counts=counts)
         return counts
 
