@@ -282,6 +282,8 @@ def _solutions(
         if language(name) is not None
     ]
     paths = {solution.path for solution in solutions}
+    if unknown := [name for name in verdicts if language(name) is None]:
+        package.notes.append(f"left out, because their endings are of no known language: {', '.join(unknown[:5])}")
     if others := [path for path in package.names("solution") if language(path) is not None and path not in paths]:
         package.notes.append(f"left out, because solutions.json states no verdicts for them: {', '.join(others[:5])}")
     return solutions

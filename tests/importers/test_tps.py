@@ -143,10 +143,13 @@ def test_grader_and_checker_can_be_switched_off(tmp_path: Path) -> None:
 
 
 def test_notes(tmp_path: Path) -> None:
-    """Solutions without a statement, and samples without tests."""
-    task = read(tmp_path, **{"solution/old.cpp": "x", "tests/mapping": "small 1-01\nfull 1-01\nfull big-01\n"})
+    """Solutions without a statement or in no known language, and samples without tests."""
+    solutions = {**SOLUTIONS, "old": {"verdict": "correct"}}
+    mapping = "small 1-01\nfull 1-01\nfull big-01\n"
+    task = read(tmp_path, **{"solution/old.cpp": "x", "solutions.json": solutions, "tests/mapping": mapping})
     notes = "\n".join(task.notes)
     assert "solution/old.cpp" in notes
+    assert "left out, because their endings are of no known language: old" in notes
     assert "the subtask samples, worth nothing, has no tests and is left out" in notes
     assert "1 tests are in no subtask and are left out: 0-01" in notes
     assert [row["subtask"] for row in task.problem_rows] == ["01-small", "02-full"]
