@@ -51,6 +51,7 @@ _STATUSES_OF_OTHER_SERVERS = frozenset({200, 301, 302, 307, 308, 404, 405, 410})
 
 _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body|\?xml)\b", re.IGNORECASE)
 _TITLE = re.compile(rb"<title>([^<]*)</title>", re.IGNORECASE)
+_EXECUTION = re.compile(rb'\s*\{\s*"(?:compile|run|language|version)"\s*:')
 _MESSAGE_CHARS = 300
 _FAULT_LINE_CHARS = 1 << 16  # longer than the line in which the runner reports a fault
 _FAULT_CODE = 3  # the runner's exit code after such a line
@@ -78,6 +79,21 @@ def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> E
     return Execution(
         run=_stage("run", answer["run"], output_bytes),
         compile=None if compiled is None else _stage("compile", compiled, output_bytes),
+    )
+
+
+def cut_execution(status: int, beginning: bytes) -> Execution:
+    """Read an answer of which only the beginning is known, because it is longer than the job's output may be.
+
+    Raises:
+        TransportError: it is not an answer of Piston. Others as `execution`.
+    """
+    if status != 200:
+        raise error_of(status, beginning)
+    if not _EXECUTION.match(beginning):
+        raise TransportError(f"the answer is too long, and not Piston's: {_message(None, beginning)}")
+    return Execution(
+        run=Stage(stdout="", stderr="", code=None, signal="SIGKILL", status="OL", message="output too long")
     )
 
 

@@ -42,7 +42,7 @@ from ioi_eval.errors import (
     UnservedError,
 )
 from ioi_eval.events import Events
-from ioi_eval.model import Execution, Job, JobKind, Retries, Stage
+from ioi_eval.model import Execution, Job, JobKind, Retries
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston import answer, two_stages
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
@@ -300,7 +300,7 @@ class PistonCluster:
 
     async def _send(self, endpoint: str, request: SlotRequest, job: Job, body: Body) -> Execution | SandboxError:
         """Send the job once."""
-        from ioi_eval.sandbox.piston.http_client import AnswerTooLongError, Sending
+        from ioi_eval.sandbox.piston.http_client import Sending
 
         most = job.run_limits.output_bytes
         within_s = body.max_wait_s + body.max_run_s + _SLACK_S + body.size / _BYTES_PER_S
@@ -310,9 +310,6 @@ class PistonCluster:
             reply = await self._client.post(_job_url(endpoint), sending, max_bytes=4 * most + (1 << 20))
         except AnswerLostError as lost:
             return lost
-        except AnswerTooLongError:
-            stage = Stage(stdout="", stderr="", code=None, signal="SIGKILL", status="OL", message="output too long")
-            return Execution(run=stage)
         finally:
             request.abandon = None
         return await self._read(endpoint, reply, job)
@@ -320,6 +317,8 @@ class PistonCluster:
     async def _read(self, endpoint: str, reply: Reply, job: Job) -> Execution | SandboxError:
         most = job.run_limits.output_bytes
         try:
+            if reply.is_cut:
+                return answer.cut_execution(reply.status, reply.body)
             if len(reply.body) > _LARGE_ANSWER:
                 execution = await asyncio.to_thread(answer.execution, reply.status, reply.body, output_bytes=most)
             else:

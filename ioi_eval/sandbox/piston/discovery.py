@@ -286,13 +286,13 @@ class Prober:
         return probing.STOCK_BODY_BYTES
 
     async def _post(self, url: URL, body: Body, *, gzipped: bool = False) -> Reply:
-        from ioi_eval.sandbox.piston.http_client import AnswerTooLongError, Sending
+        from ioi_eval.sandbox.piston.http_client import Sending
 
         sending = Sending(body, _PROBE_S, self._client)
-        try:
-            return await self._client.post(url / "execute", sending, max_bytes=_MAX_ANSWER_BYTES, gzipped=gzipped)
-        except AnswerTooLongError:
-            raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
+        reply = await self._client.post(url / "execute", sending, max_bytes=_MAX_ANSWER_BYTES, gzipped=gzipped)
+        if reply.is_cut:
+            raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN)
+        return reply
 
 
 def _probe_body(installed: InstalledStarter, nonce: str, padding: int) -> Body:

@@ -51,14 +51,11 @@ _PLAIN = "identity"  # without this word a server may compress its answers as it
 
 @fast_dataclass
 class Reply:
-    """A complete HTTP answer."""
+    """An HTTP answer: complete, or, if it is too long, with only the beginning of its body (`is_cut`)."""
 
     status: int
     body: bytes
-
-
-class AnswerTooLongError(Exception):
-    """The answer is longer than the job allows."""
+    is_cut: bool = False
 
 
 class Wait:
@@ -209,17 +206,16 @@ class HttpClient:
         Raises:
             AnswerLostError: no answer within that time, or a longer one than Piston sends.
         """
-        try:
-            return await self._answer(url, Wait(within_s, self), self._exchange("GET", url, None, max_bytes=16 << 20))
-        except AnswerTooLongError:
-            raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
+        reply = await self._answer(url, Wait(within_s, self), self._exchange("GET", url, None, max_bytes=16 << 20))
+        if reply.is_cut:
+            raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN)
+        return reply
 
     async def post(self, url: URL, sending: Sending, *, max_bytes: int, gzipped: bool = False) -> Reply:
-        """Send a job and wait for its answer.
+        """Send a job and wait for its answer, which is cut if it is longer than `max_bytes`.
 
         Raises:
-            AnswerLostError: no complete answer arrived before the deadline.
-            AnswerTooLongError: the answer is longer than `max_bytes`.
+            AnswerLostError: no answer arrived before the deadline.
             SetupError: this machine has no descriptor left for the connection.
         """
         if sending.lost is not None:
@@ -279,10 +275,10 @@ class HttpClient:
                         f"{url}: the answer is encoded ({coding[:20]!r}): no proxy in between may compress answers",
                         JobEnd.BROKEN,
                     )
-                body = await _whole(response, max_bytes)
+                body, is_cut = await _body(response, max_bytes)
                 if 300 <= response.status < 400 and "Location" in response.headers:
                     body = answer.redirection(response.headers["Location"])
-                return Reply(status=response.status, body=body)
+                return Reply(status=response.status, body=body, is_cut=is_cut)
         except (aiohttp.ClientConnectorError, aiohttp.InvalidURL) as error:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
@@ -303,16 +299,15 @@ def _enable_keepalive(transport: asyncio.WriteTransport) -> None:
             connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
-async def _whole(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> tuple[bytes, bool]:
+    """The body, and whether only its beginning was read because it is longer than that."""
     length = response.content_length
     if length is not None and length <= max_bytes:
-        return await response.read()
-    if length is not None:
-        raise AnswerTooLongError
-    parts, size = [], 0
+        return await response.read(), False
+    parts, size = [], length or 0
     async for part in response.content.iter_any():
         parts.append(part)
         size += len(part)
         if size > max_bytes:
-            raise AnswerTooLongError
-    return b"".join(parts)
+            return parts[0], True
+    return b"".join(parts), False

@@ -1,8 +1,9 @@
-"""An endless answer is a failure of the server, not of the client."""
+"""An endless answer is a failure of the server, not of the client, and not of a program."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,22 +11,26 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, TransportError
+from ioi_eval.sandbox.piston.answer import cut_execution
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.discovery import Prober
-from ioi_eval.sandbox.piston.http_client import HttpClient
+from ioi_eval.sandbox.piston.http_client import HttpClient, Sending
 from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.wire import Body
 
 BODY = Body(segments=(b"{}",), size=2, max_run_s=0.0)
 
 
-def with_endless_answers(question: Callable[[Prober, URL], Awaitable[Any]]) -> Any:
+def with_endless_answers(
+    question: Callable[[Prober, URL], Awaitable[Any]], *, status: int = 200, beginning: bytes = b"x"
+) -> Any:
     """Call a function with a server whose answers have a `Content-Length` of 1 TiB. Returns its result."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Length": str(1 << 40)})
+        response = web.StreamResponse(status=status, headers={"Content-Length": str(1 << 40)})
         await response.prepare(request)
+        await response.write(beginning)
         return response
 
     async def run() -> Any:
@@ -53,6 +58,31 @@ def test_an_answer_without_end(question: Callable[[Prober, URL], Awaitable[Any]]
     with pytest.raises(AnswerLostError, match="too long") as raised:
         with_endless_answers(question)
     assert raised.value.end is JobEnd.BROKEN
+
+
+@pytest.mark.parametrize(
+    ("status", "beginning", "words"),
+    [
+        (200, b"<html><title>Welcome</title>", "too long, and not Piston's: a web page, 'Welcome'"),
+        (200, b'{"error": "', "too long, and not Piston's"),
+        (502, b"<html><title>Bad Gateway</title>", "HTTP 502: a web page, 'Bad Gateway'"),
+        (200, b'{"run": {', ""),
+    ],
+)
+def test_a_job_whose_answer_has_no_end(status: int, beginning: bytes, words: str) -> None:
+    """Only an answer of Piston is over the limit on output, which can be a score of 0. Any other is an error."""
+
+    async def execute(prober: Prober, url: URL) -> tuple[int, bytes]:
+        reply = await prober._client.post(url, Sending(BODY, 60.0, prober._client), max_bytes=1 << 20)
+        assert reply.is_cut
+        return reply.status, reply.body
+
+    reply = with_endless_answers(execute, status=status, beginning=beginning)
+    if words:
+        with pytest.raises(TransportError, match=re.escape(words)):
+            cut_execution(*reply)
+    else:
+        assert cut_execution(*reply).run.status == "OL"
 
 
 def test_an_unknown_profile_opens_no_session() -> None:
