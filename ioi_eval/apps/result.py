@@ -25,7 +25,6 @@ class AppsResult(JudgedResult):
         judged_by: the comparator or the other grader.
         fault: why the row cannot be judged; `None` if it can.
         message: if the program does not load, the row has a fault, or we failed.
-        load_error: the error if the program does not compile. Every test is CE then.
         errors: the different exceptions with which tests ended: their `repr`.
         graded: the result of the other grader.
         python: the interpreter on the target.
@@ -40,7 +39,6 @@ class AppsResult(JudgedResult):
     judged_by: str = ""
     fault: RowFault | None = None
     message: str = ""
-    load_error: str = ""
     errors: tuple[str, ...] = ()
     graded: Graded | None = None
     python: str = ""
@@ -61,7 +59,7 @@ class AppsResult(JudgedResult):
 
 # --------------------------------------------------------------------------- in the journal
 
-_TEXTS = ("judged_by", "message", "load_error", "target", "python")
+_TEXTS = ("judged_by", "message", "target", "python")
 
 
 def encode_result(result: AppsResult) -> dict[str, Any]:

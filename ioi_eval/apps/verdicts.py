@@ -228,7 +228,6 @@ def result_of(problem: AppsProblem, outcomes: Mapping[str, TestOutcome], setting
         tests=tuple(tests),
         judged_by=settings.judged_by,
         message=load_error or (unjudged.message if unjudged else ""),
-        load_error=load_error,
         errors=_errors(tests),
     )
 
@@ -362,7 +361,6 @@ def _graded_result(
         tests=tuple(tests),
         judged_by=settings.judged_by,
         message=graded.crash or ("" if ran or not graded.rules else graded.rules[0]),
-        load_error=graded.rules[0] if graded.codes == (-2,) and graded.rules else "",
         errors=_errors(tests),
         graded=graded,
     )
