@@ -33,7 +33,6 @@ from ioi_eval.model import (
     CompileOutcome,
     Isolation,
     Problem,
-    ProblemKey,
     ScoreType,
     Submission,
     SubmissionResult,
@@ -305,30 +304,8 @@ class BestSubtask:
     undecided: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemScore:
-    """The score of a set of submissions: the best score in each subtask, summed. A lower bound if `undecided` is not 0.
-
-    Args:
-        problem: the problem's key.
-        score: points, rounded from the unrounded sum; `None` if some subtask has no known score.
-        at_least: the same, with 0 for subtasks that have no known score.
-        subtasks: in the problem's order.
-    """
-
-    problem: ProblemKey
-    score: float | None
-    at_least: float
-    subtasks: tuple[BestSubtask, ...]
-
-    @property
-    def undecided(self) -> int:
-        """The number of subtasks whose best score might still be raised by a submission with a judge error."""
-        return sum(1 for best in self.subtasks if best.undecided)
-
-
 class BestSubtasks:
-    """Computes the score of a set of submissions to one problem, one submission at a time.
+    """The score of a set of submissions to one problem, which are added one at a time.
 
     Args:
         problem: the problem of all of them.
@@ -366,19 +343,18 @@ class BestSubtasks:
             elif best is None or subtask.score > (best[1].score or 0.0):
                 self._best[index] = (submission, subtask)
 
-    def score(self) -> ProblemScore:
-        """The score of the submissions that were added so far."""
-        subtasks = tuple(map(self._best_subtask, range(len(self._names))))
+    def score(self) -> float:
+        """The best score in each subtask, summed, and rounded once. Subtasks that have no known score count 0."""
         products = (
             self._products(subtask, best[1])
             for subtask, best in zip(self._problem.subtasks, self._best, strict=True)
             if best
         )
-        at_least = total_points(itertools.chain.from_iterable(products), self._problem.score_precision) or 0.0
-        is_known = all(best.score is not None for best in subtasks)
-        return ProblemScore(
-            problem=self._problem.key, score=at_least if is_known else None, at_least=at_least, subtasks=subtasks
-        )
+        return total_points(itertools.chain.from_iterable(products), self._problem.score_precision) or 0.0
+
+    def subtasks(self) -> tuple[BestSubtask, ...]:
+        """The best result in each subtask, in the problem's order."""
+        return tuple(map(self._best_subtask, range(len(self._names))))
 
     def _products(self, subtask: Subtask, best: SubtaskResult) -> list[tuple[float | None, float]]:
         """What a result adds to the total; from its score if it has no tests, as a result that was read from a row."""

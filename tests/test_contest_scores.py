@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import Problem, ProblemKey, ScoreType, Submission, SubmissionResult, Subtask, Verdict
-from ioi_eval.scores import BestSubtasks, ProblemScore, submission_result
+from ioi_eval.scores import BestSubtasks, submission_result
 from tests.scored import COMPILED, KEY, judge, make_problem, outcome, whats
 
 
-def contest_score(problem: Problem, results: Iterable[SubmissionResult]) -> ProblemScore:
+def contest_score(problem: Problem, results: Iterable[SubmissionResult]) -> BestSubtasks:
     """The contest score of these submissions."""
     together = BestSubtasks(problem)
     for result in results:
         together.add(result)
-    return together.score()
+    return together
 
 
 def test_contest_score_takes_the_best_of_each_subtask() -> None:
@@ -32,32 +32,31 @@ def test_contest_score_takes_the_best_of_each_subtask() -> None:
         judge(problem, 1.0, 1.0, 0.25, submission="third"),
     ]
     best = contest_score(problem, results)
-    assert best.score == 55.0
-    assert [subtask.submission for subtask in best.subtasks] == ["first", "first", "second"]
-    assert best.undecided == 0
+    assert best.score() == 55.0
+    assert [subtask.submission for subtask in best.subtasks()] == ["first", "first", "second"]
+    assert not any(subtask.undecided for subtask in best.subtasks())
 
 
 def test_contest_score_rounds_once() -> None:
     """A problem's score is rounded from the unrounded sum, like a submission's total."""
     problem = make_problem((10, "a"), (10, "b"), (10, "c"))
-    assert contest_score(problem, [judge(problem, 1 / 3, 1 / 3, 1 / 3)]).score == 10.0
+    assert contest_score(problem, [judge(problem, 1 / 3, 1 / 3, 1 / 3)]).score() == 10.0
 
 
 def test_contest_score_with_judge_errors_is_a_marked_lower_bound() -> None:
-    """A submission with JE might have had a better result, except if the best already has full marks. So the score is
-    marked as a lower bound.
+    """A submission with JE might have had a better result, except if the best already has full marks. So a subtask
+    says how many are undecided.
     """
     problem = make_problem((40, "a"), (60, "b"))
     open_one = judge(problem, Verdict.JE, Verdict.JE)
     best = contest_score(problem, [open_one, judge(problem, 1.0, 0.5)])
-    assert best.score == 70.0
-    assert [subtask.undecided for subtask in best.subtasks] == [0, 1]
-    assert best.undecided == 1
+    assert best.score() == 70.0
+    assert [subtask.undecided for subtask in best.subtasks()] == [0, 1]
     nothing = contest_score(problem, [open_one])
-    assert (nothing.score, nothing.at_least) == (None, 0.0)
+    assert nothing.score() == 0.0
     some = contest_score(problem, [judge(problem, 1.0, Verdict.JE)])
-    assert (some.score, some.at_least) == (None, 40.0)
-    assert [subtask.score for subtask in nothing.subtasks] == [None, None]
+    assert some.score() == 40.0
+    assert [subtask.score for subtask in nothing.subtasks()] == [None, None]
 
 
 def test_contest_score_of_a_sum_is_rounded_as_a_submission_is() -> None:
@@ -73,14 +72,14 @@ def test_contest_score_of_a_sum_is_rounded_as_a_submission_is() -> None:
     found = {name: outcome(name, float(number < 115)) for number, name in enumerate(names)}
     result = submission_result(problem, Submission(id="s", problem=KEY, code="…"), COMPILED, found)
     best = contest_score(problem, [result])
-    assert (result.score, best.score, best.subtasks[0].weighted_score) == (58, 58, 58)
+    assert (result.score, best.score(), best.subtasks()[0].weighted_score) == (58, 58, 58)
 
 
 def test_contest_score_of_nothing_is_zero() -> None:
     """Without submissions the score is 0."""
     best = contest_score(make_problem((40, "a"), (60, "b")), [])
-    assert (best.score, best.undecided) == (0.0, 0)
-    assert {subtask.submission for subtask in best.subtasks} == {None}
+    assert best.score() == 0.0
+    assert {(subtask.submission, subtask.undecided) for subtask in best.subtasks()} == {(None, 0)}
 
 
 def test_contest_score_refuses_other_problems() -> None:
@@ -100,6 +99,6 @@ def test_contest_score_does_not_depend_on_order(order: list[int], data: st.DataO
     results = [judge(problem, data.draw(whats), data.draw(whats), submission=str(number)) for number in range(4)]
     best = contest_score(problem, results)
     again = contest_score(problem, [results[place] for place in order])
-    assert [(s.score, s.undecided) for s in best.subtasks] == [(s.score, s.undecided) for s in again.subtasks]
-    assert best.score == again.score
-    assert all(r.score is None or (best.score is not None and r.score <= best.score) for r in results)
+    assert [(s.score, s.undecided) for s in best.subtasks()] == [(s.score, s.undecided) for s in again.subtasks()]
+    assert best.score() == again.score()
+    assert all(r.score is None or r.score <= best.score() for r in results)

@@ -121,7 +121,7 @@ class Summary(RunSummary):
 
 
 def _problem(tally: ProblemTally) -> dict[str, Any]:
-    problem, together = tally.problem, tally.together.score()
+    problem, together = tally.problem, tally.together
     return {
         "year": problem.key.year,
         "problem": problem.key.id,
@@ -136,7 +136,7 @@ def _problem(tally: ProblemTally) -> dict[str, Any]:
         "verdicts": verdict_counts(tally.verdicts),
         "best_score": tally.best,
         "best_submission": tally.best_submission,
-        "all_submissions_score": together.at_least,
+        "all_submissions_score": together.score(),
         "limit_50_score": limited_score(tally.rows, problem),
         "subtasks": [
             {
@@ -147,7 +147,7 @@ def _problem(tally: ProblemTally) -> dict[str, Any]:
                 "best_submission": best.submission,
                 "undecided": best.undecided,
             }
-            for best in together.subtasks
+            for best in together.subtasks()
         ],
     }
 
