@@ -11,7 +11,7 @@ import orjson
 
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.report import compact
-from ioi_eval.report.pending import pending_in
+from ioi_eval.report.pending import Pending
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,9 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
     """
     import pandas as pd
 
-    if pending := pending_in(directory_of(directory)):
+    from ioi_eval.report.result_sets import summary_of
+
+    if pending := Pending.of(summary_of(directory_of(directory), allow_damaged=True)):
         warnings.warn(pending.warning(str(directory)), stacklevel=2)
 
     sharing = _Sharing()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 BIASED = "those without code are judged first, so means are biased"
@@ -40,12 +38,3 @@ class Pending:
         of = f" of {self.rows}" if self.rows else ""
         some = f"{self.count}{of} submission{'s' * (max(self.count, self.rows) != 1)}"
         return f"{name} is not complete: {some} {'is' if self.count == 1 else 'are'} still to be judged; {BIASED}"
-
-
-def pending_in(directory: Path) -> Pending:
-    """The numbers of the run whose results are in a directory; none if its summary is missing or damaged."""
-    try:
-        summary = json.loads((directory / "summary.json").read_bytes())
-    except (OSError, ValueError):
-        return Pending()
-    return Pending.of(summary) if isinstance(summary, dict) else Pending()

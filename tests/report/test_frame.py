@@ -40,7 +40,7 @@ def test_an_incomplete_run_gives_a_warning(tmp_path: Path, recwarn: pytest.Warni
         (1, 1, "1 of 1 submission is still to be judged"),
         (2, None, "complete: 2 submissions are still"),
     ):
-        summary.write_bytes(orjson.dumps({"submissions": {"pending": pending, "rows": rows}}))
+        summary.write_bytes(orjson.dumps({"options": {}, "submissions": {"pending": pending, "rows": rows}}))
         with pytest.warns(UserWarning, match=words) as caught:
             load_results(tmp_path / "results.jsonl")
         assert caught[0].filename == __file__
