@@ -17,7 +17,7 @@ from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_files import ResultFiles
 from ioi_eval.pipeline.result_store import ResultStore
-from ioi_eval.pipeline.settings import DumpOutcome, Settings, now
+from ioi_eval.pipeline.settings import DumpOutcome, Settings, now, run_facts
 from ioi_eval.pipeline.threads import in_thread, until
 from ioi_eval.pipeline.unchanged import STATE, PresentResults, signature
 from ioi_eval.pipeline.window import CandidateT
@@ -95,7 +95,7 @@ async def _judge_and_write(
                 progress.close()
             await in_thread(store.journal.require_in_place)
             await in_thread(store.journal.sync)
-            facts = run.counts.facts(settings, store.journal.notes, started=started, interrupted=interrupted)
+            facts = run_facts(run.counts, settings, store.journal.notes, started=started, interrupted=interrupted)
             writing = progress.writing()
             try:
                 values = await in_thread(write, facts, writing)

@@ -37,9 +37,10 @@ from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, ResultT
 from ioi_eval.pipeline.leaders import Leaders
 from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, with_progress
 from ioi_eval.pipeline.result_store import ResultStore
-from ioi_eval.pipeline.settings import RunCounts, Settings
+from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT, Window
+from ioi_eval.report.run_summary import RunCounts
 
 BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024

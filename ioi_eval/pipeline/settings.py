@@ -1,4 +1,4 @@
-"""The settings of a run, its counts, and how it ended."""
+"""The settings of a run, its facts, and how it ended."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 from ioi_eval.events import Events
 from ioi_eval.model import Keep
 from ioi_eval.pipeline.interrupt import EXIT_CODE
-from ioi_eval.report.run_summary import RunFacts
-from ioi_eval.report.totals import CpuSplit
+from ioi_eval.report.run_summary import RunCounts, RunFacts
 
 _SPARE = 2
 """How many more submissions than jobs are in progress, so that no slot waits for work between jobs."""
@@ -58,53 +57,29 @@ class Settings:
     events: Events = field(default_factory=Events)
 
 
-@dataclass(slots=True, kw_only=True)
-class RunCounts:
-    """The counts of a run.
+def run_facts(
+    counts: RunCounts, settings: Settings, notes: Sequence[str], *, started: str = "", interrupted: bool = False
+) -> RunFacts:
+    """The facts about a run that the summary has.
 
     Args:
-        judged: how many rows it judged, or knew to be without a program.
-        copies: how many rows got the result of an identical program.
-        resumed: how many rows an earlier run had judged.
-        cpu: the CPU time of judging.
-        wall_s: how long the run took.
-        stopped_by: why it ended early by itself; `None` if it did not.
+        counts, settings: of the run.
+        notes: of the journal.
+        started: when it began, in ISO 8601; empty for now.
+        interrupted: whether the user ended it early.
     """
-
-    judged: int = 0
-    copies: int = 0
-    resumed: int = 0
-    cpu: CpuSplit = field(default_factory=CpuSplit)
-    wall_s: float = 0.0
-    stopped_by: str | None = None
-
-    def facts(
-        self, settings: Settings, notes: Sequence[str], *, started: str = "", interrupted: bool = False
-    ) -> RunFacts:
-        """The facts about the run that the summary has.
-
-        Args:
-            settings: of the run.
-            notes: of the journal.
-            started: when it began, in ISO 8601; empty for now.
-            interrupted: whether the user ended it early.
-        """
-        stopped = (
-            (f"stopped early: {self.stopped_by}; run the same command again to continue",) if self.stopped_by else ()
-        )
-        return RunFacts(
-            started=started or now(),
-            finished=now(),
-            interrupted=interrupted or self.stopped_by is not None,
-            options=settings.options,
-            workers=settings.jobs_at_once,
-            wall_s=self.wall_s,
-            judged=self.judged,
-            copies=self.copies,
-            resumed=self.resumed,
-            cpu=self.cpu,
-            notes=(*stopped, *notes),
-        )
+    stopped = (
+        (f"stopped early: {counts.stopped_by}; run the same command again to continue",) if counts.stopped_by else ()
+    )
+    return RunFacts(
+        started=started or now(),
+        finished=now(),
+        interrupted=interrupted or counts.stopped_by is not None,
+        options=settings.options,
+        workers=settings.jobs_at_once,
+        counts=counts,
+        notes=(*stopped, *notes),
+    )
 
 
 def now() -> str:

@@ -22,11 +22,11 @@ from ioi_eval.fingerprint import digest_of
 from ioi_eval.journal import Journal
 from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
-from ioi_eval.pipeline.settings import DumpOutcome, RunCounts, Settings
+from ioi_eval.pipeline.settings import DumpOutcome, Settings, run_facts
 from ioi_eval.pipeline.writing import write_summary
 from ioi_eval.report.frame import TESTS
 from ioi_eval.report.inputs import INPUTS
-from ioi_eval.report.run_summary import renewed
+from ioi_eval.report.run_summary import RunCounts, renewed
 from ioi_eval.version import __version__
 
 STATE = ".written.json"
@@ -89,7 +89,7 @@ class PresentResults:
         for ending, number in ((RESUMED, resumed), (REFUSED, counts["refused"])):
             progress.skip(ending, number)
         progress.close()
-        facts = RunCounts(resumed=resumed).facts(settings, self._journal.notes)
+        facts = run_facts(RunCounts(resumed=resumed), settings, self._journal.notes)
         values = renewed(earlier, facts, self._family.summary.this_run(facts))
         write_summary(self._directory, values, self._family.report(values))
         self.describe(earlier["notes"])

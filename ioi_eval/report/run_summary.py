@@ -61,6 +61,27 @@ class ReasonCounts:
         ]
 
 
+@dataclass(slots=True, kw_only=True)
+class RunCounts:
+    """The counts of a run.
+
+    Args:
+        judged: how many rows it judged, or knew to be without a program.
+        copies: how many rows got the result of an identical program.
+        resumed: how many rows an earlier run had judged.
+        cpu: the CPU time of judging.
+        wall_s: how long the run took.
+        stopped_by: why it ended early by itself; `None` if it did not.
+    """
+
+    judged: int = 0
+    copies: int = 0
+    resumed: int = 0
+    cpu: CpuSplit = field(default_factory=CpuSplit)
+    wall_s: float = 0.0
+    stopped_by: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
     """Facts about a run that its results do not contain.
@@ -69,10 +90,6 @@ class RunFacts:
         started, finished: ISO 8601, UTC; `UNKNOWN` if no summary states them.
         interrupted: whether the user or a failure ended it early.
         workers: how many jobs the sandbox ran at once.
-        judged: how many submissions were judged in this run.
-        copies: how many got the result of an identical program in this run.
-        resumed: how many an earlier run had judged.
-        cpu: the CPU time of judging in this run.
     """
 
     started: str
@@ -80,11 +97,7 @@ class RunFacts:
     interrupted: bool
     options: Mapping[str, Any]
     workers: int
-    wall_s: float
-    judged: int
-    copies: int
-    resumed: int
-    cpu: CpuSplit
+    counts: RunCounts
     notes: tuple[str, ...] = ()
 
 
@@ -218,12 +231,12 @@ class RunSummary(ABC):
     def this_run(cls, run: RunFacts) -> dict[str, Any]:
         """How much a run judged, and how long it took."""
         return {
-            "judged": run.judged,
-            "copies": run.copies,
-            "resumed": run.resumed,
+            "judged": run.counts.judged,
+            "copies": run.counts.copies,
+            "resumed": run.counts.resumed,
             "workers": run.workers,
-            "wall_s": round(run.wall_s, 3),
-            "cpu_s": round(run.cpu.total, 3),
+            "wall_s": round(run.counts.wall_s, 3),
+            "cpu_s": round(run.counts.cpu.total, 3),
         }
 
 

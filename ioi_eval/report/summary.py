@@ -92,8 +92,9 @@ class Summary(RunSummary):
     @classmethod
     def this_run(cls, run: RunFacts) -> dict[str, Any]:
         """How much a run judged, how long it took, and where its CPU time went."""
-        ours_s = round(max(0.0, run.wall_s * run.workers - run.cpu.total), 3)
-        return {**super().this_run(run), "cpu_s": run.cpu.as_dict(), "ours_s": ours_s}
+        cpu = run.counts.cpu
+        ours_s = round(max(0.0, run.counts.wall_s * run.workers - cpu.total), 3)
+        return {**super().this_run(run), "cpu_s": cpu.as_dict(), "ours_s": ours_s}
 
     def _notes(self) -> list[str]:
         return [

@@ -26,7 +26,7 @@ from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_values import problem_of, submission_of
-from ioi_eval.report.run_summary import UNKNOWN, RunFacts, RunSummary, time_of
+from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.texts import counted
 from ioi_eval.report.totals import CpuSplit
@@ -170,11 +170,10 @@ def _facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: s
         interrupted=any(bool(each.get("interrupted")) for each in summaries),
         options=first or {"results": list(directories), "id_column": id_column},
         workers=max((run.get("workers", 0) for run in runs), default=0),
-        wall_s=sum(run.get("wall_s", 0.0) for run in runs),
-        judged=sum(run.get("judged", 0) for run in runs),
-        copies=sum(run.get("copies", 0) for run in runs),
-        resumed=sum(run.get("resumed", 0) for run in runs),
-        cpu=_cpu_of(runs),
+        counts=RunCounts(
+            **{name: sum(run.get(name, 0) for run in runs) for name in ("judged", "copies", "resumed", "wall_s")},
+            cpu=_cpu_of(runs),
+        ),
     )
 
 

@@ -18,11 +18,10 @@ from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.publication.material import Material
 from ioi_eval.report.result_sets import open_results
 from ioi_eval.report.rows import JudgedSubmission
-from ioi_eval.report.run_summary import RunFacts
+from ioi_eval.report.run_summary import RunCounts, RunFacts
 from ioi_eval.report.selection_table import selection_table
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.terminal import terminal_report
-from ioi_eval.report.totals import CpuSplit
 from ioi_eval.report.two_runs import RowFilter, compare_runs
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
@@ -35,7 +34,7 @@ from tests.small_results import contest_row, write_results
 
 RUN = RunFacts(
     started="2026-01-01T00:00:00+00:00", finished="2026-01-01T00:01:00+00:00", interrupted=False, options={},
-    workers=2, wall_s=60, judged=3, copies=0, resumed=0, cpu=CpuSplit(),
+    workers=2, counts=RunCounts(wall_s=60, judged=3),
 )  # fmt: skip
 
 

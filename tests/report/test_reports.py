@@ -21,7 +21,7 @@ from ioi_eval.model import (
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.markdown import markdown_report, markdown_table
 from ioi_eval.report.rows import JudgedSubmission, result_row
-from ioi_eval.report.run_summary import KINDS, ReasonCounts, RunFacts
+from ioi_eval.report.run_summary import KINDS, ReasonCounts, RunCounts, RunFacts
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.summary_from_rows import summary_from_rows
 from ioi_eval.report.terminal import share, terminal_report
@@ -37,11 +37,7 @@ RUN = RunFacts(
     interrupted=False,
     options={},
     workers=2,
-    wall_s=60,
-    judged=3,
-    copies=0,
-    resumed=0,
-    cpu=CpuSplit(compile=10, run=80, check=5),
+    counts=RunCounts(wall_s=60, judged=3, cpu=CpuSplit(compile=10, run=80, check=5)),
     notes=("an unfinished record dropped",),
 )
 
