@@ -47,7 +47,7 @@ from ioi_eval.model import Isolation
 from ioi_eval.new_files import new_file
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler import contents_of, files_of_compiler, identity_of_compiler, state_of
-from ioi_eval.sandbox.local.slots import TaskLock
+from ioi_eval.sandbox.local.slots import Once, TaskLock
 from ioi_eval.toolchain import Toolchain
 
 MAX_BYTES = 10_000 * MIB
@@ -74,8 +74,7 @@ class KeptPrograms:
     def __init__(self, root: str | Path | None = None, *, max_bytes: int = MAX_BYTES) -> None:
         self._root = make_store(root, "programs")
         self._max_bytes = max_bytes
-        self._compilers: dict[Toolchain, tuple[object, str]] = {}
-        self._hashing = TaskLock()
+        self._compilers: Once[Toolchain, tuple[object, str]] = Once()
         self._writing = TaskLock()
         self._uncounted = max_bytes  # how many bytes were written since the entries were counted
         self._total = 0
@@ -94,13 +93,10 @@ class KeptPrograms:
         if target.name != LOCAL or self._given_up:
             return None
         try:
-            async with self._hashing:
-                if toolchain not in self._compilers:
-                    self._compilers[toolchain] = await asyncio.to_thread(self._learn, toolchain)
+            _, compiler = await self._compilers.get(toolchain, lambda: asyncio.to_thread(self._learn, toolchain))
         except OSError as error:
             self._give_up(f"the compiler's files cannot be read ({error})")
             return None
-        compiler = self._compilers[toolchain][1]
         where = (target.isolation, target.narrowed, target.outer_filter)
         return digest_of([_VERSION, recipe.key(toolchain), recipe.sees, compiler, limits, *where, runner_digest()])
 
@@ -167,7 +163,7 @@ class KeptPrograms:
         return None
 
     def _write(self, key: str, answer: CompileAnswer, toolchain: Toolchain) -> None:
-        if self._compilers[toolchain][0] != identity_of_compiler(toolchain):
+        if self._compilers.known[toolchain][0] != identity_of_compiler(toolchain):
             self._give_up("the compiler was changed during the run")
             return
         if shutil.disk_usage(self._root).free < LEAST_FREE_BYTES:

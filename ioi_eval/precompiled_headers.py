@@ -28,7 +28,7 @@ from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
 from ioi_eval.sandbox.local.compiler import state_of_headers
 from ioi_eval.sandbox.local.control_groups import memory_limit_bytes
-from ioi_eval.sandbox.local.slots import TaskLock
+from ioi_eval.sandbox.local.slots import Once
 from ioi_eval.toolchain import Toolchain
 
 WORTH_BUILDING = 5
@@ -63,8 +63,7 @@ class PrecompiledHeaders:
         self._given_up: set[str] = set()
         self._programs: Counter[bool] = Counter()  # compiled with a header, by whether that result counts
         self._without = 0  # programs for which a worker had no header
-        self._state = ""  # of the system's header files, at the first request
-        self._stating = TaskLock()
+        self._states: Once[Toolchain, str] = Once()  # of the system's header files, at the first request
 
     async def recipe(self, recipe: Recipe, target: Target, std: str) -> Recipe | None:
         """The recipe of a program that begins with the header, with a precompiled one; `None` if it cannot use one.
@@ -107,9 +106,8 @@ class PrecompiledHeaders:
             self.give_up(std)
             return None
         recipe = header_recipe(toolchain, std)
-        async with self._stating:
-            self._state = self._state or await asyncio.to_thread(state_of_headers, toolchain)
-        key = f"{_KEYS}{recipe.key(toolchain)[:32]}-{self._state[:16]}"
+        state = await self._states.get(toolchain, lambda: asyncio.to_thread(state_of_headers, toolchain))
+        key = f"{_KEYS}{recipe.key(toolchain)[:32]}-{state[:16]}"
         if not self._artifacts.holds(key):
             if not is_wanted:
                 return None

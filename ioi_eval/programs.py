@@ -34,7 +34,7 @@ from ioi_eval.languages import CompiledLanguage, compiled, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
 from ioi_eval.problems.grader_files import is_compiled
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.sandbox.local.slots import TaskLock
+from ioi_eval.sandbox.local.slots import Once
 from ioi_eval.tools import Tool, Tools
 
 MAX_ATTEMPTS = 3
@@ -105,8 +105,7 @@ class Builder:
         self._artifacts = artifacts
         self._policy = policy
         self._errors: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
-        self._checks: dict[tuple[str, Language, str], str | None] = {}
-        self._trying: dict[tuple[str, Language, str], TaskLock] = {}
+        self._checks: Once[tuple[str, Language, str], str | None] = Once()  # errors of the known good program
         self.tools = Tools(partial(self._execute, of_problem=True), self.runner)
 
     async def runner(self, target: Target) -> Blob:
@@ -249,7 +248,7 @@ class Builder:
         """
         may_be_machine = crashed or compiling.is_machine_failure(message)
         is_in_doubt = may_be_machine or compiling.may_lack_a_part(message)
-        if is_in_doubt and self._checks.get((target.name, language, std), "") is None:
+        if is_in_doubt and self._checks.known.get((target.name, language, std), "") is None:
             error = await self._compile_known_good(std, target, language, was_compiled=not may_be_machine)
             if error is not None:
                 raise TransientError(f"the compiler on {target.name} does not work any more: {error}")
@@ -270,7 +269,7 @@ class Builder:
         Raises:
             UnsuitableError: it does not know the standard.
         """
-        if self._checks.get((target.name, language, std)) is None:
+        if self._checks.known.get((target.name, language, std)) is None:
             return
         compiler = f"{self.tools.known_toolchain(language, target).version} on {target.name}"
         flags = compiled(language).flags(std)
@@ -286,13 +285,13 @@ class Builder:
         The answer is kept for the run only if it is certain: from the compiler, or from a box without a compiler. If an
         earlier run compiled the program with this machine's compiler, only a missing part is looked for now.
         """
-        key = (target.name, language, std)
-        async with self._trying.setdefault(key, TaskLock()):
-            if key not in self._checks:
-                stored = recipes.known_good_key(await self.tools.toolchain(language, target), std, language)
-                was_compiled = not target.is_remote and self._artifacts.holds(stored)
-                self._checks[key] = await self._compile_known_good(std, target, language, was_compiled=was_compiled)
-        return self._checks[key]
+
+        async def check() -> str | None:
+            stored = recipes.known_good_key(await self.tools.toolchain(language, target), std, language)
+            was_compiled = not target.is_remote and self._artifacts.holds(stored)
+            return await self._compile_known_good(std, target, language, was_compiled=was_compiled)
+
+        return await self._checks.get((target.name, language, std), check)
 
     async def _compile_known_good(
         self, std: str, target: Target, language: Language, *, was_compiled: bool = False

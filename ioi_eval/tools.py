@@ -21,7 +21,7 @@ from ioi_eval.languages import CompiledLanguage, OwnToolLanguage, rules_of
 from ioi_eval.model import Isolation, Language
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.confinement import why_not_shown
-from ioi_eval.sandbox.local.slots import TaskLock
+from ioi_eval.sandbox.local.slots import Once
 from ioi_eval.toolchain import Toolchain, outermost
 
 T = TypeVar("T")
@@ -43,9 +43,8 @@ class Tools:
     def __init__(self, ask: Ask, ready: Callable[[Target], Awaitable[object]]) -> None:
         self._ask = ask
         self._ready = ready
-        self._interpreters: dict[tuple[str, str], Interpreter | str] = {}  # or why there is none
-        self._compilers: dict[tuple[str, str], Toolchain | str] = {}
-        self._asking: dict[tuple[str, str], TaskLock] = {}  # one question at a time to each target, about each thing
+        self._interpreters: Once[tuple[str, str], Interpreter | str] = Once()  # or why there is none
+        self._compilers: Once[tuple[str, str], Toolchain | str] = Once()
 
     async def of(self, language: Language, target: Target, *, python: str) -> Tool:
         """The compiler or interpreter for submissions in a language on a target.
@@ -73,11 +72,12 @@ class Tools:
         rules = rules_of(language)
         if not isinstance(rules, OwnToolLanguage):
             return target.toolchain
-        return await self._once(self._compilers, (target.name, rules.name), lambda: self._ask_compiler(rules, target))
+        key = (target.name, rules.name)
+        return _existing(await self._compilers.get(key, lambda: self._ask_compiler(rules, target)))
 
     def known_toolchain(self, language: Language, target: Target) -> Toolchain:
         """The compiler for a language on a target, if the target was already asked for it; else its C++ compiler."""
-        compiler = self._compilers.get((target.name, rules_of(language).name))
+        compiler = self._compilers.known.get((target.name, rules_of(language).name))
         return compiler if isinstance(compiler, Toolchain) else target.toolchain
 
     async def interpreter(self, python: str, target: Target) -> Interpreter:
@@ -92,26 +92,8 @@ class Tools:
             require_existing(python)
             if target.isolation is Isolation.FULL:
                 require_visible(python)
-        return await self._once(
-            self._interpreters, (target.name, python), lambda: self._ask_interpreter(python, target)
-        )
-
-    async def _once(
-        self, answers: dict[tuple[str, str], T | str], key: tuple[str, str], ask: Callable[[], Awaitable[T | str]]
-    ) -> T:
-        """A tool of a target; the target is asked at the first call.
-
-        Raises:
-            SetupError: the target certainly does not have it.
-        """
-        if key not in answers:
-            async with self._asking.setdefault(key, TaskLock()):
-                if key not in answers:
-                    answers[key] = await ask()
-        answer = answers[key]
-        if isinstance(answer, str):
-            raise SetupError(answer)
-        return answer
+        key = (target.name, python)
+        return _existing(await self._interpreters.get(key, lambda: self._ask_interpreter(python, target)))
 
     async def _ask_compiler(self, rules: OwnToolLanguage, target: Target) -> Toolchain | str:
         """Ask for the compiler of a language. Returns it; or, if there certainly is none, the reason.
@@ -155,6 +137,13 @@ class Tools:
                 raise
             return str(error)
         return interpreter
+
+
+def _existing(tool: T | str) -> T:
+    """The tool; raise SetupError if it is the reason why there is none."""
+    if isinstance(tool, str):
+        raise SetupError(tool)
+    return tool
 
 
 def _is_certain(answer: CompileAnswer) -> bool:

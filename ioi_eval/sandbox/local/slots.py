@@ -17,9 +17,13 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+KeyT = TypeVar("KeyT", bound=Hashable)
+ValueT = TypeVar("ValueT")
 
 MAX_OVERTAKING_PER_SLOT = 4
 """This many jobs for each slot may overtake those that wait to run alone. With jobs of 2 s these wait 8 s; and if every
@@ -173,6 +177,22 @@ class TaskLock(Slots):
 
     async def __aexit__(self, *_: object) -> None:
         self._release((0,))
+
+
+class Once(Generic[KeyT, ValueT]):
+    """Values that are computed once each, also if tasks of several threads ask for one at the same time."""
+
+    def __init__(self) -> None:
+        self.known: dict[KeyT, ValueT] = {}
+        self._computing: dict[KeyT, TaskLock] = {}
+
+    async def get(self, key: KeyT, compute: Callable[[], Awaitable[ValueT]]) -> ValueT:
+        """The value of a key. If computing it fails, the next call tries again."""
+        if key not in self.known:
+            async with self._computing.setdefault(key, TaskLock()):
+                if key not in self.known:
+                    self.known[key] = await compute()
+        return self.known[key]
 
 
 def _settle(turn: asyncio.Future[None]) -> None:
