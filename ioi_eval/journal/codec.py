@@ -7,8 +7,9 @@ a list without its trailing defaults, and the subtasks refer to it by number.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from ioi_eval.model import (
@@ -21,12 +22,12 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.row import problem_key
 
-_STORED = tuple(f for f in fields(TestOutcome) if f.name != "details")
-_FIELDS = tuple(f.name for f in _STORED)
-_DEFAULTS = tuple(
-    f.default if f.default is not MISSING else f.default_factory() if f.default_factory is not MISSING else MISSING
-    for f in _STORED
-)
+_FIELDS = tuple(field.name for field in fields(TestOutcome) if field.name != "details")
+_EMPTY = TestOutcome(test="", verdict=Verdict.AC, score=math.nan)  # no outcome has this score, so each is stored
+_DEFAULTS = tuple(getattr(_EMPTY, name) for name in _FIELDS)
+_COMPILATION = ("verdict", "message", "final", "cpu_ms", "wall_ms")  # the stored fields of `CompileOutcome`
+_SUBTASK = ("subtask", "verdict", "score", "points", "weighted_score")
+_SUBMISSION = ("submission", "verdict", "score", "target", "isolation")
 
 
 def encode_result(result: SubmissionResult) -> dict[str, Any]:
@@ -43,62 +44,44 @@ def encode_result(result: SubmissionResult) -> dict[str, Any]:
             table.append(encode_outcome(outcome))
         return indices[key]
 
-    subtasks = [
-        {
-            "subtask": s.subtask,
-            "verdict": s.verdict,
-            "score": s.score,
-            "points": s.points,
-            "weighted_score": s.weighted_score,
-            "tests": [index_of(outcome) for outcome in s.tests],
-        }
-        for s in result.subtasks
-    ]
-    compiled = result.compile
     return {
-        "submission": result.submission,
+        **_values(result, _SUBMISSION),
         "year": result.problem.year,
         "problem": result.problem.id,
-        "verdict": result.verdict,
-        "score": result.score,
-        "target": result.target,
-        "isolation": result.isolation,
-        "compile": [compiled.verdict, compiled.message, compiled.final, compiled.cpu_ms, compiled.wall_ms],
-        "subtasks": subtasks,
+        "compile": list(_values(result.compile, _COMPILATION).values()),
+        "subtasks": [
+            {**_values(subtask, _SUBTASK), "tests": [index_of(outcome) for outcome in subtask.tests]}
+            for subtask in result.subtasks
+        ],
         "outcomes": table,
     }
+
+
+def _values(source: object, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(source, name) for name in names}
 
 
 def decode_result(values: Mapping[str, Any]) -> SubmissionResult:
     """The result that `encode_result` wrote."""
     outcomes = [decode_outcome(row) for row in values["outcomes"]]
-    verdict, message, final, cpu_ms, wall_ms = values["compile"]
     return SubmissionResult(
-        submission=values["submission"],
+        **_decoded(values, _SUBMISSION),
         problem=problem_key(values["year"], values["problem"]),
-        verdict=Verdict(values["verdict"]),
-        score=values["score"],
-        compile=CompileOutcome(
-            verdict=None if verdict is None else Verdict(verdict),
-            message=message,
-            final=final,
-            cpu_ms=cpu_ms,
-            wall_ms=wall_ms,
-        ),
+        compile=CompileOutcome(**_decoded(dict(zip(_COMPILATION, values["compile"], strict=True)), _COMPILATION)),
         subtasks=tuple(
-            SubtaskResult(
-                subtask=s["subtask"],
-                verdict=Verdict(s["verdict"]),
-                score=s["score"],
-                points=s["points"],
-                weighted_score=s["weighted_score"],
-                tests=tuple(outcomes[number] for number in s["tests"]),
-            )
-            for s in values["subtasks"]
+            SubtaskResult(**_decoded(subtask, _SUBTASK), tests=tuple(outcomes[number] for number in subtask["tests"]))
+            for subtask in values["subtasks"]
         ),
-        target=values["target"],
-        isolation=None if values["isolation"] is None else Isolation(values["isolation"]),
     )
+
+
+def _decoded(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The values with these names, as fields of our classes."""
+    decoded = {name: values[name] for name in names}
+    for name, kind in (("verdict", Verdict), ("isolation", Isolation)):
+        if decoded.get(name) is not None:
+            decoded[name] = kind(decoded[name])
+    return decoded
 
 
 def encode_outcome(outcome: TestOutcome) -> list[Any]:
@@ -120,4 +103,4 @@ def decode_outcome(row: list[Any]) -> TestOutcome:
     named: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
     if named.get("output") is not None:
         named["output"] = base64.b64decode(named["output"])
-    return TestOutcome(**{**named, "verdict": Verdict(named["verdict"])})
+    return TestOutcome(**_decoded(named, named))
