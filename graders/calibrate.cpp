@@ -2,7 +2,7 @@
 //
 // A submission like any other: it reads the name of a part, does the part's work and prints a number that depends on
 // all of it, so that no compiler leaves it out and a wrong result is noticed. `ioi_eval/calibration/workload.py` holds these
-// numbers, and what each part takes on the reference machine. Whoever changes a part measures the reference anew.
+// numbers, and what each part takes on the reference machine. Whoever changes a part must measure it again on the reference machine.
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ std::uint64_t arithmetic() {
     return sum;
 }
 
-// Branches that cannot be foretold: sorting.
+// Branches that no processor predicts: sorting.
 std::uint64_t sorting() {
     Numbers numbers;
     std::vector<std::uint32_t> values(3600000);

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ioi_eval import boxfiles
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.calibration import Speed, Tolerance, measure, require_idle, speed_of, workload
 from ioi_eval.calibration.occupancy import OccupancyReading
@@ -124,6 +125,13 @@ def test_a_wrong_answer_measures_nothing() -> None:
     assert workload.Times.of(result).failure == "table-1: WA, 1 instead of 2"
     broken = replace(result, compile=CompileOutcome(verdict=Verdict.CE, message="no sqrt"))
     assert workload.Times.of(broken).failure == "it was not compiled: no sqrt"
+
+
+def test_another_comment_is_no_other_workload() -> None:
+    """A stored calibration stays valid if only a comment of the workload is improved, and not if its work changes."""
+    source = boxfiles.read("calibrate.cpp")
+    assert workload.workload_digest(source + b"// another comment\n") == workload.workload_digest()
+    assert workload.workload_digest(source.replace(b"70000000", b"80000000")) != workload.workload_digest()
 
 
 @pytest.fixture
