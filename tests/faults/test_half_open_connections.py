@@ -24,7 +24,7 @@ def test_every_connection_has_keepalive(start: Any) -> None:
             target = cluster.targets()[0]
             await asyncio.gather(*(cluster.execute(ECHO, target) for _ in range(6)))
             found = []
-            for transport in [each for each in cluster._client.used_connections if not each.is_closing()]:
+            for transport in [each for each in cluster._client.connections.requests if not each.is_closing()]:
                 connection = transport.get_extra_info("socket")
                 idle, pause, number = (
                     connection.getsockopt(socket.IPPROTO_TCP, option)

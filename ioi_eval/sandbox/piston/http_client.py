@@ -23,7 +23,9 @@ from typing import Self
 
 import aiohttp
 from aiohttp.abc import AbstractStreamWriter
+from aiohttp.connector import Connection
 from aiohttp.payload import Payload
+from aiohttp.tracing import Trace
 from yarl import URL
 
 from ioi_eval.errors import SetupError
@@ -44,7 +46,6 @@ _TCP_KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.
 it answers checks, and only TCP keepalive shows that the old connections are lost. It starts after 10 s of silence."""
 
 _STALE_S = 1.0  # a used connection that breaks sooner than this was closed while it was idle
-_CLOSED_S = 1.0  # an answer on a closed connection would have been read after this
 _GZIPPED = {"Content-Encoding": "gzip"}
 _PLAIN = "identity"  # without this word a server may compress its answers as it likes (RFC 9110, 12.5.3)
 
@@ -104,8 +105,6 @@ class Sending(Wait, Payload):
         Payload.__init__(self, body, content_type="application/json")
         self.on_used_connection = False
         self.connecting_since: float | None = None
-        self._transport: asyncio.WriteTransport | None = None
-        self._closed_since: float | None = None
 
     @property
     def size(self) -> int:
@@ -121,35 +120,55 @@ class Sending(Wait, Payload):
         self.end(AnswerLostError("no answer, and none to checks", JobEnd.TIMED_OUT))
 
     def end_if_lost(self, now: float) -> None:
-        """End the wait at its deadline, if no connection is made, or if the connection has been closed for so long that
-        the answer would have been read.
-
-        If a server sends more than an answer, aiohttp may close the connection and never tell the next request on it.
-        """
+        """End the wait at its deadline, or if no connection is made."""
         super().end_if_lost(now)
         if self.connecting_since is not None and now - self.connecting_since >= CONNECT_S:
             self.end(AnswerLostError(f"no connection within {CONNECT_S:g} s", JobEnd.NOT_SERVED))
-        if self._transport is None or not self._transport.is_closing():
-            self._closed_since = None
-        elif self._closed_since is None:
-            self._closed_since = now
-        elif now - self._closed_since >= _CLOSED_S:
-            self.end(AnswerLostError("the connection was closed before the end of the answer", JobEnd.BROKEN))
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write all segments, waiting whenever the connection is full."""
         self.connecting_since = None
-        transport = self._transport = writer.transport
-        self._closed_since = None
-        if transport is not None:
-            used = self._client.used_connections
-            self.on_used_connection = transport in used
-            if not self.on_used_connection:
-                used.add(transport)
-                _enable_keepalive(transport)
+        transport = writer.transport
+        self.on_used_connection = transport is not None and self._client.connections.requests.get(transport, 0) > 1
         for segment in self._value.segments:
             for piece in (segment,) if isinstance(segment, bytes) else segment:
                 await writer.write(piece)
+
+
+class Connections(aiohttp.TCPConnector):
+    """Connections to all servers.
+
+    If a server sends something after its answer, such as the same answer again, aiohttp takes it for the answer to the
+    next request on that connection, or waits for the rest of it for ever. So such a connection is not used again.
+
+    Attributes:
+        requests: how many requests each open connection was used for.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(limit=0, keepalive_timeout=IDLE_CONNECTION_S, ttl_dns_cache=300)
+        self.requests: weakref.WeakKeyDictionary[asyncio.BaseTransport, int] = weakref.WeakKeyDictionary()
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - a parameter of aiohttp's method
+    ) -> Connection:
+        """A connection for a request."""
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            transport, protocol = connection.transport, connection.protocol
+            if transport is None or protocol is None:  # closed already: sending will fail
+                return connection
+            before = self.requests.get(transport, 0)
+            if not (before and protocol.should_close):
+                break
+            connection.close()
+        self.requests[transport] = before + 1
+        if not before:
+            _enable_keepalive(transport)
+        return connection
 
 
 class HttpClient:
@@ -165,14 +184,14 @@ class HttpClient:
         self._session: aiohttp.ClientSession | None = None
         self._under_way: set[Wait] = set()
         self._next_sweep: asyncio.TimerHandle | None = None
-        self.used_connections: weakref.WeakSet[asyncio.WriteTransport] = weakref.WeakSet()
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self._clock = ClientClock(self._loop.time())
         self._next_sweep = self._loop.call_later(SWEEP_S, self._sweep)
+        self.connections = Connections()
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_CONNECTION_S, ttl_dns_cache=300),
+            connector=self.connections,
             timeout=aiohttp.ClientTimeout(total=None),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
@@ -291,7 +310,7 @@ class HttpClient:
             raise AnswerLostError(f"{url}: {message}", JobEnd.BROKEN, before_answer=response is None) from error
 
 
-def _enable_keepalive(transport: asyncio.WriteTransport) -> None:
+def _enable_keepalive(transport: asyncio.Transport) -> None:
     connection = transport.get_extra_info("socket")
     with contextlib.suppress(OSError):  # it was closed at once; writing will fail
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
