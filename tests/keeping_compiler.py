@@ -9,7 +9,7 @@ from tests.shared_work import KEPT
 
 _SCRIPT = """#!/bin/bash
 # Calls g++. If it is to make a program of one source, a copy of the program is kept, under a hash of the compiler, its
-# arguments and the preprocessed source.
+# arguments and the preprocessed source. A warning is an error.
 set -eu
 output= source= arguments=()
 while [ $# -gt 0 ]; do
@@ -30,7 +30,7 @@ kept=DIRECTORY/program-${key%% *}
 if cp "$kept" "$output" 2> /dev/null; then
     touch "$kept" || true
 else
-    g++ "${arguments[@]}" "$source" -o "$output"
+    g++ -Wall -Wextra -Werror "${arguments[@]}" "$source" -o "$output"
     cp "$output" "$kept.new" && mv "$kept.new" "$kept" || true
 fi
 """

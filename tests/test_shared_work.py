@@ -60,7 +60,7 @@ def test_a_program_is_compiled_again_after_a_change_only(tmp_path: Path, monkeyp
 
 
 def test_a_keeping_compiler_compiles_again_after_a_change_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also of a header. What is not the making of a program is left to g++."""
+    """Also of a header. A program with a warning is refused. What is not the making of a program is left to g++."""
     monkeypatch.setattr(keeping_compiler, "KEPT", tmp_path / "kept")
     compiler = keeping_compiler.keeping_compiler(tmp_path)
     source, header = tmp_path / "a.cpp", tmp_path / "a.h"
@@ -73,8 +73,8 @@ def test_a_keeping_compiler_compiles_again_after_a_change_only(tmp_path: Path, m
 
     assert (exit_code(3), exit_code(3), exit_code(4), exit_code(4, "-O1")) == (3, 3, 4, 4)
     assert len(list((tmp_path / "kept").glob("program-*"))) == 3
-    refused = subprocess.run(
-        [compiler, tmp_path / "none.cpp", "-o", tmp_path / "made"], capture_output=True, check=False
-    )
-    assert refused.returncode != 0
+    (tmp_path / "warned.cpp").write_text("int main() { int unused; }\n")
+    for refused in ("none.cpp", "warned.cpp"):
+        command = [compiler, tmp_path / refused, "-o", tmp_path / "made"]
+        assert subprocess.run(command, capture_output=True, check=False).returncode != 0
     assert b"g++" in subprocess.run([compiler, "--version"], capture_output=True, check=True).stdout

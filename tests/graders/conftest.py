@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval.boxfiles import STATIC_FLAGS
 from tests.graders.runner_box import BOXES, PROGRAMS, RUNNER_FILES, RUNNER_SOURCE, Box, make_box
-from tests.shared_work import compiled, shared_directory, shared_open_directory
+from tests.keeping_compiler import keeping_compiler
+from tests.shared_work import compiled, made_once, shared_directory, shared_open_directory
 
 
 @pytest.fixture(scope="session")
@@ -24,9 +26,20 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def runner(built: Path) -> Path:
-    """The runner, compiled once, statically and without warnings."""
-    flags = ("-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-static")
-    return compiled(built / "runner", (*flags, str(RUNNER_SOURCE)), RUNNER_FILES)
+    """The runner with the wheel's flags, compiled once for these tests, the wheel and the Piston package."""
+
+    def make(directory: Path) -> None:
+        command = [keeping_compiler(directory), *STATIC_FLAGS, RUNNER_SOURCE, "-o", directory / "runner"]
+        subprocess.run(command, check=True)
+
+    return made_once(built / "runner", make) / "runner"
+
+
+@pytest.fixture(scope="session")
+def unoptimised(built: Path) -> Path:
+    """The runner with its symbols. Some compilers include <functional> in other headers: here, it is included first."""
+    arguments = ("-std=c++17", "-static", "-include", "functional", str(RUNNER_SOURCE))
+    return compiled(built / "unoptimised-runner", arguments, RUNNER_FILES)
 
 
 @pytest.fixture(scope="session")

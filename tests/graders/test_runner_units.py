@@ -71,12 +71,12 @@ def test_the_comment_lists_all_parts_from_the_bottom_up() -> None:
         assert own_includes(header) <= before, f"{header.name} includes a part that the essay names later"
 
 
-def test_the_runner_has_no_global_variables(runner: Path) -> None:
+def test_the_runner_has_no_global_variables(unoptimised: Path) -> None:
     """State is in objects that are passed to functions: no variable of ours is in a writable section.
 
     (Tables with addresses are in `.data.rel.ro`, which is read-only.)
     """
-    done = subprocess.run(["objdump", "--syms", "--demangle", runner], capture_output=True, text=True, check=True)
+    done = subprocess.run(["objdump", "--syms", "--demangle", unoptimised], capture_output=True, text=True, check=True)
     symbols = [line for line in done.stdout.splitlines() if "runner::" in line or "comparators::" in line]
     assert any(" .text" in line for line in symbols)
     assert not [line for line in symbols if re.search(r"\s\.(data|bss|tdata|tbss)\s", line)]
