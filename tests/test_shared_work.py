@@ -74,7 +74,7 @@ def test_a_keeping_compiler_compiles_again_after_a_change_only(tmp_path: Path, m
     assert (exit_code(3), exit_code(3), exit_code(4), exit_code(4, "-O1")) == (3, 3, 4, 4)
     assert len(list((tmp_path / "kept").glob("program-*"))) == 3
     (tmp_path / "warned.cpp").write_text("int main() { int unused; }\n")
-    for refused in ("none.cpp", "warned.cpp"):
-        command = [compiler, tmp_path / refused, "-o", tmp_path / "made"]
-        assert subprocess.run(command, capture_output=True, check=False).returncode != 0
+    for name in ("none.cpp", "warned.cpp"):
+        done = subprocess.run([compiler, tmp_path / name, "-o", tmp_path / "made"], capture_output=True, check=False)
+        assert done.returncode != 0
     assert b"g++" in subprocess.run([compiler, "--version"], capture_output=True, check=True).stdout

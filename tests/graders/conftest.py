@@ -29,8 +29,8 @@ def runner(built: Path) -> Path:
     """The runner with the wheel's flags, compiled once for these tests, the wheel and the Piston package."""
 
     def make(directory: Path) -> None:
-        command = [keeping_compiler(directory), *STATIC_FLAGS, RUNNER_SOURCE, "-o", directory / "runner"]
-        subprocess.run(command, check=True)
+        compiler = keeping_compiler(directory)
+        subprocess.run([compiler, *STATIC_FLAGS, RUNNER_SOURCE, "-o", directory / "runner"], check=True)
 
     return made_once(built / "runner", make) / "runner"
 
