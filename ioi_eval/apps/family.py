@@ -103,7 +103,6 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
 
     def _nothing(self, candidate: AppsCandidate, verdict: Verdict, message: str) -> AppsResult:
         return AppsResult(
-            problem=candidate.problem.id,
             verdict=verdict,
             passed=0,
             total=candidate.problem.tests,

@@ -18,7 +18,6 @@ class AppsResult(JudgedResult):
     be judged; else that of the first failed test, in the row's order.
 
     Args:
-        problem: the row's id.
         passed: how many tests passed.
         total: the row's number of tests, also of those that were not run; under another grader's rules, of its codes.
         tests: in the row's order, each named by its place in the row, from 0.
@@ -32,7 +31,6 @@ class AppsResult(JudgedResult):
             memory only.
     """
 
-    problem: str
     passed: int
     total: int
     tests: tuple[TestOutcome, ...] = ()
@@ -63,7 +61,7 @@ _TEXTS = ("judged_by", "message", "target", "python")
 
 
 def encode_result(result: AppsResult) -> dict[str, Any]:
-    """The result as dicts, lists, strings and numbers. The record has the problem in another field."""
+    """The result as dicts, lists, strings and numbers."""
     graded = result.graded
     return {
         "verdict": result.verdict,
@@ -81,10 +79,9 @@ def encode_result(result: AppsResult) -> dict[str, Any]:
 
 
 def decode_result(values: Mapping[str, Any]) -> AppsResult:
-    """The result from a record: the values of `encode_result`, and `problem`."""
+    """The result from the values of `encode_result`."""
     graded = values["graded"]
     return AppsResult(
-        problem=values["problem"],
         verdict=Verdict(values["verdict"]),
         passed=values["passed"],
         total=values["total"],

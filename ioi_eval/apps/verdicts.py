@@ -45,7 +45,6 @@ def why_unusable(problem: AppsProblem, settings: AppsSettings) -> str:
 def unjudged(problem: AppsProblem, settings: AppsSettings, message: str) -> AppsResult:
     """The result if a row cannot be judged, or if we failed."""
     return AppsResult(
-        problem=problem.id,
         verdict=Verdict.JE,
         passed=0,
         total=len(problem.tests),
@@ -221,7 +220,6 @@ def result_of(problem: AppsProblem, outcomes: Mapping[str, TestOutcome], setting
     unjudged = next((test for test in tests if test.passed is None), None)
     wrong = next((test for test in tests if not test.passed), None)
     return AppsResult(
-        problem=problem.id,
         verdict=Verdict.JE if unjudged else wrong.verdict if wrong else Verdict.AC,
         passed=sum(test.passed is True for test in tests),
         total=len(problem.tests),
@@ -354,7 +352,6 @@ def _graded_result(
     wrong = next((test.verdict for test in ran if not test.passed), Verdict.WA)
     verdict = Verdict.JE if graded.crash else Verdict.AC if graded.all_passed else wrong
     return AppsResult(
-        problem=problem.id,
         verdict=verdict,
         passed=graded.passed,
         total=len(graded.codes),

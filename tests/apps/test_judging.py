@@ -40,7 +40,7 @@ def judge_error(program: str | None) -> TestOutcome:
 )
 def test_judge_errors_that_are_sandbox_failures(expected: bool, of_result: dict[str, Any]) -> None:
     """Failures of the user's own checker, or rows with a fault, are no failures of the sandbox."""
-    result = AppsResult(problem="0", verdict=Verdict.JE, passed=0, total=2, **of_result)
+    result = AppsResult(verdict=Verdict.JE, passed=0, total=2, **of_result)
     assert apps_facts(result).is_sandbox_failure is expected
 
 
@@ -89,7 +89,6 @@ def test_a_result_is_stored_in_the_journal_in_few_bytes() -> None:
     ]
     graded = Graded(codes=(True, -1), rules=("equal", "raised"), metadata=({"error": "KeyError(1)"},))
     result = AppsResult(
-        problem="7",
         verdict=Verdict.RE,
         passed=1,
         total=3,
@@ -103,4 +102,4 @@ def test_a_result_is_stored_in_the_journal_in_few_bytes() -> None:
     )
     record = orjson.loads(orjson.dumps(encode_result(result)))
     assert orjson.dumps(record["tests"][0]) == b'["0","AC",1.0,"",2.692,3.001,11796480,"NAo="]'
-    assert decode_result({**record, "problem": "7"}) == result
+    assert decode_result(record) == result

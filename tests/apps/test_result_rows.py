@@ -36,7 +36,7 @@ def written(tmp_path: Path) -> Any:
     def write(*rows: dict[str, Any]) -> list[dict[str, Any]]:
         catalog = load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", ROWS)))
         dump = open_source(write_rows(tmp_path / "dump.jsonl", rows))
-        found = RecordedResult(result=AppsResult(problem="0", verdict=Verdict.WA, passed=0, total=3))
+        found = RecordedResult(result=AppsResult(verdict=Verdict.WA, passed=0, total=3))
         entries = AppsDumpReader(dump, catalog, fingerprints=lambda *_: ("f",)).entries(whole_rows=True)
         return [row_of(entry, found) for entry in entries]
 
@@ -81,6 +81,6 @@ def test_times_near_the_limit_are_marked(near: tuple[int, ...]) -> None:
     tests = tuple(
         TestOutcome(test=str(n), verdict=Verdict.AC, score=1.0, message="", near_limit=n in near) for n in range(2)
     )
-    row = judged_columns(AppsResult(problem="0", verdict=Verdict.AC, passed=2, total=2, tests=tests))
+    row = judged_columns(AppsResult(verdict=Verdict.AC, passed=2, total=2, tests=tests))
     assert row["near_limit"] is bool(near)
     assert [test["near_limit"] for test in row["test_results"]] == [n in near for n in range(2)]

@@ -75,7 +75,7 @@ def contest_run(directory: Path, rows: Sequence[dict[str, Any]], limit: int | No
 class Executor:
     """Follows words in the programs."""
 
-    async def score(self, problem: AppsProblem, code: str) -> AppsResult:
+    async def score(self, problem: AppsProblem, code: str) -> AppsResult:  # noqa: ARG002
         """`AC`, `WA`, `JE` (our failure), or `final` (the checker's)."""
         word = code.split(maxsplit=1)[0]
         if word == "JE":
@@ -83,7 +83,7 @@ class Executor:
         verdict = Verdict.JE if word == "final" else Verdict(word)
         score = None if word == "final" else float(word == "AC")
         test = TestOutcome(test="0", verdict=verdict, score=score, message="", final=word == "final")
-        return AppsResult(problem=problem.id, verdict=verdict, passed=int(word == "AC"), total=1, tests=(test,))
+        return AppsResult(verdict=verdict, passed=int(word == "AC"), total=1, tests=(test,))
 
 
 def apps_rows(chance: random.Random) -> list[dict[str, Any]]:
