@@ -63,17 +63,14 @@ class JudgedSubmission:
         return failure_reason(row, self.result.verdict, language=language, extraction=extraction)
 
 
-def result_row(
-    row: Mapping[str, Any], judged: JudgedSubmission, *, target_subtask: str | None, unscored: Unscored = Unscored.NULL
-) -> dict[str, Any]:
+def result_row(row: Mapping[str, Any], judged: JudgedSubmission, *, target_subtask: str | None) -> dict[str, Any]:
     """The row of a submission that was judged, or that we failed to judge.
 
     Args:
         row: the dump's row.
         target_subtask: the subtask that the program was written for, if the dump states it.
-        unscored: the value for unknown scores.
     """
-    columns = ResultColumns.of(judged, unscored=unscored)
+    columns = ResultColumns.of(judged, unscored=Unscored.NULL)
     return columns.row(row, judged, target_subtask=target_subtask, reason=judged.reason(row))
 
 

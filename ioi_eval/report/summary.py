@@ -19,15 +19,15 @@ class Summary(RunSummary):
     """Adds up results of contest problems.
 
     Args:
-        unusable: problems that cannot be judged, and why.
         grouping: the columns of the dump by which all numbers are also given for each group.
+
+    Attributes:
+        unusable: problems that cannot be judged, and why.
     """
 
-    def __init__(
-        self, *, unusable: Mapping[ProblemKey, Exception] | None = None, grouping: Grouping | None = None
-    ) -> None:
+    def __init__(self, *, grouping: Grouping | None = None) -> None:
         super().__init__(Summary, grouping)
-        self.unusable = unusable or {}
+        self.unusable: Mapping[ProblemKey, Exception] = {}
         self._problems: dict[ProblemKey, ProblemTally] = {}
         self._attempted: Counter[str] = Counter()
         self._suspicious = 0

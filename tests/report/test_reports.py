@@ -88,7 +88,8 @@ def add(
 
 def example() -> dict[str, Any]:
     """Two problems and a practice problem, with a JE, refused and pending rows."""
-    summary = Summary(unusable={ProblemKey(year=2024, id="sphinx"): ValueError("score type Sum")})
+    summary = Summary()
+    summary.unusable = {ProblemKey(year=2024, id="sphinx"): ValueError("score type Sum")}
     add(summary, NILE, "n1", 1, 0.5)
     add(summary, NILE, "n2", 0.25, 1)
     add(summary, TREE, "t1", 1, None)

@@ -18,6 +18,7 @@ from ioi_eval.model import (
 from ioi_eval.report.rows import (
     RESULT_COLUMNS,
     JudgedSubmission,
+    ResultColumns,
     refused_row,
     result_row,
 )
@@ -65,7 +66,8 @@ def test_the_total_is_rounded_once() -> None:
 @pytest.mark.parametrize(("unscored", "blank", "total"), [(Unscored.NULL, None, None), (Unscored.ZERO, 0.0, 33.33)])
 def test_a_missing_score_is_null_or_zero(unscored: Unscored, blank: float | None, total: float | None) -> None:
     """By `unscored`. The verdict is JE in both cases."""
-    row = result_row({}, judged("1 1 ?"), target_subtask="b", unscored=unscored)
+    one = judged("1 1 ?")
+    row = ResultColumns.of(one, unscored=unscored).row({}, one, target_subtask="b", reason="")
     assert (row["target_subtask_score"], row["total_score"], row["verdict"]) == (blank, total, "JE")
     assert row["error"] == "test 3: checker crashed"
     assert row["all_subtasks_results"][1]["test_results"][1]["score"] is None
