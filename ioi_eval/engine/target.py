@@ -87,7 +87,6 @@ class Bindings(Generic[ProblemT]):
                 is_lost = any(isinstance(error, TargetLostError) for error in failed.values())
                 message = "; ".join([*map(str, failed.values()), *filter(None, reasons)])
                 raise NoTargetError(message, all_unsuitable=not is_lost)
-            target = self.marked_if_only(target, targets, problem, without=failed)
             try:
                 with self.bound(target):
                     return await judge(target)
@@ -116,20 +115,17 @@ class Bindings(Generic[ProblemT]):
     def choose(self, targets: Sequence[Target], problem: ProblemT, *, without: Collection[str] = ()) -> Target | None:
         """The target for the next submission to a problem; `None` if none may judge it.
 
+        It is marked as the only one if no other that may judge the problem has workers.
+
         Args:
             targets: what there is.
             problem: what the submission is for.
             without: names of targets that have failed it already.
         """
         candidates = [target for target in self.suitable(targets, problem) if target.name not in without]
-        return min(candidates, key=self._load, default=None)
-
-    def marked_if_only(
-        self, chosen: Target, targets: Sequence[Target], problem: ProblemT, *, without: Collection[str]
-    ) -> Target:
-        """The chosen target, marked as the only one if no other that may judge has workers."""
-        others = [target for target in self.suitable(targets, problem) if target.name not in {chosen.name, *without}]
-        return replace(chosen, is_only=not any(target.slots for target in others))
+        chosen = min(candidates, key=self._load, default=None)
+        others = (target.slots for target in candidates if target is not chosen)
+        return None if chosen is None else replace(chosen, is_only=not any(others))
 
     def why_unsuitable(self, target: Target, problem: ProblemT) -> str | None:
         """Why a target is unsuitable for a problem; `None` if it is suitable."""
