@@ -78,30 +78,9 @@ class Expectation:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What a solution did in one subtask.
-
-    Args:
-        verdict: of the first test with the lowest score.
-        points: for full marks.
-        message: the checker's or manager's message there.
-    """
-
-    verdict: Verdict
-    points: float = 0.0
-    message: str = ""
-
-    @classmethod
-    def of(cls, result: SubtaskResult) -> Observation:
-        """The observation from a subtask's result, with the message of the test that decided it."""
-        deciding = deciding_test(result)
-        return cls(verdict=result.verdict, points=result.points, message=deciding.message if deciding else "")
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether the result can be compared: a failure of ours neither agrees nor disagrees."""
-        return self.verdict not in (Verdict.JE, Verdict.SKIPPED)
+def is_judged(result: SubtaskResult) -> bool:
+    """Whether the result can be compared: a failure of ours neither agrees nor disagrees."""
+    return result.verdict not in (Verdict.JE, Verdict.SKIPPED)
 
 
 def deciding_test(result: SubtaskResult) -> TestOutcome | None:
@@ -112,21 +91,20 @@ def deciding_test(result: SubtaskResult) -> TestOutcome | None:
     return min(scored, key=lambda test: test.score or 0.0, default=None)
 
 
-def agrees(expectation: Expectation, seen: Observation) -> bool:
-    """Whether the observation in a subtask agrees with the expectation. Never true for a failure of ours."""
-    message = seen.message.lower()
+def agrees(expectation: Expectation, result: SubtaskResult) -> bool:
+    """Whether the result in a subtask agrees with the expectation. Never true for a failure of ours."""
+    deciding = deciding_test(result)
+    message = deciding.message.lower() if deciding else ""
     forbidden = bool(expectation.forbidden_text) and expectation.forbidden_text in message
-    return seen.verdict in expectation.verdicts and expectation.required_text in message and not forbidden
+    return result.verdict in expectation.verdicts and expectation.required_text in message and not forbidden
 
 
-def agrees_as_a_whole(expectation: Expectation, seen: Sequence[Observation]) -> bool:
-    """Whether the observations in all subtasks are compatible with a label of the whole solution.
+def agrees_as_a_whole(expectation: Expectation, results: Sequence[SubtaskResult]) -> bool:
+    """Whether the results in all subtasks are compatible with a label of the whole solution.
 
-    Args:
-        expectation: the label.
-        seen: one observation for each subtask; subtasks worth 0 points (samples) count only if all are worth 0.
+    Subtasks worth 0 points (samples) count only if all are worth 0.
     """
-    counted = [result for result in seen if result.points > 0] or list(seen)
+    counted = [result for result in results if result.points > 0] or list(results)
     if expectation.name == MODEL_SOLUTION:
-        return bool(seen) and all(agrees(expectation, result) for result in seen)
+        return bool(results) and all(agrees(expectation, result) for result in results)
     return any(agrees(expectation, result) for result in counted)

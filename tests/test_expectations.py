@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ioi_eval.errors import InputError
-from ioi_eval.expectations import Expectation, Observation, agrees, agrees_as_a_whole
+from ioi_eval.expectations import Expectation, agrees, agrees_as_a_whole, deciding_test, is_judged
 from ioi_eval.model import SubtaskResult, TestOutcome, Verdict
 
 ALL = set(Verdict)
@@ -29,9 +29,12 @@ MEANINGS = {
 }
 
 
-def seen(verdict: str, points: float = 10, message: str = "") -> Observation:
-    """An observation with these values."""
-    return Observation(verdict=Verdict(verdict), points=points, message=message)
+def seen(verdict: str, points: float = 10, message: str = "") -> SubtaskResult:
+    """A result in a subtask, which one test with this message decided."""
+    test = TestOutcome(test="1", verdict=Verdict(verdict), score=0.0, message=message)
+    return SubtaskResult(
+        subtask="01-a", verdict=Verdict(verdict), score=0.0, points=points, weighted_score=0.0, tests=(test,)
+    )
 
 
 @pytest.mark.parametrize("name", MEANINGS)
@@ -96,8 +99,7 @@ def test_label_of_a_whole_solution(label: str, verdicts: list[str], agreement: b
     """A label is contradicted if no subtask agrees with it. The label `model_solution` is contradicted if any subtask
     disagrees.
     """
-    observations = [seen(verdict) for verdict in verdicts]
-    assert agrees_as_a_whole(Expectation.parse(label), observations) is agreement
+    assert agrees_as_a_whole(Expectation.parse(label), [seen(verdict) for verdict in verdicts]) is agreement
 
 
 def test_subtasks_without_points_do_not_decide() -> None:
@@ -115,18 +117,16 @@ def test_the_lowest_score_decides_not_the_first_of_its_kind() -> None:
         TestOutcome(test="3", verdict=Verdict.PA, score=0.1, message="again"),
     )
     result = SubtaskResult(subtask="01-a", verdict=Verdict.PA, score=0.1, points=20, weighted_score=2.0, tests=tests)
-    assert Observation.of(result) == seen("PA", points=20, message="hardly")
+    assert deciding_test(result) is tests[1]
 
 
-def test_observation_has_the_message_of_the_deciding_test() -> None:
-    """The message is that of the test which gave the subtask its verdict."""
+def test_the_message_of_the_deciding_test_counts() -> None:
+    """It is that of the test which gave the subtask its verdict."""
     tests = (
         TestOutcome(test="1", verdict=Verdict.AC, score=1.0, message="fine"),
         TestOutcome(test="2", verdict=Verdict.WA, score=0.0, message="Protocol violation"),
         TestOutcome(test="3", verdict=Verdict.SKIPPED, score=None),
     )
     result = SubtaskResult(subtask="01-a", verdict=Verdict.WA, score=0.0, points=20, weighted_score=0.0, tests=tests)
-    observation = Observation.of(result)
-    assert observation == seen("WA", points=20, message="Protocol violation")
-    assert observation.is_judged
-    assert agrees(Expectation.parse("protocol_violation"), observation)
+    assert is_judged(result)
+    assert agrees(Expectation.parse("protocol_violation"), result)

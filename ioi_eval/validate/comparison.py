@@ -9,10 +9,10 @@ from typing import Any
 from ioi_eval.expectations import (
     MODEL_SOLUTION,
     Expectation,
-    Observation,
     agrees,
     agrees_as_a_whole,
     deciding_test,
+    is_judged,
 )
 from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.report.rows import JudgedSubmission
@@ -183,11 +183,11 @@ def compare(solution: StatedSolution, result: SubmissionResult) -> Iterator[Disa
 def _differences(solution: StatedSolution, result: SubmissionResult) -> Iterator[Difference | None]:
     by_name = {subtask.subtask: subtask for subtask in result.subtasks}
     for name, expectation in solution.subtasks.items():
-        seen = Observation.of(by_name[name])
-        if agrees(expectation, seen):
+        subtask = by_name[name]
+        if agrees(expectation, subtask):
             yield None
-        elif seen.is_judged:
-            yield _contradiction(expectation, by_name[name], _verdict_text(by_name[name]))
+        elif is_judged(subtask):
+            yield _contradiction(expectation, subtask, _verdict_text(subtask))
     if solution.whole is not None:
         yield from _compare_whole(solution.whole, result)
     if solution.total is not None and result.score is not None:
@@ -202,13 +202,10 @@ def _differences(solution: StatedSolution, result: SubmissionResult) -> Iterator
 
 
 def _compare_whole(label: Expectation, result: SubmissionResult) -> Iterator[Difference | None]:
-    seen = [Observation.of(subtask) for subtask in result.subtasks]
-    contradicting = [
-        s for s, each in zip(result.subtasks, seen, strict=True) if each.is_judged and not agrees(label, each)
-    ]
-    if agrees_as_a_whole(label, seen):
+    contradicting = [subtask for subtask in result.subtasks if is_judged(subtask) and not agrees(label, subtask)]
+    if agrees_as_a_whole(label, result.subtasks):
         yield None
-    elif all(each.is_judged for each in seen) or (label.name == MODEL_SOLUTION and contradicting):
+    elif all(map(is_judged, result.subtasks)) or (label.name == MODEL_SOLUTION and contradicting):
         text = ", ".join(f"{subtask.subtask} {_verdict_text(subtask)}" for subtask in result.subtasks)
         yield _contradiction(label, contradicting[-1], text, where=WHOLE)
 
