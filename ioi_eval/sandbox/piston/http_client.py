@@ -135,8 +135,8 @@ class Sending(Wait, Payload):
                 await writer.write(piece)
 
 
-class Connections(aiohttp.TCPConnector):
-    """Connections to all servers.
+class Connector(aiohttp.TCPConnector):
+    """Connector to all servers.
 
     If a server sends something after its answer, such as the same answer again, aiohttp takes it for the answer to the
     next request on that connection, or waits for the rest of it for ever. So such a connection is not used again.
@@ -172,7 +172,7 @@ class Connections(aiohttp.TCPConnector):
 
 
 class HttpClient:
-    """Connections to all servers of a cluster. An async context manager.
+    """Connector to all servers of a cluster. An async context manager.
 
     Args:
         headers: sent with every request (`Authorization`, if a proxy needs it).
@@ -189,7 +189,7 @@ class HttpClient:
         self._loop = asyncio.get_running_loop()
         self._clock = ClientClock(self._loop.time())
         self._next_sweep = self._loop.call_later(SWEEP_S, self._sweep)
-        self.connections = Connections()
+        self.connections = Connector()
         self._session = aiohttp.ClientSession(
             connector=self.connections,
             timeout=aiohttp.ClientTimeout(total=None),
