@@ -28,6 +28,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 _FOLDER = "graders"
 _FULL_SCORE = re.compile(r"0*(?!1$)[1-9][0-9]{0,8}")  # from 2; a longer number is no score
 _CASES = 24
+_LARGEST_DRAWN = 1000  # points of a group that states no `range`
 _PRINTED = 1e-6  # points: the largest error of a sum that is printed with `%f`
 _LIMITS = StageLimits(wall_ms=120_000, cpu_ms=60_000)
 _RUN = """
@@ -114,8 +115,7 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
         if _is_worth_nothing(group):
             continue
         counted = slice(-1, None) if "ignore_sample" in group.flags else slice(None)
-        worth = [not _is_worth_nothing(inner) for inner in group.groups]
-        for results in _points_of(worth):
+        for results in _points_of([0 if _is_worth_nothing(inner) else _most(inner) for inner in group.groups]):
             questions.append((group.flags, results))
             expected.append(sum(points for _, points in results[counted]))
     answers = _answers(package.where, package.read(source), questions)
@@ -154,20 +154,17 @@ def _is_worth_nothing(group: TestGroup) -> bool:
     return group.config.get("accept_score") == 0 and all(word == "0" for word in ranges)
 
 
-def _points_of(worth: Sequence[bool]) -> list[Results]:
-    """Points of groups that distinguish a sum from other rules: all points, none, and mixtures.
+def _points_of(most: Sequence[float]) -> list[Results]:
+    """Points of groups that distinguish a sum from other rules: none, all, and mixtures.
 
     Args:
-        worth: for each group, whether it can have points.
+        most: for each group the most points that it can have; infinite if that is not known.
     """
     random_ = random.Random(2)
-    drawn = [[random_.randrange(50) for _ in worth] for _ in range(_CASES // 4)]
+    full = [int(min(points, _LARGEST_DRAWN)) for points in most]
+    drawn = [[random_.randint(0, points) for points in full] for _ in range(_CASES // 4)]
     return [
-        tuple(
-            (("AC" if points else "WA"), float(points) if counts else 0.0)
-            for points, counts in zip(case, worth, strict=True)
-        )
-        for case in ([0] * len(worth), *drawn)
+        tuple(("AC" if points else "WA", float(points)) for points in case) for case in ([0] * len(most), full, *drawn)
     ]
 
 

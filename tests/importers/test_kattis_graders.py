@@ -64,6 +64,13 @@ print("AC", sum(scores) if worth is None else min(scores) * worth)
     assert [
         one.points for one in loaded(tmp_path, read(tmp_path / "c", SCORING, **{**all_groups, **ignored})).subtasks
     ] == [0, 30, 70]
+    capped = {**changes, "graders/grader.py": adding.replace("sum(scores)", "min(sum(scores), 100)")}
+    for name, points in (("secret", 100), ("secret/one", 30), ("secret/two", 70)):
+        capped[f"data/{name}/testdata.yaml"] += f"range: 0 {points}\n"
+    read(tmp_path / "d", SCORING, **capped)
+    capped["data/secret/two/testdata.yaml"] = f"{group.format(90)}range: 0 90\n"
+    with pytest.raises(UnsupportedError, match=r"gives 100\.0 for groups of .* not 120; the sum of groups"):
+        read(tmp_path / "e", SCORING, **capped)
     for other in ("max(scores)", "float('nan')"):
         changes["graders/grader.py"] = adding.replace("sum(scores)", other)
         with pytest.raises(UnsupportedError, match=r", not \d+; the sum of groups is supported"):
