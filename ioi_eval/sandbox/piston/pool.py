@@ -24,7 +24,7 @@ deadlines apply. `tick` returns the endpoints to check: those whose pause is ove
 silent for a while. If checks fail for long, the jobs there are abandoned.
 
 **Retries.** The caller decides how often one job is sent again (`retries.py`). The pool holds such jobs back while
-the cluster as a whole sends too many again; a job that was held back for `patience_s` fails.
+the cluster as a whole sends too many again; a job fails if for `patience_s` too many retries of others have failed.
 
 **No endpoint in service.** While no endpoint of a group is in service its jobs wait, and fail after `patience_s`. Later
 jobs fail immediately, until an endpoint is back, except those that only this group may run (`is_only`). While other
@@ -57,7 +57,7 @@ LOST_AFTER_S = 15.0
 less; a submission that starts again elsewhere loses seconds of work, not minutes."""
 
 _TOO_MANY_RETRIED = (
-    "for {seconds:g} s so many of the cluster's jobs had to be sent again that this one was not; "
+    "for {seconds:g} s so many of the cluster's jobs failed again that this one was not sent; "
     "`ioi-eval cluster status` tests the workers"
 )
 
@@ -186,8 +186,7 @@ class Pool:
             state.machine.running -= 1
             if end.may_have_started:
                 request.group.accepted_at = now
-            else:
-                self._budget.take_back(request.granted_at, is_retry=request.is_retry)
+            self._budget.end(request.granted_at, now, end, is_retry=request.is_retry)
             state.job_ended(end, now, self._rng)
             self._after_change(state, now)
         if machine is not None:
@@ -219,10 +218,13 @@ class Pool:
         return names
 
     def _fail_held_back(self, group: Group, now: float) -> None:
-        """Fail the retried jobs that the budget has held back for too long, not those that lack a slot only."""
-        is_held_back = not self._budget.allows_retry(now)
+        """Fail the retried jobs that the budget has held back for too long, because so many others failed again.
+
+        Those that lack only a slot wait on, and those that only wait for retries under way.
+        """
+        is_used_up = self._budget.is_used_up(now)
         for request in sorted(group.retried):
-            if not is_held_back:
+            if not is_used_up:
                 request.held_back_since = None
             elif request.held_back_since is None:
                 request.held_back_since = now
@@ -293,7 +295,7 @@ class Pool:
 
     def _grant(self, request: SlotRequest, state: EndpointState, now: float) -> None:
         state.job_begins(request, now)
-        self._budget.count(now, is_retry=request.is_retry)
+        self._budget.begin(now, is_retry=request.is_retry)
         self._offer_or_withdraw(state, now)
         if request.wake is not None:
             request.wake()

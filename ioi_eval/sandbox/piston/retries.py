@@ -8,7 +8,8 @@
   cannot cancel: a request that was given up still runs to its end.)
 
 An attempt on which no server worked does not count as a retry: there was no connection, or the server cannot serve
-such jobs.
+such jobs. Retries that were answered do not count in the budget: if a network drops all connections at once and then
+works again, no job may be lost because so many must be sent again.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from collections import Counter
 
 from ioi_eval.errors import ExhaustedError, SandboxError, TransientError
 from ioi_eval.model import Retries
+from ioi_eval.sandbox.piston.job_end import JobEnd
 
 SHARE = 0.1
 WINDOW_S = 60
 FLOOR = 5
-"""Retries in a minute: a tenth of the first requests of that minute, and `FLOOR` in any case, as a tenth of a small
-run is less than one. Source: "Site Reliability Engineering" (Google), chapter "Handling Overload": at most a tenth of a
-client's requests are retries."""
+"""Retries that run, or have failed in a minute: a tenth of the first requests of that minute, and `FLOOR` in any case,
+as a tenth of a small run is less than one. Source: "Site Reliability Engineering" (Google), chapter "Handling
+Overload": at most a tenth of a client's requests are retries."""
 
 FIRST_BACKOFF_S = 0.2
 LONGEST_BACKOFF_S = 10.0
@@ -53,29 +55,47 @@ def exhausted(retries: Retries, last: SandboxError, why: str = "") -> SandboxErr
 
 
 class RetryBudget:
-    """Counts first requests and retries for each second.
+    """Counts the first requests and the failed retries of each second, and the retries under way.
 
     No minute before a retry exceeds the limit: in the oldest second, which is only partly in the minute,
     retries count and first requests do not.
     """
 
     def __init__(self) -> None:
-        self._seconds: dict[int, list[int]] = {}  # first requests and retries, by second
+        self._seconds: dict[int, list[int]] = {}  # first requests and failed retries, by second
+        self._under_way = 0
 
-    def count(self, now: float, *, is_retry: bool) -> None:
+    def begin(self, now: float, *, is_retry: bool) -> None:
         """Note that a request is sent."""
-        self._seconds.setdefault(int(now), [0, 0])[is_retry] += 1
-        while (oldest := next(iter(self._seconds))) < int(now) - WINDOW_S:
-            del self._seconds[oldest]
+        if is_retry:
+            self._under_way += 1
+        else:
+            self._counts(now)[0] += 1
 
-    def take_back(self, when: float, *, is_retry: bool) -> None:
-        """Note that the request counted at `when` was not sent, as there was no connection."""
-        if int(when) in self._seconds:
-            self._seconds[int(when)][is_retry] -= 1
+    def end(self, begun: float, now: float, end: JobEnd, *, is_retry: bool) -> None:
+        """Note how a request that was sent at `begun` has ended."""
+        if is_retry:
+            self._under_way -= 1
+            self._counts(now)[1] += end.may_have_started and end is not JobEnd.ANSWERED
+        elif not end.may_have_started and int(begun) in self._seconds:
+            self._seconds[int(begun)][0] -= 1
 
     def allows_retry(self, now: float) -> bool:
         """Whether one more retry may be sent now."""
+        return self._under_way + 1 <= self._left(now)
+
+    def is_used_up(self, now: float) -> bool:
+        """Whether so many retries have failed that none may be sent, even if those under way are answered."""
+        return self._left(now) < 1
+
+    def _left(self, now: float) -> float:
         begin = int(now) - WINDOW_S
         requests = sum(counts[0] for second, counts in self._seconds.items() if second > begin)
-        retries = sum(counts[1] for second, counts in self._seconds.items() if second >= begin)
-        return retries + 1 <= max(FLOOR, SHARE * requests)
+        failed = sum(counts[1] for second, counts in self._seconds.items() if second >= begin)
+        return max(FLOOR, SHARE * requests) - failed
+
+    def _counts(self, now: float) -> list[int]:
+        counts = self._seconds.setdefault(int(now), [0, 0])
+        while (oldest := next(iter(self._seconds))) < int(now) - WINDOW_S:
+            del self._seconds[oldest]
+        return counts

@@ -160,9 +160,27 @@ def test_retries_wait_for_the_budget() -> None:
         world.pool.retry(request, world.now, may_have_started=True)
     world.until(20.0)
     assert len(world.running) == 10
+    for request in world.running:
+        world.release(request, JobEnd.BROKEN)
     world.until(20.0 + PATIENCE_S + 1.0)
     assert world.failed
     assert {type(request.failure) for request in world.failed} == {ExhaustedError}
+
+
+def test_all_connections_are_lost_at_once() -> None:
+    """The jobs of all endpoints are sent again, some at a time, as long as their retries are answered."""
+    world = World(200)
+    for request in [world.request() for _ in range(200)]:
+        world.retry(request)
+    most = 0
+    while world.running:
+        most = max(most, len(world.running))
+        world.until(world.now + PATIENCE_S / 2)
+        for request in world.running:
+            world.release(request)
+    assert not world.failed
+    assert not world.pool._groups["g"].in_order()
+    assert most == 20, "a tenth"
 
 
 def test_only_the_time_without_budget_counts_for_a_retry() -> None:
@@ -177,7 +195,7 @@ def test_only_the_time_without_budget_counts_for_a_retry() -> None:
             world.pool.retry(request, world.now, may_have_started=True)
             if not request.holds_slot:
                 break
-            world.release(request)
+            world.release(request, JobEnd.CANCELLED)
         world.release(request)
 
     spend()

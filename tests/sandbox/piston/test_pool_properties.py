@@ -37,6 +37,7 @@ class PoolMachine(RuleBasedStateMachine):
         self.sent: list[
             tuple[float, SlotRequest, bool]
         ] = []  # time, request, is it a retry: what a server may have started
+        self.failed: list[float] = []  # when a retry failed
         self.served: dict[str, int] = {}
         self.entering: SlotRequest | None = None
         self.served_ever: set[SlotRequest] = set()
@@ -126,6 +127,8 @@ class PoolMachine(RuleBasedStateMachine):
             if not end.may_have_started:
                 last = max(number for number, (_, other, _) in enumerate(self.sent) if other is request)
                 del self.sent[last]
+            elif request.is_retry and end is not JobEnd.ANSWERED:
+                self.failed.append(self.now)
         if request in self.waiting:
             self.waiting.remove(request)
         if request not in self.ended:
@@ -163,11 +166,15 @@ class PoolMachine(RuleBasedStateMachine):
         self.served_ever.add(request)
 
     def within_budget(self, request: SlotRequest) -> None:
-        """Check the budget: retries are at most a tenth of the last minute's first requests, or a fixed number."""
+        """Check the budget: retries that run, or failed in the last minute, are at most a tenth of that minute's first
+        requests, or a fixed number.
+        """
         self.sent.append((self.now, request, request.is_retry))
         if request.is_retry:
-            recent = Counter(retry for when, _, retry in self.sent if when > self.now - WINDOW_S)
-            assert recent[True] <= max(FLOOR, SHARE * recent[False])
+            begin = self.now - WINDOW_S
+            requests = sum(when > begin and not is_retry for when, _, is_retry in self.sent)
+            retries = sum(other.is_retry for other in self.running) + sum(when > begin for when in self.failed)
+            assert retries <= max(FLOOR, SHARE * requests)
 
     # ------------------------------------------------------------------ what always holds
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ioi_eval.errors import ExhaustedError, RejectedError, TransportError
 from ioi_eval.model import Retries
 from ioi_eval.model.job import RETRIES
+from ioi_eval.sandbox.piston.job_end import JobEnd
 from ioi_eval.sandbox.piston.retries import (
     FLOOR,
     LONGEST_BACKOFF_S,
@@ -45,39 +46,60 @@ def test_the_error_names_all_workers_that_were_tried() -> None:
     assert exhausted(Retries(tried=["w1"]), refusal) is refusal
 
 
+def fail(budget: RetryBudget, now: float) -> None:
+    """A retry is sent, and fails."""
+    budget.begin(now, is_retry=True)
+    budget.end(now, now, JobEnd.BROKEN, is_retry=True)
+
+
 def test_a_small_run_may_retry_a_few() -> None:
-    """With few requests, `FLOOR` retries a minute are allowed."""
+    """With few requests, `FLOOR` retries a minute may fail."""
     budget = RetryBudget()
     for _ in range(FLOOR):
         assert budget.allows_retry(0.0)
-        budget.count(0.0, is_retry=True)
+        fail(budget, 0.0)
     assert not budget.allows_retry(59.9)
+    assert budget.is_used_up(59.9)
     assert budget.allows_retry(61.0)
 
 
 def test_a_large_run_may_retry_a_tenth() -> None:
-    """After a thousand requests, a hundred retries are allowed, until the requests are older than a minute."""
+    """After a thousand requests, a hundred retries may fail, until the requests are older than a minute."""
     budget = RetryBudget()
     for _ in range(1000):
-        budget.count(10.0, is_retry=False)
+        budget.begin(10.0, is_retry=False)
     allowed = 0
     while budget.allows_retry(30.0):
-        budget.count(30.0, is_retry=True)
+        fail(budget, 30.0)
         allowed += 1
     assert allowed == 100
     assert not budget.allows_retry(71.0)
 
 
+def test_retries_that_are_answered_do_not_count() -> None:
+    """While they run they count, but the budget is not used up."""
+    budget = RetryBudget()
+    for _ in range(FLOOR):
+        budget.begin(0.0, is_retry=True)
+    assert not budget.allows_retry(0.0)
+    assert not budget.is_used_up(0.0)
+    budget.end(0.0, 3.0, JobEnd.ANSWERED, is_retry=True)
+    assert budget.allows_retry(3.0)
+
+
 def test_a_request_that_was_never_sent_does_not_count() -> None:
     """An attempt without a connection counts neither as request nor as retry, also if that is known later."""
     budget = RetryBudget()
-    for _ in range(FLOOR):
-        budget.count(0.0, is_retry=True)
-    budget.count(3.0, is_retry=False)
+    for _ in range(10 * FLOOR + 10):
+        budget.begin(0.0, is_retry=False)
+    for _ in range(FLOOR + 1):
+        budget.begin(0.0, is_retry=True)
     assert not budget.allows_retry(3.0)
-    budget.take_back(0.0, is_retry=True)
+    budget.end(0.0, 3.0, JobEnd.NOT_SERVED, is_retry=True)
     assert budget.allows_retry(3.0)
-    budget.take_back(500.0, is_retry=True)
+    budget.end(0.0, 3.0, JobEnd.NOT_SERVED, is_retry=False)
+    assert not budget.allows_retry(3.0)
+    budget.end(0.0, 500.0, JobEnd.NOT_SERVED, is_retry=False)
 
 
 @given(
@@ -86,7 +108,7 @@ def test_a_request_that_was_never_sent_does_not_count() -> None:
     )
 )
 def test_the_bound_holds_for_the_minute_before_every_retry(events: list[tuple[float, int, int]]) -> None:
-    """At all times, retries are at most a share of the last minute's first requests, or the floor."""
+    """At all times, failed retries are at most a share of the last minute's first requests, or the floor."""
     budget = RetryBudget()
     now = 0.0
     log: list[tuple[float, bool]] = []
@@ -95,7 +117,10 @@ def test_the_bound_holds_for_the_minute_before_every_retry(events: list[tuple[fl
         for is_retry in [False] * requests + [True] * wishes:
             if is_retry and not budget.allows_retry(now):
                 continue
-            budget.count(now, is_retry=is_retry)
+            if is_retry:
+                fail(budget, now)
+            else:
+                budget.begin(now, is_retry=False)
             log.append((now, is_retry))
             if is_retry:
                 recent = [kind for when, kind in log if now - WINDOW_S < when]
