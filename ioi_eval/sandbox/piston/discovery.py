@@ -1,6 +1,6 @@
 """Finds out what a worker can do: it lists the runtimes, then sends a few jobs (`probing.py` makes them).
 
-How much a worker returns and accepts takes megabytes to measure. So it is measured on the first worker of each kind,
+How much a worker returns and accepts takes megabytes to measure. So it is measured on the first workers of each kind,
 and assumed for others with the same runtimes, limits, compilers and kernel. `/packages` is never requested: a server
 that cannot reach its repository crashes on it.
 """
@@ -35,6 +35,7 @@ CHECK_S = 3.0
 _PROBE_S = 120.0  # a worker may be busy with the jobs of others
 _MAX_PROBES = 8  # six ceilings, and the probe
 
+_MEASURED_AT_ONCE = 4  # of each kind: one that does not answer must not keep the others waiting
 _ATTEMPTS = 4  # an exploration takes a dozen requests: one lost request must not exclude a worker
 _PAUSE_S = 0.3
 _MAX_ANSWER_BYTES = 128 << 20
@@ -110,7 +111,7 @@ class Prober:
         self._client = client
         self._profile = profile
         self._sizes: dict[tuple[object, ...], tuple[int, int | None]] = {}
-        self._measuring: dict[tuple[object, ...], asyncio.Lock] = {}
+        self._measuring: dict[tuple[object, ...], asyncio.Semaphore] = {}
 
     def address(self, endpoint: str) -> URL:
         """An endpoint's URL; its user and password, if any, are kept by the client."""
@@ -183,7 +184,7 @@ class Prober:
         installed, report = await self._probe(url, installed)
         clock_ahead_s = report.clock_s - time.time()
         kind = (without_problems(runtimes), installed, report.compilers, report.kernel)
-        async with self._measuring.setdefault(kind, asyncio.Lock()):
+        async with self._measuring.setdefault(kind, asyncio.Semaphore(_MEASURED_AT_ONCE)):
             if kind not in self._sizes:
                 self._sizes[kind] = await self._measure_sizes(url, installed)
         output_bytes, body_bytes = self._sizes[kind]

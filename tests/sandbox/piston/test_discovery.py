@@ -119,6 +119,32 @@ def test_silent_endpoints_do_not_delay_others() -> None:
     asyncio.run(scenario())
 
 
+def test_a_measurement_that_does_not_end_delays_no_other_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker of the same kind is measured, and joins."""
+
+    async def probe(*_: Any) -> Any:
+        return WORKER.installed, WORKER.report
+
+    async def sizes(_: Prober, url: URL, __: Any) -> tuple[int, int]:
+        if url.host == "hangs":
+            await asyncio.Event().wait()
+        return 4 << 20, 48 << 20
+
+    monkeypatch.setattr(Prober, "_probe", probe)
+    monkeypatch.setattr(Prober, "_measure_sizes", sizes)
+
+    async def scenario() -> None:
+        prober = Prober(Client())  # type: ignore[arg-type]
+        hanging = asyncio.create_task(prober.explore(URL("http://hangs:2000/api/v2")))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(60):
+            assert (await prober.explore(URL("http://answers:2000/api/v2"))).max_body_bytes == 48 << 20
+        hanging.cancel()
+        await asyncio.wait([hanging])
+
+    asyncio.run(scenario())
+
+
 def test_a_measurement_that_fails_ends_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """If one measurement fails, the other is cancelled. It would send megabytes during the next exploration."""
     ended: list[str] = []
