@@ -57,7 +57,7 @@ class PrecompiledHeaders:
         limits = replace(policy.compile, file_bytes=max(policy.compile.file_bytes, _MAX_BYTES))
         self._builder = Builder(sandbox, artifacts, replace(policy, compile=limits))
         self._artifacts = artifacts
-        self._directory = f".{secrets.token_hex(16)}"  # in boxes
+        self._name = f".{secrets.token_hex(16)}"  # in boxes
         self._asked: Counter[str] = Counter()
         self._built: set[str] = set()
         self._given_up: set[str] = set()
@@ -74,9 +74,9 @@ class PrecompiledHeaders:
             UnavailableError: no target is in service.
         """
         if target.is_remote:
-            return with_workers_header(recipe, std, self._directory) if can_precompile(target.toolchain) else None
+            return with_workers_header(recipe, std, self._name) if can_precompile(target.toolchain) else None
         header = await self.header(target, std)
-        return None if header is None else with_header(recipe, header, self._directory)
+        return None if header is None else with_header(recipe, header, self._name)
 
     async def header(self, target: Target, std: str) -> Blob | None:
         """The precompiled header for programs of a standard; `None` if they are compiled without it.

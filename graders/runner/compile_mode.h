@@ -299,7 +299,7 @@ class Compilation {
   const Machine& machine_;
   JobFiles& files_;
   Lines& lines_;
-  std::string header_;               // the directory of the precompiled header; empty: there is none
+  std::string header_;               // the precompiled header; empty: there is none
   std::vector<std::string> sees_;    // what steps see of this machine
   std::string directory_;
   Fd work_;

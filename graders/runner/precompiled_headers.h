@@ -23,7 +23,7 @@ inline bool is_unchanged(const std::string& line) {
   return (S_ISDIR(status.st_mode) || status.st_size == size) && status.st_mtim.tv_sec == seconds && status.st_mtim.tv_nsec == nanoseconds;
 }
 
-// The directory with the precompiled header for a C++ standard; empty if this worker has none, or it is out of date.
+// The precompiled header for a C++ standard; empty if this worker has none, or it is out of date.
 inline std::string precompiled_header(const std::string& std) {
   const char* judge = getenv("IOI_EVAL_JUDGE");  // a directory of the package; its script `run` sets it
   if (judge == nullptr || std.empty()) return "";
@@ -32,9 +32,8 @@ inline std::string precompiled_header(const std::string& std) {
   std::vector<std::string> lines = split(head(list.get(), 16 << 20), '\n');
   lines.pop_back();  // after the last line's end
   if (!std::all_of(lines.begin(), lines.end(), is_unchanged)) return "";
-  std::string last = lines.empty() ? "" : lines.back(), end = "/bits/stdc++.h.gch";
-  size_t from = last.find('/'), to = last.rfind(end);
-  return to != std::string::npos && to + end.size() == last.size() ? last.substr(from, to - from) : "";
+  std::string last = lines.empty() ? "" : lines.back();
+  return last.size() > 4 && last.compare(last.size() - 4, 4, ".gch") == 0 ? last.substr(last.find('/')) : "";
 }
 
 }  // namespace runner

@@ -105,8 +105,8 @@ def compile_plan(
     for path in recipe.sees:
         plan.line("sees", path=path)
     if recipe.precompiled is not None:
-        std, directory = recipe.precompiled
-        plan.line("precompiled", std=std, **{"as": directory})
+        std, name = recipe.precompiled
+        plan.line("precompiled", std=std, **{"as": name})
     files: list[JobFile] = []
     for step in recipe.steps:
         for path, content in step.files:

@@ -75,15 +75,17 @@ def test_only_sources_that_begin_with_it_get_the_header() -> None:
     ]
     plain = submission_recipe(problem, sources, (), GCC, std=None)
     first, second, link = with_header(plain, b"precompiled", ".there").steps
-    at = first.argv.index("-isystem")
+    at = first.argv.index("-include")
     assert first.argv[:at] + first.argv[at + 2 :] == plain.steps[0].argv
-    assert first.argv[at + 1] == ".there"
-    assert dict(first.files)[".there/bits/stdc++.h.gch"] == b"precompiled"
+    assert first.argv[at + 1] == ".there/all.h"
+    assert dict(first.files)[".there/all.h.gch"] == b"precompiled"
     assert first.files[: len(plain.steps[0].files)] == plain.steps[0].files
     assert (second, link) == plain.steps[1:]
     on_worker = with_workers_header(plain, "gnu++17", ".there")
-    assert [step.argv for step in on_worker.steps] == [first.argv, second.argv, link.argv]
-    assert [step.files for step in on_worker.steps] == [step.files for step in plain.steps]
+    (at_worker, *others) = on_worker.steps
+    assert at_worker.argv == (*first.argv[:at], "-include", ".there", *first.argv[at + 2 :])
+    assert at_worker.files == (*plain.steps[0].files, (".there", b""))
+    assert (*others,) == plain.steps[1:]
 
 
 def test_other_compilers_get_no_precompiled_header() -> None:
