@@ -144,7 +144,7 @@ def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
     """
     ready = _socket_of(fds["ready"])
     try:
-        _send_memory(ready)
+        _send_thread(ready)
         for number, soft, hard in rules["rlimits"]:
             resource.setrlimit(number, (soft, hard))
         os.setsid()
@@ -165,17 +165,17 @@ def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
         os._exit(_NOT_CONFINED)
 
 
-def _send_memory(ready: Any) -> None:
-    """Send this process's open `statm`, if there is a /proc: the runner sees its memory by it where /proc hides it.
+def _send_thread(ready: Any) -> None:
+    """Send this thread's directory in /proc, if there is one: the runner sees by it what /proc hides.
 
     Before descriptors are limited, because the kernel limits how many may be under way by that limit too.
     """
     try:
-        memory = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        thread = os.open("/proc/thread-self", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
         return
-    _send(ready, memory, step=b"memory")
-    os.close(memory)
+    _send(ready, thread, step=b"thread")
+    os.close(thread)
 
 
 def _drop_for_forks() -> None:

@@ -18,8 +18,8 @@
 namespace runner {
 
 // A contestant's child sends this before its exec; the socket's end of file means that the exec has happened. With the step
-// `kMemoryStep` it brings the child's open /proc/self/statm, which shows the program's memory also where /proc hides the process
-// from the runner; then the filter's listener, if there is one; and last the times.
+// `kThreadStep` it brings the directory of the child's thread in /proc, which shows what the program uses also where /proc hides the
+// process from the runner; then the filter's listener, if there is one; and last the times.
 struct StartMessage {
   int64_t cpu_us = 0;  // of the last message: spent before the exec, so not by the program
   int64_t now_us = 0;
@@ -34,7 +34,7 @@ inline bool is_ours(const Plan& plan, int exec_error) {
 }
 
 const char* const kExecStep = "execute the program";
-const char* const kMemoryStep = "memory";
+const char* const kThreadStep = "thread";
 constexpr int kNotExecutableCode = 127;  // the exit code of shells for a program that cannot be executed
 
 // The command line of a contestant's program, or of the interpreter that reads it.
@@ -86,7 +86,7 @@ class Launch {
     plain_signals();
     umask(077);
     write_text("/proc/self/oom_score_adj", "1000");
-    send_memory();
+    send_thread();
     open_files();
     if (job_.full() && chroot(directories_.root.c_str()) != 0) die("chroot");
     if (chdir(job_.full() ? "/box" : directories_.scratch.c_str()) != 0) die("chdir");
@@ -106,11 +106,11 @@ class Launch {
 
  private:
   // Before descriptors are limited, because the kernel limits how many may be under way by that limit too.
-  void send_memory() {
-    Fd memory(open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+  void send_thread() {
+    Fd thread(open("/proc/thread-self", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     StartMessage message;
-    strncpy(message.step, kMemoryStep, sizeof message.step - 1);
-    if (memory) send(message, {memory.get()});
+    strncpy(message.step, kThreadStep, sizeof message.step - 1);
+    if (thread) send(message, {thread.get()});
   }
 
   // Opens each file again, outputs for writing only. O_APPEND: stderr and report can be cut while they grow.
@@ -214,8 +214,8 @@ inline std::string read_start_messages(const Plan& plan, Contestant& contestant)
       continue;
     }
     if (message.error != 0) return std::string(message.step) + ": " + strerror(message.error);
-    if (strcmp(message.step, kMemoryStep) == 0) {
-      contestant.files.memory_is(std::move(descriptor));
+    if (strcmp(message.step, kThreadStep) == 0) {
+      contestant.files.main_thread_is(std::move(descriptor));
     } else if (descriptor) {
       contestant.listener = std::move(descriptor);
     }

@@ -76,7 +76,7 @@ class ProcFiles {
     snprintf(path, sizeof path, "/proc/%d/task", pid);
     if (!tasks_) tasks_ = open_kept(AT_FDCWD, path, O_DIRECTORY);
     if (!tasks_ || lseek(tasks_.get(), 0, SEEK_SET) != 0) {
-      look_at_hidden(pid, before, result);
+      look_at_hidden(pid, before, states, result);
       return result;
     }
     snprintf(path, sizeof path, "/proc/%d/statm", pid);
@@ -84,7 +84,7 @@ class ProcFiles {
     result.resident_bytes = resident_of(text);
     int64_t longest = 0;
     each_entry(tasks_.get(), [&](int, const char* tid) {
-      longest = std::max(longest, read_thread(tid, atoi(tid) == pid, states, before, result));
+      longest = std::max(longest, read_thread(tasks_.get(), tid, atoi(tid), atoi(tid) == pid, states, before, result));
     });
     std::sort(result.delays.begin(), result.delays.end());
     result.delay_us += longest;
@@ -92,36 +92,44 @@ class ProcFiles {
     return result;
   }
 
-  // A `statm` that the process has opened itself: it can be read also if /proc hides the process.
-  void memory_is(Fd statm) { statm_ = std::move(statm); }
+  // The directory of its main thread, which the process has opened itself: it can be read also if /proc hides the process.
+  void main_thread_is(Fd directory) { main_thread_ = std::move(directory); }
 
   // Whether /proc has never shown the process: it hides processes, or this one ended at once.
   bool hidden() const { return !tasks_; }
 
   // The size of the page tables, which resident size does not include: single pages far apart need two pages of tables each.
   // Producing `status` costs the kernel as much as all the rest, so this is read less often.
-  static int64_t tables_bytes(pid_t pid, const Sample& sample) {
-    char path[64], text[4096];
+  int64_t tables_bytes(pid_t pid, const Sample& sample) const {
+    if (hidden()) return 1024 * value_of("\nVmPTE:", main_thread_, "status");
+    char path[64];
     int thread = sample.delays.empty() ? pid : sample.delays.back().first;  // a main thread that has ended has no values
-    snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, thread);
-    read_text(AT_FDCWD, path, text, sizeof text);
-    const char* line = strstr(text, "\nVmPTE:");
-    return line != nullptr ? 1024 * atoll(line + 7) : 0;
+    snprintf(path, sizeof path, "%d/status", thread);
+    return 1024 * value_of("\nVmPTE:", tasks_, path);
   }
 
  private:
-  // For a process that has ended, or that /proc hides (hidepid). Its CPU clock and the memory that it shows us itself are still
-  // readable, its run-queue delay, threads and page tables are not. If more threads want a processor than there are processors,
-  // the time in which it did not run counts as delay. But a process that wants a processor gets a share of it: if it used less
-  // than an eighth of a fair share (after a time for its start), the rest counts as sleep.
-  void look_at_hidden(pid_t pid, const Sample& before, Sample& result) {
-    if (statm_) {
-      char text[128];
-      read_kept(statm_, AT_FDCWD, "", text, sizeof text);
-      result.resident_bytes = resident_of(text);
-    }
+  // A number in a `status` file; 0 if there is none.
+  static int64_t value_of(const char* name, const Fd& directory, const char* path) {
+    char text[4096];
+    read_text(directory.get(), path, text, sizeof text);
+    const char* line = strstr(text, name);
+    return line != nullptr ? atoll(line + strlen(name)) : 0;
+  }
+
+  // For a process that has ended, or that /proc hides (hidepid). Its CPU clock, and the main thread that it shows us itself, can
+  // still be read, but not how long its other threads wait. If it has some, and more threads want a processor than there are
+  // processors, the time in which it did not run counts as delay. But a process that wants a processor gets a share of it: if
+  // it used less than an eighth of a fair share (after a time for its start), the rest counts as sleep.
+  void look_at_hidden(pid_t pid, const Sample& before, bool states, Sample& result) {
+    int64_t delay_us = main_thread_ ? read_thread(main_thread_.get(), ".", pid, true, states, before, result) : 0;
+    result.threads = static_cast<int>(value_of("\nThreads:", main_thread_, "status"));
     result.cpu_us = cpu_clock_us(pid);
     result.at_us = now_us();
+    if (result.threads == 1) {
+      result.delay_us += delay_us;
+      return;
+    }
     int wanting = wanting_per_processor();
     if (before.at_us == 0 || wanting == 0) return;
     int64_t not_run_us = std::max<int64_t>(0, result.at_us - before.at_us - (result.cpu_us - before.cpu_us));
@@ -131,29 +139,29 @@ class ProcFiles {
 
   // Returns how much its delay has grown. The state is read first: if the thread does not wait then, the delay that is read
   // afterwards includes all its waits.
-  int64_t read_thread(const char* tid, bool is_main, bool states, const Sample& before, Sample& result) {
+  int64_t read_thread(int directory, const char* name, int tid, bool is_main, bool states, const Sample& before, Sample& result) {
     char path[64], text[512];
     result.threads++;
-    if (result.resident_bytes == 0) {  // the main thread has ended and shows no memory; the process still has memory
-      snprintf(path, sizeof path, "%s/statm", tid);
-      read_text(tasks_.get(), path, text, sizeof text);
+    if (result.resident_bytes == 0) {  // not read yet; or the main thread has ended and shows no memory, but the process has some
+      snprintf(path, sizeof path, "%s/statm", name);
+      read_text(directory, path, text, sizeof text);
       result.resident_bytes = resident_of(text);
     }
     Fd another;
     if (states) {
-      snprintf(path, sizeof path, "%s/stat", tid);
-      read_kept(is_main ? stat_ : another, tasks_.get(), path, text, sizeof text);
+      snprintf(path, sizeof path, "%s/stat", name);
+      read_kept(is_main ? stat_ : another, directory, path, text, sizeof text);
       const char* fields = fields_after_name(text);
       char state = *fields == ' ' ? fields[1] : '\0';
       result.runs |= state == 'R';
       result.waits |= state == 'D';
       another.reset();
     }
-    snprintf(path, sizeof path, "%s/schedstat", tid);
-    read_kept(is_main ? schedstat_ : another, tasks_.get(), path, text, sizeof text);
+    snprintf(path, sizeof path, "%s/schedstat", name);
+    read_kept(is_main ? schedstat_ : another, directory, path, text, sizeof text);
     unsigned long long ran, waited;
     if (sscanf(text, "%llu %llu", &ran, &waited) != 2) return 0;
-    std::pair<int, int64_t> now{atoi(tid), static_cast<int64_t>(waited / 1000)};
+    std::pair<int, int64_t> now{tid, static_cast<int64_t>(waited / 1000)};
     auto known = std::lower_bound(before.delays.begin(), before.delays.end(), std::make_pair(now.first, int64_t{0}));
     bool same = known != before.delays.end() && known->first == now.first && known->second <= now.second;
     result.delays.push_back(now);
@@ -173,7 +181,8 @@ class ProcFiles {
     text[std::max<ssize_t>(n, 0)] = '\0';
   }
 
-  Fd tasks_, statm_, schedstat_, stat_;  // the last two of the main thread
+  Fd tasks_, main_thread_;
+  Fd statm_, schedstat_, stat_;  // the last two of the main thread
 };
 
 }  // namespace runner

@@ -248,7 +248,7 @@ class RunningTest : protected TestState {
     if (c.started && c.last.resident_bytes > plan_.memory_bytes) end(c, Limit::Memory);
     if (states && ++c.looks % kLooksAtTables == 0) {
       int64_t most = kTablesBytes + plan_.memory_bytes / 256;  // one page of page tables maps 512 pages
-      if (ProcFiles::tables_bytes(c.process.pid, c.last) > most) end(c, Limit::Memory);
+      if (c.files.tables_bytes(c.process.pid, c.last) > most) end(c, Limit::Memory);
     }
     if (c.last.threads > plan_.threads) end(c, Limit::Threads);
     const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];

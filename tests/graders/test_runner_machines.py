@@ -192,8 +192,12 @@ def test_cpu_time_is_measured_where_processes_are_hidden(hiding: Box, program: C
 
 @pytest.mark.root
 def test_memory_is_measured_where_processes_are_hidden(hiding: Box, program: Callable[..., Path]) -> None:
-    """Before it starts, a program passes the runner a descriptor of its memory file, so the limit is enforced."""
+    """Before it starts, a program passes the runner a descriptor of its main thread, so the limits are enforced."""
     memory: dict[str, Any] = {"memory_bytes": 100 << 20}
+    tables = run_batch(hiding, program("contestant"), "loop-after-tables 8192", cpu_ms=2000, **memory).only
+    threads = run_batch(hiding, program("contestant"), "threads 40").only
+    assert (tables["verdict"], tables["limit"]) == ("MLE", "memory")
+    assert (threads["verdict"], threads["limit"]) == ("RE", "threads")
     both = run_batch(hiding, program("contestant"), "loop-after-pages 1", cpu_ms=5000, **memory).only
     time = run_batch(hiding, program("contestant"), "loop 1", cpu_ms=400, **memory).only
     assert (both["verdict"], both["limit"], time["verdict"], time["limit"]) == ("MLE", "memory", "TLE", "cpu")
@@ -205,12 +209,18 @@ def test_memory_is_measured_where_processes_are_hidden(hiding: Box, program: Cal
 def test_waiting_for_a_processor_is_not_idle_where_processes_are_hidden(
     hiding: Box, program: Callable[..., Path]
 ) -> None:
-    """There the waiting time of a process is unknown, so on a busy machine it is not idle. A sleeping one still is."""
+    """Waiting for a processor on a busy machine is not idle. Sleeping is, and the program is not excused by the load.
+
+    Only the waiting time of the main thread is known.
+    """
+    inputs = ("burn 250", "burn-in-thread 250", "sleep 60000", "burn-and-pause 200")
     with one_processor(), busy_processes(8, sessions=True):
-        waiting, asleep = run_batch(hiding, program("contestant"), "burn 250", "sleep 60000", cpu_ms=300).lines
-    assert waiting["wall_us"] > 3 * waiting["cpu_us"], "the machine was not busy"
-    assert (waiting["limit"], waiting["idle_us"] < 300_000) == (None, True), waiting
-    assert (asleep["verdict"], asleep["limit"], asleep["wall_us"] < 9_000_000) == ("TLE", "idle", True), asleep
+        waiting, in_thread, *idle = run_batch(hiding, program("contestant"), *inputs, cpu_ms=300).lines
+    for entry in (waiting, in_thread):
+        assert entry["wall_us"] > 3 * entry["cpu_us"], "the machine was not busy"
+        assert (entry["limit"], entry["idle_us"] < 300_000) == (None, True), entry
+    for entry in idle:
+        assert (entry["verdict"], entry["limit"]) == ("TLE", "idle"), entry
 
 
 @pytest.mark.root

@@ -144,6 +144,11 @@ int main(int argc, char** argv) {
     throw std::runtime_error("nobody catches this");
   } else if (mode == "burn") {
     burn(number);
+  } else if (mode == "burn-in-thread") {
+    std::thread(burn, number).join();
+  } else if (mode == "burn-and-pause") {
+    burn(number);
+    for (;;) pause();
   } else if (mode == "loop-after-pages") {  // prints the system time of the pages
     take_pages(200 << 20);
     fprintf(stderr, "%ld", system_ms());
@@ -185,6 +190,12 @@ int main(int argc, char** argv) {
     if (recurse(number * 1000) < 0) return 97;
   } else if (mode == "thread-memory") {
     std::thread([&] { touch(new char[bytes], bytes); }).join();
+  } else if (mode == "loop-after-tables") {  // single pages, each of which needs two pages of tables
+    for (uintptr_t i = 4; i < static_cast<uintptr_t>(number); i++) {
+      void* at = mmap(reinterpret_cast<void*>(i << 30), 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+      if (at != MAP_FAILED) touch(static_cast<char*>(at), 4096);
+    }
+    burn_forever();
   } else if (mode == "reserve") {  // address space without memory
     if (mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED) return 96;
   } else if (mode == "threads") {
