@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.compat.terms import Code, Graded
-from ioi_eval.journal.codec import decode_outcome, encode_outcome
-from ioi_eval.model import Isolation, JudgedResult, TestOutcome, Verdict
+from ioi_eval.journal.codec import decode_outcome, decoded, encode_outcome, values_of
+from ioi_eval.model import JudgedResult, TestOutcome, Verdict
 from ioi_eval.model.apps import RowFault
 
 
@@ -57,24 +57,17 @@ class AppsResult(JudgedResult):
 
 # --------------------------------------------------------------------------- in the journal
 
-_TEXTS = ("judged_by", "message", "target", "python")
+_FIELDS = ("verdict", "passed", "total", "isolation", "judged_by", "message", "target", "python")
+_GRADED = ("codes", "rules", "metadata", "crash")
 
 
 def encode_result(result: AppsResult) -> dict[str, Any]:
-    """The result as dicts, lists, strings and numbers."""
-    graded = result.graded
+    """The result as dicts, lists, strings and numbers; empty ones are left out."""
+    values = values_of(result, (*_FIELDS, "fault", "errors"))
     return {
-        "verdict": result.verdict,
-        "passed": result.passed,
-        "total": result.total,
-        "isolation": result.isolation,
-        "fault": result.fault,
-        **{name: getattr(result, name) for name in _TEXTS if getattr(result, name)},
-        **({"errors": result.errors} if result.errors else {}),
+        **{name: value for name, value in values.items() if value not in ("", ())},
         "tests": list(map(encode_outcome, result.tests)),
-        "graded": None
-        if graded is None
-        else [list(graded.codes), list(graded.rules), [dict(entry) for entry in graded.metadata], graded.crash],
+        "graded": None if result.graded is None else list(values_of(result.graded, _GRADED).values()),
     }
 
 
@@ -82,15 +75,13 @@ def decode_result(values: Mapping[str, Any]) -> AppsResult:
     """The result from the values of `encode_result`."""
     graded = values["graded"]
     return AppsResult(
-        verdict=Verdict(values["verdict"]),
-        passed=values["passed"],
-        total=values["total"],
-        isolation=None if values["isolation"] is None else Isolation(values["isolation"]),
+        **decoded(values, [name for name in _FIELDS if name in values]),
         fault=None if values["fault"] is None else RowFault(values["fault"]),
-        **{name: values.get(name, "") for name in _TEXTS},
         errors=tuple(values.get("errors", ())),
         tests=tuple(map(decode_outcome, values["tests"])),
-        graded=None
-        if graded is None
-        else Graded(codes=tuple(graded[0]), rules=tuple(graded[1]), metadata=tuple(graded[2]), crash=graded[3]),
+        graded=None if graded is None else Graded(**dict(zip(_GRADED, map(_as_tuple, graded), strict=True))),
     )
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -45,19 +45,20 @@ def encode_result(result: SubmissionResult) -> dict[str, Any]:
         return indices[key]
 
     return {
-        **_values(result, _SUBMISSION),
+        **values_of(result, _SUBMISSION),
         "year": result.problem.year,
         "problem": result.problem.id,
-        "compile": list(_values(result.compile, _COMPILATION).values()),
+        "compile": list(values_of(result.compile, _COMPILATION).values()),
         "subtasks": [
-            {**_values(subtask, _SUBTASK), "tests": [index_of(outcome) for outcome in subtask.tests]}
+            {**values_of(subtask, _SUBTASK), "tests": [index_of(outcome) for outcome in subtask.tests]}
             for subtask in result.subtasks
         ],
         "outcomes": table,
     }
 
 
-def _values(source: object, names: Iterable[str]) -> dict[str, Any]:
+def values_of(source: object, names: Iterable[str]) -> dict[str, Any]:
+    """The values of the fields with these names."""
     return {name: getattr(source, name) for name in names}
 
 
@@ -65,23 +66,23 @@ def decode_result(values: Mapping[str, Any]) -> SubmissionResult:
     """The result that `encode_result` wrote."""
     outcomes = [decode_outcome(row) for row in values["outcomes"]]
     return SubmissionResult(
-        **_decoded(values, _SUBMISSION),
+        **decoded(values, _SUBMISSION),
         problem=problem_key(values["year"], values["problem"]),
-        compile=CompileOutcome(**_decoded(dict(zip(_COMPILATION, values["compile"], strict=True)), _COMPILATION)),
+        compile=CompileOutcome(**decoded(dict(zip(_COMPILATION, values["compile"], strict=True)), _COMPILATION)),
         subtasks=tuple(
-            SubtaskResult(**_decoded(subtask, _SUBTASK), tests=tuple(outcomes[number] for number in subtask["tests"]))
+            SubtaskResult(**decoded(subtask, _SUBTASK), tests=tuple(outcomes[number] for number in subtask["tests"]))
             for subtask in values["subtasks"]
         ),
     )
 
 
-def _decoded(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def decoded(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The values with these names, as fields of our classes."""
-    decoded = {name: values[name] for name in names}
+    found = {name: values[name] for name in names}
     for name, kind in (("verdict", Verdict), ("isolation", Isolation)):
-        if decoded.get(name) is not None:
-            decoded[name] = kind(decoded[name])
-    return decoded
+        if found.get(name) is not None:
+            found[name] = kind(found[name])
+    return found
 
 
 def encode_outcome(outcome: TestOutcome) -> list[Any]:
@@ -103,4 +104,4 @@ def decode_outcome(row: list[Any]) -> TestOutcome:
     named: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
     if named.get("output") is not None:
         named["output"] = base64.b64decode(named["output"])
-    return TestOutcome(**_decoded(named, named))
+    return TestOutcome(**decoded(named, named))
