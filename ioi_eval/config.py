@@ -135,12 +135,14 @@ class Environment:
         compiler: the C++ compiler's command (`CXX`, else `g++`).
         piston_endpoints: `PISTON_ENDPOINTS` as it stands; empty if unset.
         piston_slots: `PISTON_MAX_REQUESTS_PER_ENDPOINT`, 1 if unset (the reference's default).
+        set_by: what sets each variable that is set: `environment`, or a file.
     """
 
     cache: Path
     compiler: str
     piston_endpoints: str
     piston_slots: int
+    set_by: Mapping[str, str]
 
     @classmethod
     def read(cls, environ: Mapping[str, str] | None = None) -> Environment:
@@ -150,7 +152,11 @@ class Environment:
             InputError: a value that must be a number is not one, or a line of a file cannot be understood; or nothing
                 says where the cache is, as this user has no home directory.
         """
-        values = {name: value for name, (value, _) in _variables(environ).items()}
+        environ = os.environ if environ is None else environ
+        file = read_config_file(environ)
+        sources = ((file.environment, str(file.path)), (_dotenv(Path(".env")), ".env"), (environ, "environment"))
+        found = {name: (given[name], source) for given, source in sources for name in _NAMES if name in given}
+        values = {name: value for name, (value, _) in found.items()}
         cache = _cache(values)
         slots = values.get("PISTON_MAX_REQUESTS_PER_ENDPOINT") or "1"
         if not slots.isdecimal() or int(slots) < 1:
@@ -160,6 +166,7 @@ class Environment:
             compiler=values.get("CXX") or "g++",
             piston_endpoints=values.get("PISTON_ENDPOINTS", ""),
             piston_slots=int(slots),
+            set_by={name: source for name, (_, source) in found.items()},
         )
 
 
@@ -172,27 +179,6 @@ def _cache(values: Mapping[str, str]) -> Path:
     if home == "~":
         raise InputError("HOME is not set, and this user has no home directory; set IOI_EVAL_CACHE to a directory")
     return Path(home) / ".cache" / "ioi-eval"
-
-
-def variable_sources() -> Mapping[str, str]:
-    """The source of each variable that is set: `environment`, or the file that sets it.
-
-    Raises:
-        InputError: a line of a file cannot be understood.
-    """
-    return {name: source for name, (_, source) in _variables(None).items()}
-
-
-def _variables(environ: Mapping[str, str] | None) -> dict[str, tuple[str, str]]:
-    """The variables that are set, each with its source.
-
-    Raises:
-        InputError: a line of a file cannot be understood.
-    """
-    environ = os.environ if environ is None else environ
-    file = read_config_file(environ)
-    sources = ((file.environment, str(file.path)), (_dotenv(Path(".env")), ".env"), (environ, "environment"))
-    return {name: (values[name], source) for values, source in sources for name in _NAMES if name in values}
 
 
 _ASSIGNMENT = re.compile(r"\s*(?:export\s+)?(?P<name>[^\W\d]\w*)[^\S\n]*=(?P<value>.*)")

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ioi_eval.cli.settings import commands_of, default_map, settings_of
-from ioi_eval.config import Environment, variable_sources
+from ioi_eval.config import Environment
 from ioi_eval.config_file import NAME, read_config_file
 from ioi_eval.errors import InputError, unknown
 
@@ -51,7 +51,8 @@ def config(
 
 
 def _environment() -> Iterable[tuple[str, object, str]]:
-    environment, sources = Environment.read(), variable_sources()
+    environment = Environment.read()
+    sources = environment.set_by
     from_cache = next((name for name in ("IOI_EVAL_CACHE", "XDG_CACHE_HOME") if name in sources), "")
     values = (
         ("IOI_EVAL_CACHE", environment.cache, from_cache),
