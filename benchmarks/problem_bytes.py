@@ -83,7 +83,7 @@ async def install(url: str, judged: Problem, cache: str, repository: Path, serve
         (target,) = cluster.targets()
         judges = await builder.judge_programs(judged, target)
         objects = [content for _, content in await builder.objects(judged, target)]
-        compiled = [each for each in (await builder.runner(target), judges.checker, *objects) if each is not None]
+        compiled = [await builder.runner(target), *judges.values(), *objects]
     contents = data_of(judged) | {digest(each): each for each in compiled}
     package = make_package(repository, package_of(judged), contents)
     list_packages(repository, served, [package])

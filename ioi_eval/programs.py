@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -75,14 +75,6 @@ class UnsuitableError(SandboxError):
 
 class ProblemProgramError(SandboxError):
     """A program of the problem's own (grader, checker, manager) does not compile. Final: the package is at fault."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgePrograms:
-    """A problem's checker and manager, ready to start; `None` if it has none."""
-
-    checker: Content | None = None
-    manager: Content | None = None
 
 
 class Builder:
@@ -186,22 +178,21 @@ class Builder:
         recipe = recipes.program_recipe(what, source, beside, target.toolchain, std=std)
         return await self._ensure_artifact(recipe, target, std, Language.CPP, problem=problem)
 
-    async def judge_programs(self, problem: Problem, target: Target) -> JudgePrograms:
-        """A problem's checker and manager, compiled to the standard of its contest.
+    async def judge_programs(self, problem: Problem, target: Target) -> Mapping[str, Content]:
+        """A problem's `checker` and `manager`, as far as it has them, compiled to the standard of its contest.
 
         Raises:
             ProblemProgramError: one of them does not compile.
             UnsuitableError: this target's compiler does not know the problem's standard.
             SandboxError: a job could not be run.
         """
-        built = {
+        return {
             what: await self.judge_program(
                 what, program.source, target, std=problem.cxx_std, beside=program.files, problem=problem.key
             )
             for what, program in (("checker", problem.checker), ("manager", problem.method.manager))
             if program is not None
         }
-        return JudgePrograms(**built)
 
     async def objects(
         self, problem: Problem, target: Target, *, language: Language = Language.CPP

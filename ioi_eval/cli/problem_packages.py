@@ -191,7 +191,7 @@ async def _judges(builder: Builder, problem: Problem, target: Target) -> list[Co
     except SandboxError as error:  # judging the problem there gives the same error
         tell(f"{problem.key}: its compiled programs are left out for {target.name}: {error}")
         return []
-    return [program for program in (judges.checker, judges.manager, *objects) if program is not None]
+    return [*judges.values(), *objects]
 
 
 def _installed(urls: Sequence[str], languages: Collection[str] | None) -> _Versions:

@@ -53,7 +53,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.precompiled_headers import PrecompiledHeaders
-from ioi_eval.programs import Builder, JudgePrograms, UnsuitableError
+from ioi_eval.programs import Builder, UnsuitableError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.submission_run import SubmissionRun
 from ioi_eval.toolchain import Toolchain
@@ -307,7 +307,7 @@ class RunnerJudge:
         return run.tool
 
     async def _program(
-        self, run: SubmissionRun, submission: Content | recipes.Uncompiled | None, judges: JudgePrograms
+        self, run: SubmissionRun, submission: Content | recipes.Uncompiled | None, judges: Mapping[str, Content]
     ) -> Program:
         """The submission as the engine runs it.
 
@@ -323,8 +323,8 @@ class RunnerJudge:
             submission=submission,
             static=tool is None or (isinstance(tool, Toolchain) and tool.static),
             libraries=target.toolchain.libraries,
-            checker=judges.checker,
-            manager=judges.manager,
+            checker=judges.get("checker"),
+            manager=judges.get("manager"),
             interpreter=interpreter,
             preload="" if interpreter is None else harness.preloaded(run.submission.code or "", calls=False),
         )

@@ -39,8 +39,7 @@ class WorkerPackages(InstalledPackages):
         runner = await builder.runner(target)
         for problem in self._problems:
             judges = await builder.judge_programs(problem, target)
-            programs = [each for each in (runner, judges.checker, judges.manager) if each is not None]
-            contents = data_of(problem) | {digest(each): each for each in programs}
+            contents = data_of(problem) | {digest(each): each for each in (runner, *judges.values())}
             package = make_package(self._repository_path, package_of(problem), contents)
             list_packages(self._repository_path, "http://unused", [package])
             self.install(package.language, package.version)

@@ -153,7 +153,7 @@ def install(cache: Path, served: Served, repository: Path, problem: Problem) -> 
             builder = Builder(cluster, ArtifactStore(cache), Policy())
             (target,) = cluster.targets()
             judges = await builder.judge_programs(problem, target)
-            return [each for each in (await builder.runner(target), judges.checker) if each is not None]
+            return [await builder.runner(target), *judges.values()]
 
     contents = data_of(problem) | {digest(each): each for each in asyncio.run(compiled())}
     package = make_package(repository, package_of(problem), contents)
