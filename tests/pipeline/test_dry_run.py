@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ioi_eval.journal import peek
-from ioi_eval.pipeline.dry_run import ProblemPlan, plan
+from ioi_eval.pipeline.dry_run import COPIES, JUDGED_BEFORE, TO_JUDGE, plan
 from tests.pipeline.scripted import NILE, Contest, ScriptedScorer, programs
 
 
@@ -17,9 +17,9 @@ def test_a_plan_agrees_with_the_run(contest: Contest, scorer: ScriptedScorer) ->
     before = {path: path.read_bytes() for path in contest.out.iterdir()}
     index, _ = peek(contest.out)
     planned = plan(contest.dump_reader(scorer), index)
-    assert planned.problems == {NILE.key: ProblemPlan(to_judge=2, copies=2, resumed=3)}
-    assert plan(contest.dump_reader(scorer), index, retry_failed=True).problems[NILE.key].to_judge == 3
-    assert plan(contest.dump_reader(scorer), index, dedupe=False).problems[NILE.key].copies == 0
+    assert planned.problems == {NILE.key: {TO_JUDGE: 2, COPIES: 2, JUDGED_BEFORE: 3}}
+    assert plan(contest.dump_reader(scorer), index, retry_failed=True).problems[NILE.key][TO_JUDGE] == 3
+    assert plan(contest.dump_reader(scorer), index, dedupe=False).problems[NILE.key][COPIES] == 0
     text = planned.describe()
     assert "unknown problem 2024/nil" in text
     assert text.splitlines()[2].split() == ["2024/nile", "2", "2", "3"]
