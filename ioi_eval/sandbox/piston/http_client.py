@@ -136,7 +136,7 @@ class Sending(Wait, Payload):
 
 
 class Connector(aiohttp.TCPConnector):
-    """Connector to all servers.
+    """Connections to all servers.
 
     If a server sends something after its answer, such as the same answer again, aiohttp takes it for the answer to the
     next request on that connection, or waits for the rest of it for ever. So such a connection is not used again.
@@ -172,7 +172,7 @@ class Connector(aiohttp.TCPConnector):
 
 
 class HttpClient:
-    """Connector to all servers of a cluster. An async context manager.
+    """Connections to all servers of a cluster. An async context manager.
 
     Args:
         headers: sent with every request (`Authorization`, if a proxy needs it).
