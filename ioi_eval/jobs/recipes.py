@@ -5,11 +5,11 @@ for the link step. So a submission cannot make the compiler read (`.incbin`, `#i
 or test data. Grader objects and judge programs are compiled once for each source and toolchain, and stored.
 
 Most submissions begin with `<bits/stdc++.h>`, and it takes longer to compile than the rest, so it is precompiled. With
-`-include NAME` GCC reads `NAME.gch` before the source file if the options are the same, and then skips the header, which
-is included already. If that is the first thing in the source file, the object is the same to the byte
-(`tests/scorer/test_precompiled_headers.py`), so only such source files use it. If a compilation with it fails, it is repeated without it: CE and its message always come from a compilation with
-the header itself. It is built in a compile box from the machine's own headers only. A worker of a cluster builds it
-when it installs our package.
+`-include NAME` GCC reads `NAME.gch` before the source file if the options are the same, and then skips the header,
+which is included already. If that is the first thing in the source file, the object is the same to the byte
+(`tests/scorer/test_precompiled_headers.py`), so only such source files use it. If a compilation with it fails, it is
+repeated without it: CE and its message always come from a compilation with the header itself. It is built in a compile
+box from the machine's own headers only. A worker of a cluster builds it when it installs our package.
 Measured with g++ 12 and gnu++20: 4.9 CPU-s and 124 MB to build; then 0.4 CPU-s a program in place of 1.7.
 Source: the GCC manual, "Using Precompiled Headers".
 """
