@@ -276,17 +276,13 @@ def _solutions(
     verdicts = package.json("solutions.json")
     if output_tests is not None:
         return _output_solutions(package, verdicts, stated, subtasks, output_tests)
-    solutions = [
-        _solution(package, name, meta, stated, subtasks)
-        for name, meta in verdicts.items()
-        if language(name) is not None
-    ]
-    paths = {solution.path for solution in solutions}
+    programs = {name: meta for name, meta in verdicts.items() if language(name) is not None}
+    paths = {f"solution/{name}" for name in programs}
     if unknown := [name for name in verdicts if language(name) is None]:
         package.notes.append(f"left out, because their endings are of no known language: {', '.join(unknown[:5])}")
     if others := [path for path in package.names("solution") if language(path) is not None and path not in paths]:
         package.notes.append(f"left out, because solutions.json states no verdicts for them: {', '.join(others[:5])}")
-    return solutions
+    return _valid_solutions(package, programs, stated, subtasks)
 
 
 def _output_solutions(
@@ -309,10 +305,24 @@ def _output_solutions(
         package.notes.append(f"{model}, the model solution, is submitted as the official outputs")
     if programs:
         package.notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:5])}")
+    valid = _valid_solutions(package, {name: verdicts[name] for name in outputs}, stated, subtasks)
     return [
-        replace(_solution(package, name, verdicts[name], stated, subtasks), path=None, outputs=given)
-        for name, given in outputs.items()
+        replace(solution, path=None, outputs=outputs[str(solution.path).removeprefix("solution/")])
+        for solution in valid
     ]
+
+
+def _valid_solutions(
+    package: Package, verdicts: Mapping[str, Any], stated: Collection[str], subtasks: Mapping[str, Subtask]
+) -> list[PackageSolution]:
+    """The solutions without those whose statement is wrong, which a note names: the task can be judged without them."""
+    valid: list[PackageSolution] = []
+    for name, meta in verdicts.items():
+        try:
+            valid.append(_solution(package, name, meta, stated, subtasks))
+        except InputError as error:
+            package.notes.append(f"left out: {error}")
+    return valid
 
 
 def _solution(

@@ -196,17 +196,6 @@ NO_TESTS: dict[str, Any] = {name: None for name in FOLDER if name.startswith("te
         ({"subtasks.json": "{"}, "subtasks.json is not JSON"),
         ({"grader/cpp/grader.cpp": None}, "there is no grader/cpp/grader.cpp; if submissions stand alone"),
         ({"grader/cpp/sum.h": None}, "graders/grader.cpp includes sum.h"),
-        ({"solution/slow.cpp": None}, "there is no solution/slow.cpp (solutions.json names it)"),
-        ({"solutions.json": {"main.cpp": {"verdict": "fine"}}}, "main.cpp: unknown expectation 'fine'"),
-        ({"solutions.json": {"main.cpp": {}}}, "main.cpp states no verdict"),
-        (
-            {"solutions.json": {"main.cpp": {"verdict": "correct", "except": {"huge": "incorrect"}}}},
-            "main.cpp: an exception names the subtask huge, which is not in subtasks.json",
-        ),
-        (
-            {"solutions.json": {"main.cpp": {"verdict": "correct", "except": {"full": "slow"}}}},
-            "main.cpp: unknown expectation 'slow'",
-        ),
         ({**COMMUNICATION, "grader/manager.cpp": None}, "needs a manager"),
     ],
 )
@@ -219,10 +208,33 @@ def test_incomplete_folders(tmp_path: Path, changes: dict[str, Any], words: str)
 
 
 @pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"solution/slow.cpp": None}, "there is no solution/slow.cpp (solutions.json names it)"),
+        ({"solutions.json": {"main.cpp": {"verdict": "fine"}}}, "main.cpp: unknown expectation 'fine'"),
+        ({"solutions.json": {"main.cpp": {}}}, "main.cpp states no verdict"),
+        (
+            {"solutions.json": {"main.cpp": {"verdict": "correct", "except": {"huge": "incorrect"}}}},
+            "main.cpp: an exception names the subtask huge, which is not in subtasks.json",
+        ),
+        (
+            {"solutions.json": {"main.cpp": {"verdict": "correct", "except": {"full": "slow"}}}},
+            "main.cpp: unknown expectation 'slow'",
+        ),
+    ],
+)
+def test_a_wrong_statement_leaves_its_solution_out(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """The task can be judged without this solution; a note says what is wrong."""
+    task = read(tmp_path, **changes)
+    named = {**FOLDER, **changes}["solutions.json"]
+    assert len(task.solution_rows) == len(named) - 1
+    assert [note for note in task.notes if note.startswith("left out: ") and words in note]
+
+
+@pytest.mark.parametrize(
     ("link", "words"),
     [
         ("checker/testlib.h", "(checker/checker.cpp includes it)"),
-        ("solution/slow.cpp", "(solutions.json names it)"),
         ("grader/cpp/grader.cpp", ""),
         ("tests/0-01.in", ""),
     ],
