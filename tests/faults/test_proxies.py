@@ -7,6 +7,7 @@ import base64
 import contextlib
 import gzip
 import json
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -99,6 +100,21 @@ def test_a_password_is_sent_and_not_shown() -> None:
     login = base64.b64encode("me:säcret".encode()).decode()
     assert heads
     assert all(f"Authorization: Basic {login}\r\n" in head for head in heads)
+
+
+def test_two_workers_at_one_address_have_their_own_passwords() -> None:
+    """A proxy may have several workers, each below a path of its own."""
+
+    async def use(host: str) -> None:
+        async with HttpClient() as client:
+            prober = Prober(client)
+            workers = [prober.address(f"http://me:{name}@{host}/{name}") for name in ("a", "b")]
+            for worker in workers:
+                await prober.runtimes(worker)
+
+    _, heads = with_fixed_answer("200 OK", RUNTIMES, use)
+    found = [(head.split()[1], re.findall("Authorization: Basic (.*)\r", head)) for head in heads]
+    assert found == [(f"/{name}/runtimes", [base64.b64encode(f"me:{name}".encode()).decode()]) for name in ("a", "b")]
 
 
 def test_a_worker_behind_a_password(start: Any) -> None:

@@ -180,7 +180,7 @@ class HttpClient:
 
     def __init__(self, headers: Mapping[str, str] | None = None) -> None:
         self._headers = {"Accept-Encoding": _PLAIN, **(headers or {})}
-        self._logins: dict[URL, str] = {}
+        self._logins: dict[URL, str] = {}  # by the base URL of the server's API
         self._session: aiohttp.ClientSession | None = None
         self._under_way: set[Wait] = set()
         self._next_sweep: asyncio.TimerHandle | None = None
@@ -210,14 +210,15 @@ class HttpClient:
             self._session = None
 
     def take_login(self, url: URL) -> URL:
-        """The URL without its user and password, which are sent with every request to that server from now on.
+        """The URL without its user and password, which are sent with every request below it from now on.
 
         The name of an endpoint is in messages, which are stored with results and may be published.
         """
+        base = url.with_user(None)
         if url.user is not None or url.password is not None:
             login = f"{url.user or ''}:{url.password or ''}".encode()
-            self._logins[url.origin()] = f"Basic {base64.b64encode(login).decode()}"
-        return url.with_user(None)
+            self._logins[base] = f"Basic {base64.b64encode(login).decode()}"
+        return base
 
     async def get(self, url: URL, *, within_s: float) -> Reply:
         """Send a GET request, which costs the server nothing.
@@ -281,7 +282,7 @@ class HttpClient:
     ) -> Reply:
         assert self._session is not None, "the client is not entered"
         headers = {**_GZIPPED} if gzipped else {}
-        if login := self._logins.get(url.origin()):
+        if login := self._logins.get(url.parent):
             headers["Authorization"] = login
         response: aiohttp.ClientResponse | None = None
         try:
