@@ -117,6 +117,19 @@ def test_two_workers_at_one_address_have_their_own_passwords() -> None:
     assert found == [(f"/{name}/runtimes", [base64.b64encode(f"me:{name}".encode()).decode()]) for name in ("a", "b")]
 
 
+def test_an_answer_that_is_not_http() -> None:
+    """The message says so, in one line."""
+
+    async def greet(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+    async def use(client: HttpClient, url: URL) -> bytes | AnswerLostError:
+        return await posted(client, url)
+
+    lost = with_server(greet, use)
+    assert re.search(r": the answer is not HTTP: Bad status line: .*SSH", str(lost))
+
+
 def test_a_worker_behind_a_password(start: Any) -> None:
     """The worker can be used; its name does not have the password."""
     stub = start("stub_piston.py")

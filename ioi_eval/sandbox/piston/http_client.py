@@ -308,6 +308,8 @@ class HttpClient:
             raise AnswerLostError(f"{url}: no connection: {message}", JobEnd.NOT_SERVED) from error
         except (aiohttp.ClientError, ConnectionError) as error:
             message = str(error) or type(error).__name__
+            if isinstance(error, aiohttp.ClientResponseError):  # whose text begins with a status that nobody sent
+                message = f"the answer is not HTTP: {' '.join(error.message.split())}"
             raise AnswerLostError(f"{url}: {message}", JobEnd.BROKEN, before_answer=response is None) from error
 
 
