@@ -244,6 +244,7 @@ async def _piston(
     options: SandboxOptions, cluster: NamedCluster, events: Events | None
 ) -> AsyncIterator[PistonCluster]:
     from ioi_eval.sandbox.piston.cluster import PistonCluster
+    from ioi_eval.sandbox.piston.workers import first_of
 
     async with PistonCluster(
         cluster.source,
@@ -257,11 +258,9 @@ async def _piston(
         size = f"{counted(workers, 'worker')}, {counted(jobs, 'job')} at once"
         tell(f"Piston cluster, as {options.endpoints_from} says: {size}")
         tell(*(f"  {describe(target)}" for target in targets))
-        tell(*(f"  not used: {reason}" for reason in sandbox.unusable.values()))
+        tell(*(f"  not used: {reason}" for reason in first_of(tuple(sandbox.unusable.values()))))
         if sandbox.silent:
-            more = len(sandbox.silent) - 5
-            others = f" and {counted(more, 'other')}" if more > 0 else ""
-            tell(f"  no answer yet: {', '.join(sandbox.silent[:5])}{others}; used as soon as they answer")
+            tell(f"  no answer yet: {', '.join(first_of(sandbox.silent))}; used as soon as they answer")
         try:
             yield sandbox
         finally:

@@ -87,7 +87,7 @@ class PistonCluster:
 
     Raises:
         InputError: an endpoint is not a URL, or a number makes no sense.
-        SetupError: on entering: no endpoint can be used; with the reason for each.
+        SetupError: on entering: no endpoint can be used; with the reason for the first ones.
         UnavailableError: on entering: no endpoint answers.
     """
 

@@ -40,6 +40,16 @@ REDISCOVER_S = 30.0
 """The interval between refreshes of the list of endpoints. Each `squeue` is work for Slurm's controller."""
 
 
+_NAMED = 5
+"""A cluster may have a thousand workers; a message is about so many."""
+
+
+def first_of(texts: Sequence[str]) -> Sequence[str]:
+    """The first of the texts, each of which is about a worker, and one that says how many others there are."""
+    more = len(texts) - _NAMED
+    return texts if more <= 0 else (*texts[:_NAMED], f"{more} more (`ioi-eval cluster status` lists all)")
+
+
 @dataclass(slots=True)
 class WorkerGroup:
     """Workers that run jobs in the same way.
@@ -199,12 +209,13 @@ class WorkerList:
         """Raise if there is no worker.
 
         Raises:
-            SetupError: no endpoint can be used; with the reason for each.
+            SetupError: no endpoint can be used; with the reason for the first ones.
             UnavailableError: no endpoint answers.
         """
         if self._groups.workers:
             return
-        message = f"no endpoint can be used: {'; '.join(map(str, self.unusable.values())) or 'none was named'}"
+        reasons = first_of(tuple(map(str, self.unusable.values())))
+        message = f"no endpoint can be used: {'; '.join(reasons) or 'none was named'}"
         silent = self.unusable and all(isinstance(error, TransientError) for error in self.unusable.values())
         error = UnavailableError(message) if silent else SetupError(message)
         error.add_note("`ioi-eval doctor --endpoints …` tries each and says what to do")

@@ -69,6 +69,15 @@ def test_every_endpoint_is_named_with_its_reason() -> None:
     assert set(words.removeprefix("no endpoint can be used: ").split("; ")) == expected
 
 
+def test_the_message_about_many_endpoints_is_short() -> None:
+    """It has the reasons of five, and how many others there are."""
+    with pytest.raises(IoiEvalError) as refused:
+        asyncio.run(PistonCluster([f"http://127.0.0.1:{port}" for port in range(1, 8)]).__aenter__())
+    words = str(refused.value)
+    assert words.count("no connection") == 5
+    assert words.endswith("; 2 more (`ioi-eval cluster status` lists all)")
+
+
 def test_endpoints_can_be_one_string() -> None:
     """Endpoints can be one string, as in `PISTON_ENDPOINTS`. It is not taken as a sequence of characters."""
 
