@@ -54,7 +54,7 @@ async def score(
 ) -> list[SubmissionResult]:
     """Score programs, one after another."""
     subtask, cases = problem(tests)
-    judged = small_problem(subtasks=(subtask,), tests=cases)
+    judged = small_problem(subtasks=(subtask,), tests=cases, time_limit_s=0.3, cxx_std="gnu++17")
     scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
     return [
         await scorer.score(judged, Submission(id=f"s{n}", problem=judged.key, code=code), exhaustive=exhaustive)
@@ -167,7 +167,7 @@ def test_an_output_that_is_missing_counts_once(served: Served, cache: Path) -> N
     """A test that accepts only submitted outputs gets one WA, also if the program does not compile or is in Python."""
     subtask, cases = problem(tests=2)
     method = BatchAndOutput(output_tests=("t1",), output_only_tests=("t1",))
-    judged = small_problem(subtasks=(subtask,), tests=cases, method=method)
+    judged = small_problem(subtasks=(subtask,), tests=cases, method=method, cxx_std="gnu++17")
     python = "print(sum(map(int, input().split())))\n"
     codes = ((RIGHT, Language.CPP), (PROGRAMS["refused"], Language.CPP), (python, Language.PYTHON))
 
