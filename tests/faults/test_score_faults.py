@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ import pytest
 
 from ioi_eval import sample
 from ioi_eval.report.frame import result_rows
+from tests.forked_commands import COMMAND, Ended, ForkedCommands
 
-COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
+Score = Callable[[Path, str], Ended]
 FAULTS = (
     "reset-before,reset-in,reset-after,reset-answer,truncate,empty-500,html-500,html-502,busy,lie,null,not-json,delay"
 )
@@ -61,27 +62,30 @@ def environment(cache: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, ...]]:
+def score(environment: dict[str, str], commands: ForkedCommands) -> Score:
+    """Score the first rows of the sample dump into a directory, on a server."""
+    return lambda out, url: commands.run(*arguments(out, url), cwd=out.parent, env=environment)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(
+    environment: dict[str, str], score: Score, tmp_path_factory: pytest.TempPathFactory
+) -> list[tuple[Any, ...]]:
     """The results of a run without faults."""
     server, out = Served(environment), tmp_path_factory.mktemp("undisturbed") / "out"
     try:
-        ended = score(environment, out, server.url)
+        ended = score(out, server.url)
     finally:
         server.kill()
     assert ended.returncode == 0, ended.stderr
     return results(out)
 
 
-def score(environment: dict[str, str], out: Path, url: str, *options: str) -> subprocess.CompletedProcess[str]:
-    """Score the first rows of the sample dump on a server."""
-    return subprocess.run(arguments(out, url, *options), env=environment, capture_output=True, text=True, check=False)
-
-
-def arguments(out: Path, url: str, *options: str) -> list[str]:
-    """The command line."""
+def arguments(out: Path, url: str) -> list[str]:
+    """The arguments of `ioi-eval`. In C++17 the compiler takes two thirds of the time."""
     sources = ("--problems", str(sample.problems()), "--tests", str(sample.tests()), "--out", str(out))
     cluster = ("--endpoints", url, "--max-requests-per-endpoint", "2", "--patience", "2")
-    return [*COMMAND, "score", str(sample.dump()), *sources, *cluster, "--limit", "8", *options]
+    return ["score", str(sample.dump()), *sources, *cluster, "--limit", "8", "--std", "gnu++17"]
 
 
 def results(out: Path) -> list[tuple[Any, ...]]:
@@ -113,9 +117,9 @@ def fetch_counts(url: str) -> dict[str, int]:
     return counts
 
 
-def test_no_server_answers(environment: dict[str, str], tmp_path: Path) -> None:
+def test_no_server_answers(score: Score, tmp_path: Path) -> None:
     """The exit code is 1, one line has the endpoint and the reason, and nothing is scored."""
-    ended = score(environment, tmp_path / "out", "http://127.0.0.1:1")
+    ended = score(tmp_path / "out", "http://127.0.0.1:1")
     assert ended.returncode == 1
     assert "no endpoint can be used: http://127.0.0.1:1/api/v2" in ended.stderr
     assert ended.stderr.endswith("; `ioi-eval doctor --endpoints …` tries each and says what to do\n")
@@ -123,13 +127,13 @@ def test_no_server_answers(environment: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_all_servers_die_and_the_same_command_goes_on(
-    environment: dict[str, str], undisturbed: list[tuple[Any, ...]], tmp_path: Path
+    environment: dict[str, str], score: Score, undisturbed: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
     """The only server is killed: the run ends after its patience with exit code 1. The same command finishes it."""
     first = Served(environment)
     out = tmp_path / "out"
     pipe = subprocess.PIPE
-    run = subprocess.Popen(arguments(out, first.url), env=environment, text=True, stdout=pipe, stderr=pipe)
+    run = subprocess.Popen([*COMMAND, *arguments(out, first.url)], env=environment, text=True, stdout=pipe, stderr=pipe)
     journal = out / "journal"
     while run.poll() is None and not (journal.is_file() and journal.read_bytes().count(b"\n") >= 2):
         time.sleep(0.05)
@@ -141,7 +145,7 @@ def test_all_servers_die_and_the_same_command_goes_on(
     assert not summary["complete"]
     second = Served(environment, first.port)
     try:
-        ended = score(environment, out, second.url)
+        ended = score(out, second.url)
         assert ended.returncode == 0, ended.stderr
     finally:
         second.kill()
@@ -149,7 +153,7 @@ def test_all_servers_die_and_the_same_command_goes_on(
 
 
 def test_verdicts_under_faults(
-    environment: dict[str, str], undisturbed: list[tuple[Any, ...]], tmp_path: Path, start: Any
+    environment: dict[str, str], score: Score, undisturbed: list[tuple[Any, ...]], tmp_path: Path, start: Any
 ) -> None:
     """Three requests in ten have a fault: all scores, verdicts and messages are those of the run without faults."""
     server = Served(environment)
@@ -157,7 +161,7 @@ def test_verdicts_under_faults(
     proxy = start("fault_proxy.py", "--upstream", f"[{server.port}]", *faulty)
     try:
         fetch_counts(f"{proxy.urls[0]}/arm")
-        disturbed = score(environment, tmp_path / "disturbed", proxy.urls[0])
+        disturbed = score(tmp_path / "disturbed", proxy.urls[0])
         done = fetch_counts(f"{proxy.urls[0]}/faults")
     finally:
         server.kill()
