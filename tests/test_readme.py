@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from ioi_eval import sample
+from tests.forked_commands import ForkedCommands
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 
@@ -42,17 +43,14 @@ def test_the_python_example_runs(tmp_path: Path, cache: Path) -> None:
     assert printed(examples()[1], tmp_path, cache) == "AC 100.0 [0.0, 15.0, 25.0, 20.0, 40.0]\n"
 
 
-def test_every_command_it_names_exists() -> None:
+def test_every_command_it_names_exists(commands: ForkedCommands, tmp_path: Path) -> None:
     """Each `ioi-eval COMMAND` in the text answers `--help`. Each script or page in the text exists."""
     text = README.read_text(encoding="utf-8")
-    commands = set(re.findall(r"ioi-eval ((?:import )?[a-z]+)\b", text)) - {"import"}
-    assert {"score", "demo", "doctor", "validate", "import cms"} <= commands
-    code = "from ioi_eval.cli.main import main; main()"
-    for command in commands:
-        answer = subprocess.run(
-            [sys.executable, "-c", code, *command.split(), "--help"], capture_output=True, text=True, check=False
-        )
-        assert answer.returncode == 0, command
+    names = set(re.findall(r"ioi-eval ((?:import )?[a-z]+)\b", text)) - {"import"}
+    assert {"score", "demo", "doctor", "validate", "import cms"} <= names
+    for name in names:
+        answer = commands.run(*name.split(), "--help", cwd=tmp_path, env=os.environ)
+        assert answer.returncode == 0, name
     for path in re.findall(r"`((?:scripts|docs|graders|benchmarks)/[\w./-]+)`", text):
         assert (README.parent / path).exists(), path
         if path.startswith("scripts/"):

@@ -7,7 +7,6 @@ import importlib.util
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,11 @@ import pytest
 
 from ioi_eval.apps.configuration import KEYS, read_configuration
 from tests.apps_rows import DOUBLE, ZERO, apps_row, doubling, write_rows
+from tests.forked_commands import COMMAND
 
 ABSENT = importlib.util.find_spec("mcpbr") is None
 pytestmark = pytest.mark.skipif(ABSENT, reason="mcpbr is not installed: pip install mcpbr")
 
-COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
 PROBLEMS = [
     doubling(0),
     apps_row(1, ["1\n", "2\n"], ["1 \n2\n", "2"]),

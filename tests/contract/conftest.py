@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now
 from tests import unprivileged
+from tests.forked_commands import COMMAND
 from tests.shared_work import copy_cache
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandboxes.md"
@@ -69,7 +69,7 @@ def blobs(cache: Path) -> BlobStore:
 @pytest.fixture(scope="session")
 def served(cache: Path) -> Iterator[str]:
     """The URL of `ioi-eval serve`, which runs as a separate process."""
-    command = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()", "serve", "--port", "0"]
+    command = [*COMMAND, "serve", "--port", "0"]
     environment = {**os.environ, "IOI_EVAL_CACHE": str(cache), "PISTON_ENDPOINTS": ""}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stderr is not None

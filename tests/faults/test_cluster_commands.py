@@ -17,7 +17,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.piston.problem_packages import package_of
-from tests.forked_commands import Ended, ForkedCommands
+from tests.forked_commands import COMMAND, Ended, ForkedCommands
 
 Run = Callable[..., Ended]
 
@@ -268,7 +268,7 @@ def test_the_doctor_groups_workers_with_the_same_findings(start: Any, run: Run) 
 
 def test_the_doctor_finds_no_fault_in_our_server(cache: Path, run: Run) -> None:
     """`ioi-eval serve` on this machine passes all checks of the doctor."""
-    command = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()", "serve", "--port", "0"]
+    command = [*COMMAND, "serve", "--port", "0"]
     environment = os.environ | {"IOI_EVAL_CACHE": str(cache)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stderr is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.forked_commands import COMMAND, ForkedCommands
 from tests.sandbox.served import Served
 
 
@@ -20,7 +20,7 @@ from tests.sandbox.served import Served
 def command(cache: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """`ioi-eval serve` as a separate process, and what it printed until it serves, with its URL."""
     process = subprocess.Popen(
-        [sys.executable, "-c", "from ioi_eval.cli.main import main; main()", "serve", "--port", "0", *words],
+        [*COMMAND, "serve", "--port", "0", *words],
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"IOI_EVAL_CACHE": str(cache)},
@@ -56,9 +56,8 @@ def test_the_command_warns_if_others_can_reach_it(served: Served, cache: Path) -
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
-def test_public_addresses_need_an_option(host: str, cache: Path) -> None:
+def test_public_addresses_need_an_option(host: str, commands: ForkedCommands, tmp_path: Path) -> None:
     """An address that other machines can reach is an error without `--public`."""
-    words = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()", "serve", "--port", "0", "--host", host]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    done = commands.run("serve", "--port", "0", "--host", host, cwd=tmp_path, env=os.environ)
     assert done.returncode == 2
     assert "add --public" in done.stderr
