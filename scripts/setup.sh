@@ -141,3 +141,11 @@ install_project() {
     }
     touch "$stamp"
 }
+
+# has_site_tools : whether the tools for the site can be had, which are not part of [dev]. Without them, everything else is checked.
+has_site_tools() {
+    [ -x "$VENV/bin/mkdocs" ] || {
+        quietly "$PYTHON" -m pip install --quiet --disable-pip-version-check --retries 1 -e "$ROOT[dev,site]"
+        [ -x "$VENV/bin/mkdocs" ]
+    }
+}
