@@ -171,7 +171,10 @@ class _Server:
             return response
 
     async def _status_and_answer(self, http_request: web.Request, held: RequestBytes) -> tuple[int, Any]:
-        """Status and body of the answer. Paths match as in Express: in any case, with or without a slash at the end."""
+        """Status and body of the answer.
+
+        As in Express, paths match in any case, with or without a slash at the end, and HEAD is answered like GET.
+        """
         routes: Mapping[tuple[str, str], Callable[[web.Request, RequestBytes], Awaitable[Any]]] = {
             ("GET", ""): self._about,
             ("GET", f"{API}/runtimes"): self._list_runtimes,
@@ -180,7 +183,8 @@ class _Server:
             ("DELETE", f"{API}/packages"): self._change_package,
             ("POST", f"{API}/execute"): self._execute,
         }
-        route = routes.get((http_request.method, http_request.path.lower().rstrip("/")))
+        method = "GET" if http_request.method == "HEAD" else http_request.method
+        route = routes.get((method, http_request.path.lower().rstrip("/")))
         try:
             refuse_foreign_pages(http_request.headers.get("Host"), http_request.headers.get("Origin"), self._names)
             if route is None:

@@ -55,9 +55,12 @@ def test_other_routes(served: Served, method: str, path: str) -> None:
 
 
 def test_paths_like_express(served: Served) -> None:
-    """Paths may end with a slash, and letters may have any case."""
+    """Paths may end with a slash, and letters may have any case. HEAD has the status and the headers of GET."""
     assert served.client.get("/runtimes/").status_code == 200
     assert served.client.get(f"{served.base}/API/v2/Runtimes").status_code == 200
+    head, get = (served.client.request(method, "/runtimes") for method in ("HEAD", "GET"))
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == get.headers["content-length"]
     assert "ioi-eval" in served.client.get(served.base).json()["message"]
 
 
