@@ -47,17 +47,12 @@ def _added_headers(toolchain: Toolchain) -> str:
     Raises:
         SetupError: one was changed meanwhile.
     """
-    files = tuple(sorted(file for path in toolchain.sees if path.startswith(_ADDED) for file in _files_below(path)))
-    files = tuple(file for file in files if os.access(file, os.R_OK))
+    files = sorted(file for path in toolchain.sees if path.startswith(_ADDED) for file in _files_below(path))
+    files = [file for file in files if os.access(file, os.R_OK)]
     try:
-        return _contents_in_state(files, state_of(files)) if files else ""
+        return contents_of(files) if files else ""
     except OSError as error:
         raise SetupError(f"headers in {_ADDED} are being changed: {error}; try again") from error
-
-
-@lru_cache(maxsize=8)
-def _contents_in_state(files: tuple[str, ...], _: str) -> str:
-    return contents_of(files)
 
 
 @lru_cache(maxsize=8)
