@@ -22,10 +22,8 @@ from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of
 from ioi_eval.problems.testcases import collect_tests
 
 PROBLEM_COLUMNS = (
-    *("year", "id", "name", "day", "subtask", "score", "threshold", "score_precision", "time_limit", "memory_limit"),
-    *("output_limit", "code_limit", "task_type", "score_type", "test_names", "grader_files"),
-    *("checker_protocol", "cxx_std", "checker_args", "validator_flags", "manager_args", "checker_after_manager"),
-    "passes",
+    *("year", "id", "subtask", "score", "threshold", "test_names", "validator_flags"),
+    *(column.name for column in fields(SharedColumns)),
 )
 
 _MAX_POINTS = 1e9  # sums of larger ones could be too large for a float. Chosen: tasks have 100
