@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ _INLINE_TOTAL = 16 * 1024 * 1024
 _LEAST_BYTES = 16 * 1024 * 1024  # reading less takes a tenth of a second
 _LEAST_AGE_NS = 10**8  # the clocks of file systems tick every 10 ms or faster
 _LEAST_COARSE_AGE_NS = 2 * 10**9  # or, if they know whole seconds only, every two seconds
+
+_FIELDS = tuple(field.name for field in fields(TestCase))
 
 State = list[list[Any]]
 
@@ -119,37 +121,22 @@ class KnownTests:
         if stored is None:
             return None
 
-        def content(value: Any) -> Content:
-            return stored[tuple(value)] if isinstance(value, list) else contents.put(base64.b64decode(value))
+        def content(value: Any) -> Content | None:
+            if isinstance(value, list):
+                return stored[tuple(value)]
+            return None if value is None else contents.put(base64.b64decode(value))
 
-        cases = [
-            TestCase(
-                name=name,
-                input=content(given),
-                answer=None if answer is None else content(answer),
-                checker_args=tuple(arguments),
-                full_score=full_score,
-                score_steps=score_steps,
-            )
-            for name, given, answer, arguments, full_score, score_steps in values["cases"]
-        ]
-        return TestData(cases={case.name: case for case in cases}, mended=Counter(values["mended"]))
+        cases = {}
+        for name, given, answer, arguments, *others in values["cases"]:
+            decoded = (name, content(given), content(answer), tuple(arguments), *others)
+            cases[name] = TestCase(**dict(zip(_FIELDS, decoded, strict=True)))
+        return TestData(cases=cases, mended=Counter(values["mended"]))
 
     def note(self, problem: ProblemKey, names: Collection[str], data: TestData) -> None:
         """Note the tests that were read, if the files are still the same."""
         if self._state is None or data.error is not None or _state_of(self._files) != self._state:
             return
-        cases = [
-            (
-                case.name,
-                _reference_to(case.input),
-                None if case.answer is None else _reference_to(case.answer),
-                case.checker_args,
-                case.full_score,
-                case.score_steps,
-            )
-            for case in data.cases.values()
-        ]
+        cases = [[_encoded(getattr(case, name)) for name in _FIELDS] for case in data.cases.values()]
         self._store.remember(self._key(problem, names), orjson.dumps({"cases": cases, "mended": dict(data.mended)}))
 
     def _key(self, problem: ProblemKey, names: Collection[str]) -> str:
@@ -164,8 +151,11 @@ class KnownTests:
         return stored if len(stored) == len(pairs) else None
 
 
-def _reference_to(content: Content) -> tuple[str, int] | str:
-    return base64.b64encode(content).decode() if isinstance(content, bytes) else (content.sha256, content.size)
+def _encoded(value: object) -> object:
+    """A value of a test for JSON: bytes as text, those on disk as a reference."""
+    if isinstance(value, Blob):
+        return value.sha256, value.size
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
 def _state_of(files: Sequence[Path] | None) -> State | None:
