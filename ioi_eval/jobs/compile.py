@@ -235,13 +235,13 @@ def _shortened(output: str) -> str:
     return f"{head.strip()}\n[… {len(output) - len(head)} more characters]"
 
 
-_FULL_DISK = "No space left on device"
-_MACHINE_SIGNS = (
-    *("Killed signal terminated program", "Killed (program", _FULL_DISK),
+MACHINE_SIGNS = (
+    *("Killed signal terminated program", "Killed (program", "No space left on device"),
     *("Resource temporarily unavailable", "Cannot allocate memory", "out of memory allocating"),
     "memory allocation of",  # rustc
 )
-_DOUBTFUL = (*_MACHINE_SIGNS, "unexpectedly panicked")
+"""Messages of a compiler that lacked memory, processes or disk space."""
+_DOUBTFUL = (*MACHINE_SIGNS, "unexpectedly panicked")
 
 _SOURCE_ERROR = re.compile(r":\d+:\d+: error: ")
 """In a message of GCC or Clang about an error at a place in a source. The machine causes no such error, but others:
@@ -250,7 +250,7 @@ without a place, `fatal error`, `internal compiler error`, or the assembler's, w
 
 def is_machine_failure(output: str) -> bool:
     """Whether a compiler lacked memory, processes or disk space. Only for our own sources: a program can forge it."""
-    return _mentions(output, _MACHINE_SIGNS)
+    return _mentions(output, MACHINE_SIGNS)
 
 
 _C_HEADERS = "|".join((*re.findall(r"<([\w/]+)\.h>", C_INCLUDES), "assert", "ctype", "stddef", "stdint"))

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 
 from ioi_eval.errors import OverloadError, SandboxError, TransientError, TransportError
+from ioi_eval.jobs.compile import MACHINE_SIGNS
 from ioi_eval.model import CompileOutcome, Execution, Stage, TestOutcome, Verdict, signal_name
 
 _SCORE = re.compile(r"[0-9]+\.?(?:[eE][+-]?[0-9]+)?|[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -53,10 +54,6 @@ _AFTERWARDS = re.compile(
     r"|Please submit a full bug report,(?: with preprocessed source[^:]*\.)?"
     r"|with preprocessed source if appropriate\.|See <\S+> for instructions\.|Failed to compile \w+"
     r"|Could not compile \w+|chmod: cannot access ['‘][^'’:]*['’]: No such file or directory"
-)
-_DOUBTS = (
-    *(_EAGAIN, "Killed signal terminated program", "Killed (program"),
-    *(_ENOSPC, "Cannot allocate memory", "out of memory allocating"),
 )
 _DIAGNOSTIC = re.compile(
     r"^.+:[0-9]+: (?:fatal )?[eE]rror: |undefined reference to|multiple definition of", re.MULTILINE
@@ -150,7 +147,7 @@ def is_doubtful(execution: Execution) -> bool:
     stage = execution.compile
     if stage is None or stage.code == 0:
         return False
-    return stage.code is None or any(sign in stage.stderr for sign in _DOUBTS)
+    return stage.code is None or any(sign in stage.stderr for sign in MACHINE_SIGNS)
 
 
 def require_judged(execution: Execution) -> None:
@@ -278,7 +275,7 @@ def _not_the_submission(doing: str, stage: Stage) -> CompileOutcome:
         TransientError: the machine may be at fault.
     """
     stderr = stage.stderr.strip()
-    if any(sign in stderr for sign in _DOUBTS) or not _DIAGNOSTIC.search(stderr):
+    if any(sign in stderr for sign in MACHINE_SIGNS) or not _DIAGNOSTIC.search(stderr):
         raise TransientError(f"{doing} failed: {stderr[-200:]}")
     return CompileOutcome(verdict=Verdict.JE, message=f"{_NOT_THE_SUBMISSION[doing]}\n{stderr}", final=True)
 
