@@ -116,7 +116,7 @@ class Tally:
         parts.append(f"{self.per_s(now):.2f}/s")
         if self.tests:
             parts.append(f"{self.tests} tests")
-        if others := [f"{self.counts[name]} {text}" for name, text in _UNJUDGED.items() if self.counts[name]]:
+        if others := [f"{text} {self.counts[name]}" for name, text in _UNJUDGED.items() if self.counts[name]]:
             parts.append(f"not judged: {', '.join(others)}")
         return parts
 
