@@ -76,7 +76,7 @@ def test_every_command_refuses_a_low_stack_limit(under: Under, tmp_path: Path, c
     """With exit code 2 and the same message, before the first row. Nothing is written."""
     ended = under({resource.RLIMIT_STACK: 8 * MIB}, *command)
     assert ended.returncode == 2, ended.stderr
-    assert "8 MiB at most (hard limit); right programs need 64 MiB" in ended.stdout + ended.stderr
+    assert "8 MiB at most (hard limit); correct programs need 64 MiB" in ended.stdout + ended.stderr
     assert "ulimit -Hs unlimited" in ended.stdout + ended.stderr
     assert not (tmp_path / "out").exists()
 

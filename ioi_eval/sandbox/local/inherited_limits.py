@@ -192,12 +192,14 @@ def _hard_limits(slots: int) -> Iterator[MachineLimit]:
         )
     files, enough = _FILES.value(), (slots + 1) * _FILES_A_JOB + _OWN_FILES
     if files is not None and files < enough:
+        is_fatal = files < _LEAST_FILES
+        fewer = "" if is_fatal else ", or give score, validate or serve fewer --workers"
         yield MachineLimit(
             what=_FILES.what,
             measured=f"{files} at once (hard limit)",
-            needed=f"{slots} jobs at once need up to {enough}, and one {_LEAST_FILES}; a test that gets none is JE",
-            advice=f"{_FILES.advice(enough)}, or give score, validate or serve fewer --workers",
-            is_fatal=files < _LEAST_FILES,
+            needed=f"{slots} jobs at once need up to {enough}, one job {_LEAST_FILES}; a test that gets none is JE",
+            advice=f"{_FILES.advice(enough)}{fewer}",
+            is_fatal=is_fatal,
         )
 
 
@@ -209,7 +211,7 @@ def _bytes_limit(limit: _HardLimit, *, least: int, leaves: Callable[[int], int],
     yield MachineLimit(
         what=limit.what,
         measured=f"{format_bytes(hard)} at most (hard limit)",
-        needed=f"right programs need {format_bytes(least)}"
+        needed=f"correct programs need {format_bytes(least)}"
         if is_fatal
         else f"a program that {meets} is RE, right or not",
         advice=limit.advice(),
