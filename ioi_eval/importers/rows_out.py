@@ -1,11 +1,14 @@
 """Writes imported tasks to `problems.jsonl`, `tests.jsonl` and `solutions.jsonl`, which `score` and `validate` read.
 
 Tests are streamed, one at a time. The files get their names only when all three are complete; if one cannot be written,
-the folder does not change. Existing rows of other problems are kept, so a contest can be imported day by day.
+the folder does not change. Existing rows of other problems are kept, so a contest can be imported day by day. Imports
+into the same folder wait for each other.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -57,10 +60,9 @@ def write_rows(tasks: Sequence[ImportedTask], out: str | Path) -> WrittenRows:
     }
     new_folders = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
-        with ExitStack() as files:
+        with _only_writer(written.problems), ExitStack() as files:
             for path, (id_column, of_tasks) in rows.items():
                 files.enter_context(_errors_with_path(path))
-                folder.mkdir(parents=True, exist_ok=True)
                 file = files.enter_context(new_file(path, alone=True))
                 with _errors_with_path(path):
                     _write(file, path.name, chain(_rows_of_other_problems(path, id_column, keys), of_tasks))
@@ -70,6 +72,20 @@ def write_rows(tasks: Sequence[ImportedTask], out: str | Path) -> WrittenRows:
                 new_folder.rmdir()
         raise
     return written
+
+
+@contextmanager
+def _only_writer(path: Path) -> Iterator[None]:
+    """Create the folder of a file, and lock it: two imports at once would both add to the same old rows."""
+    with _errors_with_path(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # NFS locks no folders
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _write(file: BinaryIO, name: str, rows: Iterable[dict[str, Any]]) -> None:

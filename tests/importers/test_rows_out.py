@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -68,6 +70,21 @@ def test_a_problem_in_two_packages_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the problem 2025/a is in several of the packages"):
         write_rows([task("a"), task("a")], tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_imports_into_a_folder_wait_for_each_other(tmp_path: Path) -> None:
+    """It is locked while rows are written. Else both would add to the same old rows, and the later one would win."""
+    folder = os.open(tmp_path, os.O_RDONLY)
+
+    def read() -> Iterator[dict[str, Any]]:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield {"year": 2025, "problem_id": "a", "test_name": "1", "test_input": "1\n"}
+
+    write_rows([replace(task("a"), tests=read)], tmp_path)
+    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(folder)
+    assert content(tmp_path)["tests.jsonl"] == [(2025, "a")]
 
 
 def test_an_unreadable_test_keeps_the_old_files(tmp_path: Path) -> None:
