@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.sandbox.local.slots import MAX_OVERTAKING_PER_SLOT, Slots
+from ioi_eval.errors import TransientError
+from ioi_eval.sandbox.local.slots import MAX_OVERTAKING_PER_SLOT, Once, Slots
 
 
 @settings(deadline=None)
@@ -153,3 +154,26 @@ def test_a_machine_without_slots_is_refused() -> None:
     """Zero slots raise ValueError, because jobs would wait without end."""
     with pytest.raises(ValueError, match="at least one"):
         Slots(0)
+
+
+def test_a_value_is_computed_once() -> None:
+    """Tasks that ask for it at the same time get the same one. A failure is not stored: the next caller tries again."""
+    calls: list[str] = []
+
+    async def compute() -> object:
+        calls.append("")
+        await asyncio.sleep(0)
+        if len(calls) == 1:
+            raise TransientError("the first answer is lost")
+        return object()
+
+    async def ask() -> list[object]:
+        once: Once[str, object] = Once()
+        with pytest.raises(TransientError):
+            await once.get("key", compute)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(once.get("key", compute)) for _ in range(5)]
+        return [task.result() for task in tasks]
+
+    assert len(set(asyncio.run(ask()))) == 1
+    assert len(calls) == 2
