@@ -105,9 +105,9 @@ inline ssize_t read_at(int fd, void* buffer, size_t size, int64_t offset) {
   return static_cast<ssize_t>(got);
 }
 
-// Bytes of a file from a position on, whatever the descriptor's offset.
+// Bytes of a file from a position on, whatever the descriptor's offset. The file may have become shorter than that.
 inline std::string part_of(int fd, size_t most, int64_t from) {
-  std::string text(static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(most), file_size(fd) - from)), '\0');
+  std::string text(static_cast<size_t>(std::clamp<int64_t>(file_size(fd) - from, 0, static_cast<int64_t>(most))), '\0');
   text.resize(static_cast<size_t>(std::max<ssize_t>(0, read_at(fd, &text[0], text.size(), from))));
   return text;
 }
