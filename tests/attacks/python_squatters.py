@@ -29,6 +29,20 @@ STATE = (
         """,
     ),
     program(
+        "left_as_its_code",
+        "to leave other code for its next test, where the harness keeps what it has compiled",
+        r"""
+        import marshal
+        code = marshal.dumps(compile("print('GOT the test before')", "x", "exec"))
+        for fd in range(3, 300):
+            attempt(os.ftruncate, fd, 0)
+            attempt(os.pwrite, fd, len(code).to_bytes(8, "little") + code, 0)
+        for name in ("solution.pyc", "/proc/self/fd/65", "/proc/self/fd/67"):
+            attempt(lambda: open(name, "wb").write(code))
+        print("x")
+        """,
+    ),
+    program(
         "left_in_the_interpreter",
         "to write where the interpreter looks for modules",
         """

@@ -31,6 +31,30 @@ READING = (
         """,
     ),
     program(
+        "frames_by_hooks",
+        "to find the answer by every hook that sees frames and calls: traces, profiles, audits",
+        r"""
+        import atexit
+        seen = []
+        def watch(frame, event, arg):
+            if len(seen) < 10_000:
+                seen.extend([arg, *frame.f_locals.values()])
+            return watch
+        def end():
+            sys.settrace(None)
+            sys.setprofile(None)
+            print(loot([attempt(repr, value) for value in seen]), flush=True)
+        atexit.register(end)
+        sys.addaudithook(lambda event, arguments: seen.extend(arguments))
+        frame = sys._getframe()
+        while frame:
+            frame.f_trace = watch
+            frame = frame.f_back
+        sys.setprofile(watch)
+        sys.settrace(watch)
+        """,
+    ),
+    program(
         "own_memory",
         "to search its memory for the answer, with ctypes",
         """

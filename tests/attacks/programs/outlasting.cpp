@@ -67,6 +67,20 @@ ATTACK(stopped) {
     for (;;) pause();
 }
 
+// attack: stop_and_go
+// tries: to stop itself again and again, with a timer that lets it go on
+// expect: TLE
+ATTACK(stop_and_go) {
+    struct sigevent event = {};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGCONT;
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) held();
+    const itimerspec often = {{0, 2'000'000}, {0, 2'000'000}};
+    timer_settime(timer, 0, &often, nullptr);
+    for (;;) raise(SIGSTOP);
+}
+
 // attack: sleeping
 // tries: to sleep for ever instead of using CPU time
 // expect: TLE

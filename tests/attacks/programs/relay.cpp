@@ -94,6 +94,14 @@ ATTACK(flood_for_the_manager) {
     }
 }
 
+// attack: packets_for_the_manager
+// tries: to turn its FIFO into one of packets, of which a short read throws the rest away
+// expect: WA TLE
+ATTACK(packets_for_the_manager) {
+    if (fcntl(1, F_SETFL, O_DIRECT) != 0) say("held");
+    say("packets");
+}
+
 // attack: half_a_line
 // tries: to close its descriptors in the middle of a line and keep running
 // expect: TLE WA
