@@ -59,7 +59,7 @@ def make_private_directory(directory: Path) -> None:
         status = directory.stat()
     except OSError as error:
         raise SetupError(
-            f"the cache directory {directory} cannot be made: {error.strerror}; set IOI_EVAL_CACHE"
+            f"the cache directory {directory} cannot be made: {error.strerror}; set IOI_EVAL_CACHE to one of yours"
         ) from error
     if status.st_uid not in (os.geteuid(), 0):
         raise SetupError(f"the cache directory {directory} belongs to another user; set IOI_EVAL_CACHE to one of yours")

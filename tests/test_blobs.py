@@ -119,7 +119,7 @@ def test_loose_umask_does_not_make_a_loose_cache(tmp_path: Path) -> None:
 def test_cache_in_place_of_a_file_says_so(tmp_path: Path) -> None:
     """If the cache path is a file, the message says what to do."""
     (tmp_path / "cache").write_text("")
-    with pytest.raises(SetupError, match=r"cannot be made.*IOI_EVAL_CACHE"):
+    with pytest.raises(SetupError, match=r"cannot be made.*IOI_EVAL_CACHE to one of yours"):
         BlobStore(tmp_path / "cache")
 
 
