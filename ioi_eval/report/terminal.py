@@ -227,7 +227,7 @@ def examples_without_reason(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _list(head: str, items: Sequence[str], count: int, *, files: Sequence[str] = _ALL_IN) -> str:
-    lines = [f"{head}:", *(f"  {printable(item)}" for item in items[:_LISTED])]
+    lines = [head if head.endswith("?") else f"{head}:", *(f"  {printable(item)}" for item in items[:_LISTED])]
     if count > _LISTED:
         lines.append(f"  … and {count - _LISTED} more" + (f" ({', '.join(files)})" if files else ""))
     return "\n".join(lines)

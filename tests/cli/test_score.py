@@ -261,8 +261,8 @@ def test_rows_that_cannot_be_judged_are_listed(score: Start, write: Write, resul
         "the row has no program: it needs one of the columns code, generation, messages, source_files or "
         f"(submitted outputs) outputs or files; its columns are: year, problem_id, uuid, text:\n  {dump}, row 4\n",
         f"1 not judged: unknown problem 2024/ad: it is not in --problems:\n  {dump}, row 5\n",
-        "unknown problem 2019/add: it is not in --problems. Did you mean 2024/add?",
-        "unknown problem 2024/Add: it is not in --problems. Did you mean 2024/add?",
+        "unknown problem 2019/add: it is not in --problems. Did you mean 2024/add?\n",
+        "unknown problem 2024/Add: it is not in --problems. Did you mean 2024/add?\n",
         "row 7: uuid 'good' of problem 2024/add is already in row 1",
         "1 of 8 submissions scored",
     ):
