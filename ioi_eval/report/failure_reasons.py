@@ -86,7 +86,7 @@ def why_not_compiled(code: str, language: Language, *, source: str) -> str:
 
 
 def _looked_for(language: Language, source: str) -> str:
-    return f"is judged as {rules_of(language).name} ({source})"
+    return f"the row is judged as {rules_of(language).name} ({source})"
 
 
 def _block_of_another(text: str, language: Language) -> str:

@@ -106,9 +106,12 @@ def test_verdicts_and_reasons_for_missing_programs_are_printed(score: Start, wri
     cut = "the text ends inside a block that is not closed (was the generation cut off?)"
     assert f"note: 2 without code (NC): {cut}, such as 'list/0'\n" in ended.stdout
     assert "note: 1 without code (NC): the text ends inside the model's thoughts" in ended.stdout
-    wrong = "a block is tagged as C++, but is judged as Python 3 (as all programs for APPS)"
+    wrong = "a block is tagged as C++, but the row is judged as Python 3 (as all programs for APPS)"
     assert f"note: 1 without code (NC): {wrong}, such as 'list/2'\n" in ended.stdout
-    assert "note: 1 with a compile error (CE): the program looks like C++, but is judged as Python 3 (" in ended.stdout
+    assert (
+        "note: 1 with a compile error (CE): the program looks like C++, but the row is judged as Python 3 ("
+        in ended.stdout
+    )
     messages = {row["submission"]: row["message"] for row in rows("results.jsonl")}
     assert (messages["list/0"], messages["list/2"]) == (f"no code found: {cut}", f"no code found: {wrong}")
 

@@ -75,12 +75,14 @@ def test_reasons_for_missing_programs_are_printed(score: Start, start: Start, wr
     )
     ended = score(dump)
     assert ended.returncode == 0, ended.stderr
-    wrong = "a block is tagged as Python 3, but is judged as C++ (the row has no `language`)"
+    wrong = "a block is tagged as Python 3, but the row is judged as C++ (the row has no `language`)"
     assert f"  2 without code (NC): {wrong}, such as 'python'\n" in ended.stdout
     cut = "the text ends inside a block that is not closed (was the generation cut off?)"
     assert f"  1 without code (NC): {cut}, such as 'cut'\n" in ended.stdout
-    assert "1 with a compile error (CE): the program looks like Python 3, but is judged as C++ (" in ended.stdout
-    stated = "a block is tagged as C++, but is judged as Python 3 (its `language`)"
+    assert (
+        "1 with a compile error (CE): the program looks like Python 3, but the row is judged as C++ (" in ended.stdout
+    )
+    stated = "a block is tagged as C++, but the row is judged as Python 3 (its `language`)"
     messages = [row["compile_message"] for row in results()]
     assert [messages[index] for index in (0, 1, 2, 4)] == [
         f"no code found: {why}" for why in (wrong, cut, wrong, stated)

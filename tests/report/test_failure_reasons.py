@@ -17,10 +17,14 @@ CUT_OFF = "inside a block that is not closed (was the generation cut off?)"
 @pytest.mark.parametrize(
     ("text", "language", "reason"),
     [
-        (f"So:\n```python\n{PYTHON}```\n", Language.CPP, "a block is tagged as Python 3, but is judged as C++ (why)"),
-        (f"So:\n```\n{PYTHON}```\n", Language.CPP, "a block looks like Python 3, but is judged as C++ (why)"),
+        (
+            f"So:\n```python\n{PYTHON}```\n",
+            Language.CPP,
+            "a block is tagged as Python 3, but the row is judged as C++ (why)",
+        ),
+        (f"So:\n```\n{PYTHON}```\n", Language.CPP, "a block looks like Python 3, but the row is judged as C++ (why)"),
         (f"<think>\n```py\n{PYTHON}```\n</think>No.", Language.CPP, "a block is tagged as Python 3"),
-        (f"```cpp\n{CPP}```\n", Language.PYTHON, "a block is tagged as C++, but is judged as Python 3 (why)"),
+        (f"```cpp\n{CPP}```\n", Language.PYTHON, "a block is tagged as C++, but the row is judged as Python 3 (why)"),
         (f"```rust\n{RUST}```\n", Language.CPP, "a block is tagged as Rust"),
         (f"```cpp\n{CPP}", Language.CPP, CUT_OFF),
         (f"```python\n{PYTHON}```\nIn C++:\n```cpp\n{CPP}", Language.CPP, CUT_OFF),
@@ -56,7 +60,7 @@ def test_why_a_text_has_no_program(text: str, language: Language, reason: str) -
 def test_why_a_program_does_not_compile(code: str, language: Language, name: str) -> None:
     """If the program is in the right language, the compile error is the only reason."""
     reason = why_not_compiled(code, language, source="why")
-    assert f"the program looks like {name}, but is judged as " in reason if name else reason == ""
+    assert f"the program looks like {name}, but the row is judged as " in reason if name else reason == ""
 
 
 def test_a_program_with_fences_is_a_text() -> None:

@@ -321,7 +321,7 @@ def test_blocks_in_another_language_are_noted(language: dict[str, str], source: 
     submission = Submission(id="a", problem=NILE.key, code=None, extraction="none")
     judged = not_run(submission, CompileOutcome(verdict=Verdict.NC, message="no code found"))
     add_to(summary, judged, row)
-    reason = f"a block is tagged as Python 3, but is judged as C++ ({source})"
+    reason = f"a block is tagged as Python 3, but the row is judged as C++ ({source})"
     assert summary.as_dict(RUN)["notes"][1:] == [f"1 without code (NC): {reason}, such as 'a'"]
     assert result_row(row, judged, target_subtask=None)["compile_message"] == f"no code found: {reason}"
 
@@ -343,7 +343,7 @@ def test_reasons_of_compile_errors_are_noted() -> None:
     fence_note, language_note = summary.as_dict(RUN)["notes"][1:]
     assert fence_note.startswith("1 with a compile error (CE): `code` has Markdown fences; ")
     assert "belongs in `generation`, such as 'a'" in fence_note
-    reason = "the program looks like Python 3, but is judged as C++ (the row has no `language`)"
+    reason = "the program looks like Python 3, but the row is judged as C++ (the row has no `language`)"
     assert language_note == f"1 with a compile error (CE): {reason}, such as 'd'"
 
 
