@@ -108,6 +108,7 @@ async def _serve(call: ServeCall) -> int:
     from ioi_eval.config import Environment, Policy
     from ioi_eval.model.terms import Isolation
     from ioi_eval.programs import Builder
+    from ioi_eval.report.texts import counted
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
     from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
     from ioi_eval.sandbox.serve.server import serving
@@ -131,8 +132,8 @@ async def _serve(call: ServeCall) -> int:
             if call.is_public:
                 tell(f"{call.host} can be reached from other machines: whoever reaches it can run programs here")
             tell(
-                f"serving Piston API v2 at {address}/api/v2 ({target.toolchain.version}, {target.slots} jobs at once, "
-                f"{call.queue} may wait)"
+                f"serving Piston API v2 at {address}/api/v2 ({target.toolchain.version}, "
+                f"{counted(target.slots, 'job')} at once, {call.queue} may wait)"
             )
             await ended.wait()
     tell("ended")

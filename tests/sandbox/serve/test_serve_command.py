@@ -43,6 +43,7 @@ def test_the_command_binds_loopback_and_ends_on_sigterm(served: Served, cache: P
     with command(cache, "--workers", "1") as (process, messages):
         address = messages.split("serving Piston API v2 at ")[1].split()[0]
         assert address.startswith("http://127.0.0.1:")
+        assert ", 1 job at once, " in messages
         assert "can be reached" not in messages
         assert httpx.get(f"{address}/runtimes").status_code == 200
         process.send_signal(signal.SIGTERM)
