@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -154,7 +154,7 @@ class Builder:
         target: Target,
         *,
         std: str,
-        beside: Iterable[SourceFile] = (),
+        beside: Sequence[SourceFile] = (),
         problem: ProblemKey | None = None,
     ) -> Content:
         """A checker or manager, ready to start; a script is not changed.

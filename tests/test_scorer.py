@@ -20,10 +20,14 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import IsolationError, SetupError
 from ioi_eval.model import (
+    Batch,
     Isolation,
+    JudgeProgram,
     ProblemKey,
+    SourceFile,
     Submission,
     SubmissionResult,
+    Subtask,
     TaskType,
     Verdict,
 )
@@ -33,6 +37,7 @@ from tests import unprivileged
 from tests.full_isolation import require_full_isolation
 from tests.sample_contest import SOLUTIONS, name_of, problems, solution
 from tests.shared_work import copy_cache
+from tests.small_problems import small_problem
 
 SAMPLED = [
     *("berths/model_solution/heap.cpp", "berths/partially_correct/first-fit.cpp", "berths/memory_limit/timetable.cpp"),
@@ -229,3 +234,48 @@ def test_nothing_is_left_behind(cache: Path) -> None:
     before = state()
     run(cache, Isolation.FULL, ["lamps/runtime_error/last-lamp.cpp"])
     assert state() == before
+
+
+GRADER = """
+#include <cstdio>
+#include "double/factor.h"
+#include "nile.h"
+int main() { printf("%d", kFactor * f()); }
+"""
+CHECKER = """
+#include <cstdio>
+#include "factor.h"
+#include "triple/factor.h"
+int main() { puts(kOne + kFactor == 4 ? "1" : "0"); }
+"""
+
+
+def test_headers_in_folders(cache: Path) -> None:
+    """Grader and checker include headers from folders below their own; two of the same name are not mixed up."""
+
+    def file(path: str, text: str) -> SourceFile:
+        return SourceFile(path=path, content=text.encode())
+
+    headers = (file("graders/nile.h", "int f();"), file("graders/double/factor.h", "const int kFactor = 2;"))
+    checker = JudgeProgram(
+        source=file("checker/checker.cpp", CHECKER),
+        files=(
+            file("checker/factor.h", "const int kOne = 1;"),
+            file("checker/triple/factor.h", "const int kFactor = 3;"),
+        ),
+    )
+    problem = small_problem(
+        subtasks=(Subtask(name="all", points=100, tests=("a",)),),
+        linked=(file("graders/grader.cpp", GRADER),),
+        headers=headers,
+        method=Batch(check=checker),
+    )
+    code = '#include "double/factor.h"\n#include "nile.h"\nint f() { return kFactor; }'
+
+    async def score() -> SubmissionResult:
+        async with LocalSandbox() as sandbox:
+            mine = Submission(id="mine", problem=problem.key, code=code)
+            return await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, mine)
+
+    result = asyncio.run(score())
+    assert (result.verdict, result.score) == (Verdict.AC, 100)

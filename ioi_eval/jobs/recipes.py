@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits
 from ioi_eval.languages import ObjectLanguage, compiled
-from ioi_eval.model import Content, Language, Problem, SourceFile
+from ioi_eval.model import Content, Language, Problem, SourceFile, by_include
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain
 
@@ -118,7 +118,8 @@ def submission_recipe(
     """
     rules = compiled(language)
     dialect = rules.standard(problem, std)
-    seen = [(file.name, file.content) for file in (*sources, *problem.headers)]  # the last file of a name is used
+    headers = by_include(problem.headers, "graders/")
+    seen = [*((file.name, file.content) for file in sources), *headers.items()]  # the last file of a name is used
     parts = [source.name for source in sources if source.name.endswith(language.endings)]
     commands = rules.commands(toolchain, parts, [name for name, _ in objects], "a.out", std=dialect)
     last = len(commands) - 1
@@ -141,7 +142,7 @@ def grader_recipes(
     rules = compiled(language)
     if not isinstance(rules, ObjectLanguage):
         raise TypeError(f"nothing is linked with programs in {rules.name}")
-    seen = tuple((file.name, file.content) for file in (*problem.headers, *linked))
+    seen = tuple(by_include((*problem.headers, *linked), "graders/").items())
     recipes = []
     for index, source in enumerate(linked):
         name = f"linked{index}.o"
@@ -152,10 +153,10 @@ def grader_recipes(
 
 
 def program_recipe(
-    what: str, source: SourceFile, beside: Iterable[SourceFile], toolchain: Toolchain, *, std: str
+    what: str, source: SourceFile, beside: Sequence[SourceFile], toolchain: Toolchain, *, std: str
 ) -> Recipe:
     """How a checker or manager becomes the program `what`: by the compiler, or by its own build script."""
-    seen = {file.name: file.content for file in beside}
+    seen = by_include(beside, source.folder)
     seen[source.name] = source.content
     if source.name == BUILD_SCRIPT:
         return Recipe(

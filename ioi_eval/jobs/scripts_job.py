@@ -41,6 +41,7 @@ from ioi_eval.model import (
     TaskType,
     TestCase,
     TwoSteps,
+    by_include,
 )
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
@@ -306,13 +307,14 @@ def _limits(time_limit_s: float, memory_limit_bytes: int, processes: int) -> Sta
 def _grader_files(problem: Problem) -> Iterator[tuple[str, bytes]]:
     """Every grader file, with the path at which the scripts look for it."""
     manager, checker = problem.method.manager, problem.checker
-    for source in (*problem.linked_with(Language.CPP), *problem.headers, *(manager.files if manager else ())):
-        yield f"graders/{source.name}", source.content
+    graders = by_include((*problem.linked_with(Language.CPP), *problem.headers), "graders/")
     if manager is not None:
-        yield "graders/manager.cpp", manager.source.content
+        graders |= by_include(manager.files, manager.source.folder) | {"manager.cpp": manager.source.content}
+    for name, content in graders.items():
+        yield f"graders/{name}", content
     if checker is not None:
-        for source in checker.files:
-            yield f"checker/{source.name}", source.content
+        for name, content in by_include(checker.files, checker.source.folder).items():
+            yield f"checker/{name}", content
         yield "checker/checker.cpp", checker.source.content
 
 

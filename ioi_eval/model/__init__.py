@@ -30,6 +30,7 @@ from ioi_eval.model.methods import (
     Tokens,
     TwoSteps,
     WhiteDiff,
+    by_include,
 )
 from ioi_eval.model.outcome import (
     CompileOutcome,
@@ -101,5 +102,6 @@ __all__ = [
     "TwoSteps",
     "Verdict",
     "WhiteDiff",
+    "by_include",
     "signal_name",
 ]

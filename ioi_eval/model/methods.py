@@ -14,6 +14,7 @@ side, after the run.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, TypeAlias
@@ -33,6 +34,24 @@ class SourceFile:
     def name(self) -> str:
         """The last part of the path."""
         return self.path.rsplit("/", 1)[-1]
+
+    @property
+    def folder(self) -> str:
+        """The path without its last part: empty, or with a slash at its end."""
+        return self.path.removesuffix(self.name)
+
+
+def by_include(files: Sequence[SourceFile], folder: str) -> dict[str, bytes]:
+    """The contents of files by the names under which sources in a folder may include them.
+
+    These are the paths below the folder, and the last parts of the paths, because a row may have headers elsewhere.
+
+    Args:
+        files: the files.
+        folder: the folder, as `SourceFile.folder`.
+    """
+    by_name = {file.name: file.content for file in files}
+    return by_name | {file.path.removeprefix(folder): file.content for file in files}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -186,6 +186,13 @@ def test_a_row_s_job_has_the_row_s_files() -> None:
     assert job.run_limits.wall_ms == 5_000
 
 
+def test_files_in_folders_keep_their_folder() -> None:
+    """A checker may include `lib/a.h`, which the scripts look for below the checker's folder."""
+    header = SourceFile(path="checker/lib/a.h", content=b"x")
+    checker = JudgeProgram(source=SourceFile(path="checker/checker.cpp", content=b""), files=(header,))
+    assert contents(scripts_job.job(checked_by(checker), CASE, ""))["checker/lib/a.h"] == b"x"
+
+
 def test_a_problem_without_headers_gets_one_that_cannot_be_included() -> None:
     """The stock pair needs the name of a header. On other workers no such header exists, so including it must be a
     compile error.
