@@ -260,7 +260,7 @@ async def _piston(
         tell(*(f"  {describe(target)}" for target in targets))
         tell(*(f"  not used: {reason}" for reason in first_of(tuple(sandbox.unusable.values()))))
         if sandbox.silent:
-            tell(f"  no answer yet: {', '.join(first_of(sandbox.silent))}; used as soon as they answer")
+            tell(f"  no answer yet: {', '.join(first_of(sandbox.silent))}; each is used as soon as it answers")
         try:
             yield sandbox
         finally:
