@@ -36,7 +36,7 @@ from ioi_eval.report.validation import evidence_of
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 EARLIER_MARK = "†"
-IMPORTERS = ("cms", "italian-yaml", "kattis", "library-checker", "tps")
+IMPORTERS = ("cms", "italian-yaml", "kattis", "library-checker", "polygon", "tps")
 _COUNTS = re.compile(rf"\| (\S+)(?: {EARLIER_MARK})? ((?:\| \d+ ){{6}})\|")
 _ORIGINS_HEAD = ("importer", "tasks", "from", "by")
 _HEAD = ("task", "solutions", "stated", "agree", "disagree", "not judged", "times near the limit")
@@ -356,9 +356,9 @@ _INTRODUCTION = """\
 
 This page compares our verdicts for official solutions, judged on every test, with those that their authors state. TPS
 and Kattis packages state a verdict for each subtask, CMS exports a label for the whole solution, Library Checker a
-verdict, and the Italian format which solution is the model, and for some solutions the result in each subtask.
-`docs/validation.md` says which verdict agrees with which label. The packages are not part of this project. This file
-is generated:
+verdict, Polygon a tag for the whole solution and for some groups of tests, and the Italian format which solution is the
+model, and for some solutions the result in each subtask. `docs/validation.md` says which verdict agrees with which
+label. The packages are not part of this project. This file is generated:
 
     ioi-eval import cms PACKAGE… --year 2024 --out 2024        (import tps TASK…, import kattis PACKAGE… likewise)
     ioi-eval validate 2024/solutions.jsonl --problems 2024/problems.jsonl --tests 2024/tests.jsonl --out found/2024
