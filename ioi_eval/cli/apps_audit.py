@@ -164,10 +164,8 @@ def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolut
     undecided = counts.pop(RowFindingKind.UNDECIDED, 0)
     kinds = ", ".join(f"{counts[kind]} {kind.value}" for kind in RowFindingKind if counts[kind])
     kinds = next(iter(counts)).value if len(counts) == 1 else kinds
-    found = counts.total()
-    are = "is" if found == 1 else "are"
     parts = [
-        f"{found} of {counted(problems, 'problem')} {are} listed{f' ({kinds})' if kinds else ''}",
+        f"{counted(problems, 'problem')}, {counts.total()} listed{f' ({kinds})' if kinds else ''}",
         f"{undecided} could not be judged" if undecided else "",
         f"{solutions.without} without a reference solution" if solutions.without else "",
     ]

@@ -48,7 +48,7 @@ def test_broken_rows_are_listed_and_can_be_excluded(start: Start, write: Write, 
     assert rows["3"]["failures"][0]["verdict"] == "WA"
     assert "ValueError" in rows["2"]["failures"][0]["message"]
     assert "its solutions are not JSON" in rows["5"]["reason"]
-    assert "4 of 6 problems are listed (1 row, 1 tests, 2 solutions); 2 without a reference solution\n" in ended.stdout
+    assert "6 problems, 4 listed (1 row, 1 tests, 2 solutions); 2 without a reference solution\n" in ended.stdout
 
     again = start("apps", "audit", "--dataset", "apps.jsonl", "--out", "list.jsonl")
     assert again.returncode == 0
@@ -88,7 +88,7 @@ def test_without_out_no_file_is_written(start: Start, write: Write, tmp_path: Pa
     write("apps.jsonl", doubling(0, solutions=json.dumps([DOUBLE, FAILS])))
     ended = start("apps", "audit", "--dataset", "apps.jsonl", "--solutions", "1")
     assert ended.returncode == 0
-    assert ended.stdout == "0 of 1 problem are listed\n"
+    assert ended.stdout == "1 problem, 0 listed\n"
     assert [path.name for path in tmp_path.iterdir()] == ["apps.jsonl"]
 
 
