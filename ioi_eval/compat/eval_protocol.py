@@ -46,7 +46,7 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Grade
     for number in range(problem.inputs):
         test = problem.tests[number] if number < len(problem.tests) else None
         if not isinstance(test, StdinTest) or not (isinstance(test.given, str) and isinstance(test.expected, str)):
-            return _failed(problem, "its code fails on such a row")
+            return _failed(problem, "it calls no function, and needs a text for each input and output")
         if number >= len(runs):
             break
         run = runs[number]

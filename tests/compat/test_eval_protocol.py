@@ -108,6 +108,7 @@ def test_rows_on_which_its_code_fails(row: AppsProblem) -> None:
     graded = GRADER.grade(row, [printed("1")])
     assert list(graded.codes) == [-1, -1]
     assert graded.metadata[0]["error"] == "Exception in _temp_run/run_test"
+    assert "needs a text for each input and output" in graded.rules[0]
 
 
 def test_missing_outputs() -> None:
