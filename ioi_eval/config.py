@@ -95,7 +95,7 @@ class RunPolicy:
     def __post_init__(self) -> None:
         if not 1 <= self.near_limit_repeats <= MAX_REPEATS:
             raise InputError(
-                f"{self.near_limit_repeats} repetitions near the limit make no sense; give 1 to {MAX_REPEATS}"
+                f"near_limit_repeats is {self.near_limit_repeats}; it must be a number from 1 to {MAX_REPEATS}"
             )
 
 

@@ -40,7 +40,7 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
     push = call.open_hub()
     configuration = call.problems.configuration
     if configuration.unused:
-        tell(f"of {call.problems.config} not read, as it is not about scoring: {', '.join(configuration.unused)}")
+        tell(f"{call.problems.config}: not used, because not about scoring: {', '.join(configuration.unused)}")
     dumps = [open_dump(name, call.problems.selection.ids) for name in call.dumps]
     dump = KeptColumns(in_one(list(zip(call.dumps, dumps, strict=True))), submission_columns(call.id_column), folder)
     dataset = call.problems.source

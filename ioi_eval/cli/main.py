@@ -156,7 +156,7 @@ def _refuse_empty_words(arguments: Sequence[str]) -> None:
     for before, word in pairwise(("", *arguments)):
         if not word.strip() or re.fullmatch(r"--[\w-]+=\s*", word):
             where = word.rstrip("= ") or (f"what follows {before}" if before else "the first word")
-            tell(f"{where} is empty: is a variable of the shell not set?")
+            tell(f"{where} is empty: is a shell variable not set?")
             raise SystemExit(WRONG_CALL)
 
 

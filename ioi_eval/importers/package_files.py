@@ -335,7 +335,7 @@ def _check_headers(where: Path, plain: IO[bytes]) -> None:
         if not block.strip(b"\0"):
             break
         if at == 0 and sum(block) - sum(block[148:156]) + 8 * 32 != _number(block[148:156]):
-            raise InputError(f"{where} is neither a folder nor a zip or tar archive; maybe it did not arrive whole")
+            raise InputError(f"{where} is neither a folder nor a zip or tar archive; maybe it is incomplete")
         length, kind = _number(block[124:136]), block[156:157]
         if kind in b"xgXLK" and kind and length > _LARGEST_TAR_HEADER:
             raise InputError(f"{where} has a header of {length:,} bytes, which no archive needs; it is not opened")
@@ -346,7 +346,7 @@ def _check_headers(where: Path, plain: IO[bytes]) -> None:
             raise InputError(f"{where} holds more than {_MAX_ENTRIES:,} files; give a package")
         at += _BLOCK + (length + _BLOCK - 1) // _BLOCK * _BLOCK
     if at == 0:
-        raise InputError(f"{where} is neither a folder nor a zip or tar archive; maybe it did not arrive whole")
+        raise InputError(f"{where} is neither a folder nor a zip or tar archive; maybe it is incomplete")
 
 
 def _number(field: bytes) -> int:

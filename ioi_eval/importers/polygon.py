@@ -129,7 +129,7 @@ def _tests(testset: Element) -> list[PolygonTest]:
     """The tests, by their numbers from 1 on."""
     patterns = [testset.findtext(f"{kind}-path-pattern", "") for kind in ("input", "answer")]
     if wrong := next((pattern for pattern in patterns if not _PATTERN.fullmatch(pattern)), None):
-        raise InputError(f"{wrong!r} in {ROOT_FILE} is no pattern of paths such as tests/%02d")
+        raise InputError(f"{wrong!r} in {ROOT_FILE} is not a pattern of paths such as tests/%02d")
     count = testset.findtext("test-count", "").strip()
     elements = testset.findall("tests/test") or [Element("test")] * (int(count) if count.isdecimal() else 0)
     if not 0 < len(elements) <= _MAX_TESTS or str(len(elements)) != count:

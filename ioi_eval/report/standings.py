@@ -207,7 +207,7 @@ def _from_row(row: Mapping[str, Any], where: str) -> Standings:
         contest = str(row["contest_id"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            f"{where}: this is not a contest as LiveOIBench_contestants has them ({type(error).__name__}: {error}); a "
+            f"{where}: this is no contest of LiveOIBench_contestants ({type(error).__name__}: {error}); a "
             "table of contestants is a .csv file with the columns contestant, points and medal"
         ) from error
     return Standings(contest=contest, problems=problems, totals=totals, cutoffs=cutoffs, source=where)

@@ -232,7 +232,7 @@ def test_an_export_replaces_only_an_export(results: Path, tmp_path: Path, to: st
         ("eval-results", ["dataset=mine"], "mine is not a data set of the Hub"),
         ("eval-results", ["metric=pass@7"], r"no group has the metric pass@7; there are score, pass@1"),
         ("eval-results", ["source_name=a"], "needs --set source_url"),
-        ("every-eval-ever", [], "asks who evaluated"),
+        ("every-eval-ever", [], "needs the name of who evaluated"),
         ("every-eval-ever", ["organization=a", "relationship=b"], "must be one of first_party"),
     ],
 )

@@ -143,5 +143,5 @@ def test_an_empty_option_is_a_wrong_call(start: Start, tmp_path: Path, words: tu
     """`--out "$OUT"` with an unset variable would otherwise write into the working directory."""
     ended = start(*words)
     assert ended.returncode == 2
-    assert ended.stderr == f"ioi-eval: {message}: is a variable of the shell not set?\n"
+    assert ended.stderr == f"ioi-eval: {message}: is a shell variable not set?\n"
     assert list(tmp_path.iterdir()) == []

@@ -125,7 +125,7 @@ def _m_others(_: Cells, folder: Path) -> None:
     apps(folder, SCORE)
     (folder / "config.yaml").write_text("model: m\nprovider: p\nmcp_server: {command: npx}\n")
     ended = run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR -c config.yaml")
-    assert "config.yaml not read, as it is not about scoring: model, provider, mcp_server" in ended.stderr
+    assert "config.yaml: not used, because not about scoring: model, provider, mcp_server" in ended.stderr
 
 
 def _m_misspelt(row: Cells, folder: Path) -> None:

@@ -34,7 +34,7 @@ Values = dict[str, Any]
 def _files(material: Material) -> Sequence[str]:
     """One file for each group that has a score."""
     if not material.setting("organization"):
-        raise InputError("Every Eval Ever asks who evaluated: name yourselves with --set organization=NAME")
+        raise InputError("Every Eval Ever needs the name of who evaluated: add --set organization=NAME")
     for key, allowed in (
         ("relationship", _RELATIONS),
         ("deployment", _DEPLOYMENTS),

@@ -285,12 +285,12 @@ class LocalSandbox:
 def _require_way_out_of_root() -> None:
     """Refuse if root cannot become another user: programs are never run as root, not even that of a container."""
     if shutil.which("setpriv") is None:
-        raise SetupError("running as root needs setpriv (package util-linux), to leave root before a program starts")
+        raise SetupError("as root this needs setpriv (package util-linux), to change the user before a program starts")
     probe = _try((*as_user(_box_uid(0)), "true"))
     if probe.returncode != 0:
         raise SetupError(
             f"root cannot become another user here ({probe.stderr.strip()}), and programs are never run as root: start "
-            "it as an ordinary user, or give this container CAP_SETUID, CAP_SETGID and user ids beyond 0"
+            "it as an ordinary user, or give this container CAP_SETUID, CAP_SETGID and more user ids than 0"
         )
 
 

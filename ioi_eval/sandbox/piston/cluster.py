@@ -253,7 +253,7 @@ class PistonCluster:
         if asyncio.get_running_loop() is not self._loop:
             raise SetupError(
                 "this PistonCluster was entered in another event loop (of another thread, or before a fork): enter "
-                "one in each, or hand what is to be scored to its loop with asyncio.run_coroutine_threadsafe"
+                "one in each, or score in the loop of this one with asyncio.run_coroutine_threadsafe"
             )
 
     # ------------------------------------------------------------------ one job

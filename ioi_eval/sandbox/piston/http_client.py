@@ -301,7 +301,7 @@ class HttpClient:
                 return Reply(status=response.status, body=body, is_cut=is_cut)
         except (aiohttp.ClientConnectorError, aiohttp.InvalidURL) as error:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
-                raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
+                raise SetupError(f"no file descriptor is left for a connection to {url}: raise `ulimit -n`") from error
             message = str(error).replace(" ssl:default", "")  # which is in the message for plain http too
             if isinstance(error, aiohttp.ClientConnectorCertificateError):
                 message += f"; {answer.UNKNOWN_ISSUER}"

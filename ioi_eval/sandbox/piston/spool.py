@@ -56,7 +56,7 @@ class _StoredBytes:
             want = min(_PIECE, self.size - start)
             piece = os.pread(self.file.fileno(), want, self.offset + start)
             if len(piece) != want:
-                raise SetupError("the spool file of serialised test data was cut: is its disk full?")
+                raise SetupError("a temporary file of test data was truncated: is its disk full?")
             yield piece
 
 
