@@ -130,14 +130,13 @@ def install(
     """Install a package on every worker.
 
     It comes from the repository that the worker was started with (PISTON_REPO_URL). By default it is ioi_eval, and then
-    ioi_eval_run, without which a worker takes more CPU time for the same results. With --problems: each problem's test
-    data, checker and manager, as one package per problem, so that jobs need not carry them. They are written to
-    --repository first.
+    ioi_eval_run, which only saves CPU time. With --problems: each problem's test data, checker and manager, as one
+    package per problem, so that they are not sent with each job. These packages are written to --repository first.
 
     A worker that cannot reach its repository crashes when it is asked for packages. So one worker is asked first, and
-    if it crashes the others are not asked. Afterwards each worker is probed, if the package is one that judges: a
-    worker may have the package and still not be usable. Exit code 1 if some workers lack the package or cannot be used,
-    2 if all do.
+    if it crashes the others are not asked. If the package is one that judges, each worker is probed afterwards, because
+    a worker may have the package and still be unusable. Exit code 1 if some workers lack the package or cannot be used,
+    2 if this is so for all.
     """
     own = {"--repository": repository, "--url": url, "--max-gb": max_gb, "--prune": prune or None}
     _check_options(chosen, {**chosen.about_problems, **own})

@@ -68,8 +68,8 @@ NearLimitRepeats = Annotated[
         metavar="N",
         min=1,
         max=100,
-        help="Run a test again that is a little over its time limit, with no other job of ours beside it: up to N "
-        "times while it stays near the limit (near_limit). The fastest run counts.",
+        help="A test that is a little over its time limit is run again, with no other job of ours on the machine: up "
+        "to N times, while it stays near the limit (near_limit). The fastest run counts.",
     ),
 ]
 RetryFailed = Annotated[
@@ -93,7 +93,7 @@ KeepTexts = Annotated[
     Keep,
     typer.Option(
         "--keep",
-        help="Which inputs and outputs to store; of each its beginning. none: nothing. inputs: of each program, the "
+        help="Which inputs and outputs to store (the beginning of each). none: nothing. inputs: of each program, the "
         "input of the first test that it failed. failing: also the outputs of its failed tests. all: also its other "
         "outputs.",
     ),
