@@ -234,7 +234,7 @@ def _with_tests(draft: Problem, data: TestData) -> Problem:
 
 def _placed(key: ProblemKey, error: InputError, rows: _ProblemRows | None = None) -> InputError:
     """The error with the problem's key and rows added; a row's error already names the place."""
-    if isinstance(error, RowError) or str(error).startswith("problem "):
+    if isinstance(error, RowError):
         return error
     if rows is None:
         return type(error)(f"problem {key}: {error}")

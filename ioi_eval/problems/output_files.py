@@ -110,8 +110,8 @@ def with_kind_argument(problem: Problem, tests: Mapping[str, TestCase]) -> Mappi
     has_cms_checker = checker is not None and checker.protocol is CheckerProtocol.CMS
     if not isinstance(method, BatchAndOutput) or not has_cms_checker:
         return tests
+    only = method.output_only_tests
     return {
-        name: replace(case, checker_args=(*case.checker_args, "outputonly" if only else "batch"))
+        name: replace(case, checker_args=(*case.checker_args, "outputonly" if name in only else "batch"))
         for name, case in tests.items()
-        for only in [name in method.output_only_tests]
     }

@@ -76,7 +76,7 @@ def collect_tests(
         if is_new and data.error is None and len(data.cases) == len(names[key]):
             when_complete(key, data)
     for key, data in left.items():
-        data.error = data.error or _missing(key, wanted[key], data.cases, source)
+        data.error = data.error or _missing(wanted[key], data.cases, source)
         known.note(key, names[key], data)
     return collected
 
@@ -96,17 +96,17 @@ def _add(data: TestData, name: str, row: Row, contents: Contents) -> None:
         input=contents.put(given),
         answer=None if answer is None else contents.put(answer),
         checker_args=row.arguments("checker_args") or (),
-        full_score=_whole(row, "full_score", 1, least=0),
-        score_steps=_whole(row, "score_steps", 0, least=0),
+        full_score=_whole(row, "full_score", 1),
+        score_steps=_whole(row, "score_steps", 0),
     )
     if data.cases.setdefault(name, case) != case:
         raise row.error(f"test {name} occurs twice, with different contents")
 
 
-def _whole(row: Row, column: str, default: int, *, least: int) -> int:
+def _whole(row: Row, column: str, default: int) -> int:
     value = row.integer(column, default)
-    if not least <= value <= 10**9:
-        raise row.error(f"{column} is {value}; it must be a whole number from {least} to 10^9")
+    if not 0 <= value <= 10**9:
+        raise row.error(f"{column} is {value}; it must be a whole number from 0 to 10^9")
     return value
 
 
@@ -125,9 +125,7 @@ def _mended(content: bytes, what: str, data: TestData) -> bytes:
     return content + b"\n"
 
 
-def _missing(
-    key: ProblemKey, subtasks: tuple[Subtask, ...], cases: Mapping[str, TestCase], source: Source
-) -> InputError | None:
+def _missing(subtasks: tuple[Subtask, ...], cases: Mapping[str, TestCase], source: Source) -> InputError | None:
     absent = [(subtask.name, name) for subtask in subtasks for name in subtask.tests if name not in cases]
     if not absent:
         return None
@@ -135,6 +133,6 @@ def _missing(
     others = len({name for _, name in absent}) - 1
     more = f" (nor {others} more test{'' if others == 1 else 's'})" if others else ""
     return InputError(
-        f"problem {key}: subtask {subtask} names the test {name}, which is not in {source.describe()}{more};"
+        f"subtask {subtask} names the test {name}, which is not in {source.describe()}{more};"
         " give the tests that belong to this version of the problems"
     )
