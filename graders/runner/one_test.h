@@ -55,7 +55,7 @@ class TestRun : RunningTest {
       int64_t peak = std::max(c.peak_bytes, c.started ? c.process.peak_bytes() : 0);
       outcome_.memory_bytes = std::max(outcome_.memory_bytes, peak);
       if (c.started) outcome_.wall_us = std::max(outcome_.wall_us, c.ended_us - c.started_us);
-      for (const auto& entry : c.attempted) add_attempt(entry);
+      for (const auto& entry : c.attempted) outcome_.add_attempt(entry);
       bool failed = failed_hard(c) || failed_softly(c);
       bool better = first == nullptr || (is_decisive(c) && !is_decisive(*first)) ||
                     (is_decisive(c) == is_decisive(*first) && c.ended_us < first->ended_us);
@@ -76,16 +76,6 @@ class TestRun : RunningTest {
       outcome_.judge_cpu_us += manager_.process.cpu_us() + kill_leftovers({warm_.pid()});
       outcome_.judge_wall_us += manager_.ended_us > 0 ? manager_.ended_us - manager_.started_us : 0;
     }
-  }
-
-  void add_attempt(const std::pair<std::string, int>& entry) {
-    for (auto& known : outcome_.attempted) {
-      if (known.first == entry.first) {
-        known.second += entry.second;
-        return;
-      }
-    }
-    outcome_.attempted.push_back(entry);
   }
 
   // A SIGKILL that the runner did not send comes from the machine, which most likely has no memory left. With a listener, a

@@ -25,6 +25,16 @@ struct Outcome {
   TrustedProgram program = TrustedProgram::Runner;
   std::string explanation;
 
+  void add_attempt(const std::pair<std::string, int>& entry) {
+    for (auto& known : attempted) {
+      if (known.first == entry.first) {
+        known.second += entry.second;
+        return;
+      }
+    }
+    attempted.push_back(entry);
+  }
+
   bool is_zero() const { return !score.empty() && strtod(score.c_str(), nullptr) == 0.0; }
 };
 

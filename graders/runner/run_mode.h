@@ -101,7 +101,7 @@ inline bool goes_on(const Outcome& outcome, const Passes& passes) {
   return passes.wants_another() && (by_judge || !outcome.in_time.empty());
 }
 
-// The outcome of a test after another pass: the last pass decides, and a pass that was late. Each pass has the whole limits.
+// The outcome of a test after another pass: the last pass decides, unless an earlier one was late. Each has the whole limits.
 inline Outcome merged(const Outcome& earlier, Outcome outcome) {
   if (earlier.verdict == Verdict::TLE && outcome.verdict != Verdict::TLE) make_late(outcome, true, Limit::Cpu);
   outcome.cpu_us = std::max(outcome.cpu_us, earlier.cpu_us);
@@ -110,6 +110,7 @@ inline Outcome merged(const Outcome& earlier, Outcome outcome) {
   outcome.idle_us += earlier.idle_us;
   outcome.judge_cpu_us += earlier.judge_cpu_us;
   outcome.judge_wall_us += earlier.judge_wall_us;
+  for (const auto& entry : earlier.attempted) outcome.add_attempt(entry);
   return outcome;
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import Box, run_batch
+from tests.graders.runner_box import JUDGE, Box, line, run_batch
 
 ATTACKS = [
     "forks", "daemon", "signals", "others", "paths", "descriptors", "attributes", "ipc", "sockets", "types", "execute",
@@ -48,6 +48,25 @@ def test_refusals_are_named(plain_box: Box, program: Callable[..., Path], hidden
     unknown, flood = run_batch(plain_box, program("attacker"), "unknown", "flood", answer=b"held\n", cpu_ms=5000).lines
     assert unknown["attempted"] == {"syscall_999": 1} or (hidden and unknown["attempted"] == {})
     assert flood["attempted"] == {"socket": 1000}
+
+
+def test_refusals_of_all_passes_are_counted(
+    plain_box: Box, program: Callable[..., Path], hidden: frozenset[str]
+) -> None:
+    """The calls that a program tried in an earlier pass are reported with those of the last one."""
+    validator = b'#!/bin/sh\n[ "$(cat input.txt)" != flood ] || echo unknown > feedback/nextpass.in\nexit 42\n'
+    answer = run_batch(
+        plain_box,
+        program("attacker"),
+        "flood",
+        cpu_ms=5000,
+        checker=line("checker", protocol="kattis", file="checker", passes=2, **JUDGE),
+        files={"checker": validator},
+    )
+    (entry,) = answer.lines
+    assert entry["verdict"] == "AC", entry
+    assert entry["attempted"].pop("syscall_999", 1 if hidden else 0) == 1
+    assert entry["attempted"] == {"socket": 1000}
 
 
 @pytest.mark.parametrize("text", ['{"end":true}', '{"test":0,"verdict":"AC","score":"1"}'])
