@@ -239,7 +239,8 @@ class Builder:
         """
         may_be_machine = crashed or compiling.is_machine_failure(message)
         is_in_doubt = may_be_machine or compiling.may_lack_a_part(message)
-        if is_in_doubt and self._checks.known.get((target.name, language, std), "") is None:
+        has_worked = self._checks.known.get((target.name, language, std), "unknown") is None
+        if is_in_doubt and has_worked:
             error = await self._compile_known_good(std, target, language, was_compiled=not may_be_machine)
             if error is not None:
                 raise TransientError(f"the compiler on {target.name} does not work any more: {error}")

@@ -217,15 +217,15 @@ def result_of(problem: AppsProblem, outcomes: Mapping[str, TestOutcome], setting
         has_failed = settings.fail_fast and tests[-1].passed is False
     if load_error:
         tests = [test if test.passed is None else _not_compiled(test, load_error) for test in tests]
-    unjudged = next((test for test in tests if test.passed is None), None)
+    failure = next((test for test in tests if test.passed is None), None)
     wrong = next((test for test in tests if not test.passed), None)
     return AppsResult(
-        verdict=Verdict.JE if unjudged else wrong.verdict if wrong else Verdict.AC,
+        verdict=Verdict.JE if failure else wrong.verdict if wrong else Verdict.AC,
         passed=sum(test.passed is True for test in tests),
         total=len(problem.tests),
         tests=tuple(tests),
         judged_by=settings.judged_by,
-        message=load_error or (unjudged.message if unjudged else ""),
+        message=load_error or (failure.message if failure else ""),
         errors=_errors(tests),
     )
 

@@ -124,7 +124,7 @@ def score_all(
         codes = []
         async with _opened(common, events) as (sandbox, scorer):
             await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.drafts.problems.values()))
-            reading = asyncio.create_task(_take_the_place_of_a_job(sandbox, problems))
+            reading = asyncio.create_task(_leave_room_for_reading(sandbox, problems))
             for number, to_score in enumerate(dumps, 1):
                 if len(dumps) > 1:
                     tell(f"data set {number} of {len(dumps)}: {to_score.call.dump}")
@@ -272,8 +272,8 @@ def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncConte
     )
 
 
-async def _take_the_place_of_a_job(entered: OpenSandbox, problems: LoadingProblems) -> None:
-    """If this machine judges, run one job less here, and no program alone, until all tests have been read."""
+async def _leave_room_for_reading(entered: OpenSandbox, problems: LoadingProblems) -> None:
+    """If this machine judges, run one job less here, and none alone, until all tests have been read."""
     from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
     if isinstance(entered.sandbox, LocalSandbox) and problems.is_loading:

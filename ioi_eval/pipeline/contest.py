@@ -325,7 +325,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         cases = judged.problem.tests
         tests_id = tests.write(line, str(judged.problem.key), lambda test: beginning(cases[test].input))
         encoded = to_json(subtasks).removesuffix(b"\n")
-        columns = whole.sharing(orjson.Fragment(encoded), tests_id)
+        columns = whole.with_tests_id(orjson.Fragment(encoded), tests_id)
         if offset is not None:
             self._known[offset] = columns
             if len(self._known) > _KNOWN:

@@ -137,8 +137,9 @@ def check_fits(submission: Submission, problem: Problem) -> None:
     if submission.problem != problem.key:
         raise InputError(f"submission {submission.id!r} is to {submission.problem}, not to {problem.key}")
     method = problem.method
-    if astray := next((output.test for output in submission.outputs if output.test not in method.output_tests), None):
-        raise InputError(f"{problem.key} takes no submitted output for test {astray}")
+    for output in submission.outputs:
+        if output.test not in method.output_tests:
+            raise InputError(f"{problem.key} takes no submitted output for test {output.test}")
     if isinstance(method, OutputOnly) and (submission.sources or submission.code is not None):
         raise InputError(f"{problem.key} takes outputs only, and no program")
     language = submission.language

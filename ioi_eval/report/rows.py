@@ -79,7 +79,7 @@ class ResultColumns:
     """The part of a row that is the same for all copies of a program.
 
     Args:
-        reference, ours: columns of the reference, and of ours.
+        reference, ours: the reference's columns, and our own.
         targets: score and status of each subtask, for `target_subtask_score` and `target_subtask_status`.
         cpu: the CPU time of judging, of which the row has only a part.
     """
@@ -120,8 +120,8 @@ class ResultColumns:
             cpu=cpu,
         )
 
-    def sharing(self, subtasks: orjson.Fragment, tests_id: str | None) -> Self:
-        """The columns without tests, which are in a separate line. `subtasks` is JSON already, because it is large."""
+    def with_tests_id(self, subtasks: orjson.Fragment, tests_id: str | None) -> Self:
+        """The columns with the id of the line that has the tests. `subtasks`, without tests, is JSON: it is large."""
         return replace(self, reference={**self.reference, "all_subtasks_results": subtasks, "tests_id": tests_id})
 
     def row(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.sandboxes import OpenSandbox
-from ioi_eval.cli.scoring import _take_the_place_of_a_job
+from ioi_eval.cli.scoring import _leave_room_for_reading
 from ioi_eval.model import Isolation
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.loading import LoadingProblems
@@ -31,7 +31,7 @@ def test_no_job_runs_alone_while_tests_are_read(cache: Path, tmp_path: Path) -> 
             drafts = ProblemSet(problems={NILE.key: replace(NILE, tests={})}, unusable={})
             problems = LoadingProblems.begin(drafts, tests, BlobStore(tmp_path / "cache"))
             opened = OpenSandbox(sandbox=sandbox, jobs_at_once=2, least_isolation=Isolation.FULL)
-            reading = asyncio.create_task(_take_the_place_of_a_job(opened, problems))
+            reading = asyncio.create_task(_leave_room_for_reading(opened, problems))
             alone = asyncio.create_task(sandbox.execute(job(runner, "true", alone=True), target))
             await asyncio.gather(*(sandbox.execute(job(runner, "true"), target) for _ in range(3)))
             assert sandbox.busy() == (1, 2)

@@ -50,7 +50,7 @@ async def run_process(
     wall_ms: int,
     output_bytes: int,
     turn: AbstractAsyncContextManager[object] | None = None,
-    is_all: Callable[[bytearray], bool] | None = None,
+    is_complete: Callable[[bytearray], bool] | None = None,
 ) -> ProcessEnd:
     """Start a program, wait for it, and kill its process group at the deadline, too much output, or cancellation.
 
@@ -62,9 +62,9 @@ async def run_process(
         stdin: its standard input.
         wall_ms: deadline.
         output_bytes: most stdout.
-        turn: entered after the program has been started, and left when it has ended or `is_all` holds. Its input and
+        turn: entered after the program has been started, left when it has ended or `is_complete` holds. Its input and
             its deadline begin when `turn` is entered.
-        is_all: whether this stdout is complete: then `turn` is left, and the program is still waited for.
+        is_complete: whether this stdout is complete: then `turn` is left, and the program is still waited for.
 
     Raises:
         TransientError: the program cannot be started.
@@ -77,7 +77,7 @@ async def run_process(
             await held.enter_async_context(turn or contextlib.nullcontext())
             started = time.monotonic()
             async with asyncio.timeout(wall_ms / 1000), asyncio.TaskGroup() as group:
-                group.create_task(_listen(process.stdout, stdout, output_bytes, is_all, held))
+                group.create_task(_listen(process.stdout, stdout, output_bytes, is_complete, held))
                 group.create_task(_read(process.stderr, stderr))
                 group.create_task(_feed(process.stdin, stdin))
                 group.create_task(process.wait())
@@ -120,7 +120,7 @@ async def _listen(
     stream: asyncio.StreamReader | None,
     output: bytearray,
     bound: int,
-    is_all: Callable[[bytearray], bool] | None,
+    is_complete: Callable[[bytearray], bool] | None,
     turn: contextlib.AsyncExitStack,
 ) -> None:
     """Read a stream to its end. Raise if it is too long; leave `turn` when it is complete."""
@@ -129,7 +129,7 @@ async def _listen(
         if len(output) + len(chunk) > bound:
             raise _Overflow
         output += chunk
-        if is_all is not None and is_all(output):
+        if is_complete is not None and is_complete(output):
             await turn.aclose()
 
 

@@ -230,7 +230,7 @@ class LocalSandbox:
                 wall_ms=job.run_limits.wall_ms,
                 output_bytes=job.run_limits.output_bytes,
                 turn=self._slots.take(),
-                is_all=has_ended,
+                is_complete=has_ended,
             )
         if isolation is Isolation.FULL and job.sees and end.returncode == 1 and not end.stdout:
             _require_shown(end.stderr.decode("utf-8", "replace"))

@@ -179,10 +179,10 @@ async def _generation(client: httpx.AsyncClient, url: str, runtime: Runtime) -> 
 
 def _greeting(reply: httpx.Response) -> str:
     try:
-        answer = reply.json()
+        greeting = reply.json()
     except ValueError:
         return ""
-    message = answer.get("message") if isinstance(answer, dict) and reply.status_code == 200 else None
+    message = greeting.get("message") if isinstance(greeting, dict) and reply.status_code == 200 else None
     return message if isinstance(message, str) else ""
 
 

@@ -171,9 +171,8 @@ class Prober:
             except (SetupError, RejectedError) as error:
                 errors.append(error)
                 reasons.append(f"{installed.starter.value}: {error}")
-        if errors and isinstance(
-            errors[0], UnsuitableWorkerError
-        ):  # of the best package: the faults of the others need not be fixed
+        # if the best package is unsuitable, the faults of the others need not be fixed
+        if errors and isinstance(errors[0], UnsuitableWorkerError):
             raise UnsuitableWorkerError(f"{url}: {reasons[0]}", errors[0].conditions, errors[0].worker)
         wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
         raise SetupError(

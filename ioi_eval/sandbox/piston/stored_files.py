@@ -116,9 +116,8 @@ class Variant:
         known = {ALL, *self.named}
         reasons = {file_hash: why for file_hash, why in missing_files(result).items() if file_hash in known}
         run = result.run
-        if (
-            not reasons and run.code not in (0, None) and not run.stdout.startswith("{")
-        ):  # the runner prints JSON objects
+        has_runners_output = run.stdout.startswith("{")
+        if not reasons and run.code not in (0, None) and not has_runners_output:
             reasons = {ALL: f"starts no runner: exit code {run.code}, {(run.stderr or run.stdout).strip()[-200:]!r}"}
         return reasons
 

@@ -69,10 +69,8 @@ Source: Piston since isolate passes a thousandth of it as `--cg-mem` (`api/src/j
 LEAST_MEMORY_BYTES = 1 << 20
 """The smallest. Source: from less than 1,000 bytes Piston makes `--cg-mem=0`, which means no limit in isolate."""
 
-_TIME, _MEMORY = (
-    (1, LONGEST_ON_SERVER_MS),
-    (LEAST_MEMORY_BYTES, MAX_MEMORY_BYTES),
-)  # a time of 0 means no limit in isolate
+_TIME = (1, LONGEST_ON_SERVER_MS)  # 0 means no limit in isolate
+_MEMORY = (LEAST_MEMORY_BYTES, MAX_MEMORY_BYTES)
 _BOUNDS = {
     f"{stage}_{limit}": bounds
     for stage in ("run", "compile")
@@ -267,8 +265,8 @@ def _for_package_with_own_pair(job: Job) -> tuple[JobFile, ...]:
 
 def _modes(job: Job) -> str:
     """The command that makes files executable; of the runner's files, only the runner needs it."""
-    only = ("runner",) if job.kind is JobKind.RUNNER else ()
-    names = [f"./{file.name}" for file in job.files if file.executable and file.name in (only or (file.name,))]
+    executable = [file.name for file in job.files if file.executable]
+    names = [f"./{name}" for name in executable if job.kind is not JobKind.RUNNER or name == "runner"]
     return f"chmod +x {shlex.join(names)}; " if names else ""
 
 

@@ -161,7 +161,7 @@ def test_the_slot_is_free_after_the_last_line() -> None:
     end = run(
         "printf half; sleep 0.3; echo ' and all'; sleep 0.6; exit 3",
         turn=turn(),
-        is_all=lambda output: output.endswith(b"all\n"),
+        is_complete=lambda output: output.endswith(b"all\n"),
     )
     ended = time.monotonic()
     assert (end.stdout, end.returncode) == (b"half and all\n", 3)
