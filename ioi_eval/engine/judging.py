@@ -36,11 +36,11 @@ own the test may run alone once more. The score of a repetition is at most that 
 been in time (`_at_most`).
 
 **Why the result is that of exhaustive judging.** A test's outcome is *settled* when no repetition is left; it does not
-depend on when the test ran. When it `is_done`, take a subtask, and let z be the first position with a known zero. No
-zero is known before z, so all of 1…z are needed; since it `is_done`, they have outcomes, and these are settled. So z is
-the first zero of the settled outcomes too, and the subtask's result, which depends on positions 1…z only, is the same.
-If no zero is known, this holds for all positions. `tests/engine/test_judging_schedules.py` checks it with bundle sizes
-and interleavings that hypothesis generates.
+depend on when the test ran. When a judging `is_done`, let z be the first position of a subtask with a known zero. No
+zero is known before z, so all of 1…z are needed; as the judging `is_done`, they have outcomes, and these are settled.
+So z is the first zero of the settled outcomes too, and the subtask's result, which depends on positions 1…z only, is
+the same. If no zero is known, this holds for all positions. `tests/engine/test_judging_schedules.py` checks it with
+bundle sizes and interleavings that hypothesis generates.
 
 This holds for the minimum, the product and the threshold: one zero makes each of them 0. For a sum every test is
 needed, whatever the others score. Which of them are repeated depends on the outcomes of all usual runs, not on the

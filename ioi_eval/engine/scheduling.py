@@ -1,8 +1,8 @@
 """Runs a program on its tests until no test that is left can change the result. `judging.py` says what is run next.
 
 What runs once more, and why (the first two are repetitions, the others retries):
-- a TLE of a program that ended by itself: alone on the machine, and the new time counts. If several matter, they share
-  a job.
+- a TLE that may be in time (`TestOutcome.may_be_in_time`): alone on the machine, and the new time counts. If several
+  matter, they share a job.
 - a checker or manager that failed: once, in a job of its own. If the same one fails again, the JE is final.
 - a job whose answer was lost, or changed on the way: it has up to `MAX_ATTEMPTS` attempts, because its worker may have
   been lost. A cluster sends lost ones again itself; all jobs for the same tests, and for halves of them, share one
@@ -118,9 +118,9 @@ class ProgramRun:
         self._scheduler, self._program, self._judging = scheduler, program, judging
         self._target, self._record, self._wanted = target, record, wanted
         self._grows = program.setup.needed_only and program.setup.judged_by_client
-        self._next = 1 if self._grows else scheduler.max_tests
+        self._next_tests = 1 if self._grows else scheduler.max_tests
         # fewer once an answer was cut off: `answer_sizes` learns of whole answers only
-        self._most = scheduler.max_tests
+        self._max_tests = scheduler.max_tests
         self._bounds = bounds_of(target, program.setup, compiles=isinstance(program.content, Uncompiled))
         self._weakest: Isolation | None = None
 
@@ -141,7 +141,7 @@ class ProgramRun:
             elif again := judging.judge_fault_reruns():
                 await self._run_job(again[:1], own_job=True)
             elif late := judging.plan_late_reruns():
-                await self._run_job(self._fitting(late, self._most), alone=True)
+                await self._run_job(self._fitting(late, self._max_tests), alone=True)
             else:
                 return self._weakest
 
@@ -158,7 +158,7 @@ class ProgramRun:
         # As many tests as the job may have: if they take long, it stops after a while (`order enough_ms`), and returns
         # the program, so that idle slots can run the others.
         pending = self._judging.pending()
-        tests = self._fitting(pending, min(self._most, self._scheduler.answer_sizes.max_tests(self._target.name)))
+        tests = self._fitting(pending, min(self._max_tests, self._scheduler.answer_sizes.max_tests(self._target.name)))
         request = self._request(tests, Retries(), alone=False, rest=pending[len(tests) :])
         answer = await self._scheduler.shared_jobs.run(request, own_job=True)
         if isinstance(answer, SandboxError):  # the compiler may be the cause, so this says nothing about sizes
@@ -180,8 +180,8 @@ class ProgramRun:
         scheduler = self._scheduler
         by_time = scheduler.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
         by_answer = scheduler.answer_sizes.max_tests(self._target.name)
-        bundle = self._fitting(pending, min(self._next, self._most, by_time, by_answer))
-        self._next = min(self._next * _GROWTH, scheduler.max_tests)
+        bundle = self._fitting(pending, min(self._next_tests, self._max_tests, by_time, by_answer))
+        self._next_tests = min(self._next_tests * _GROWTH, scheduler.max_tests)
         return bundle
 
     def _fitting(self, pending: PlannedTests, max_tests: int) -> PlannedTests:
@@ -242,7 +242,7 @@ class ProgramRun:
                     self._record(outcome_of_failure(planned.test, answer))
                 break
         if len(tests) < asked:
-            self._most = min(self._most, len(tests))
+            self._max_tests = min(self._max_tests, len(tests))
 
     def _record_answer(self, tests: PlannedTests, answer: RunAnswer) -> None:
         self._weakest = answer.isolation.weaker(self._weakest)

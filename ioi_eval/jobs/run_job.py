@@ -218,7 +218,7 @@ def _program_files(
 
 
 def _first_positions(rest: Sequence[Positions]) -> str:
-    """For each group of these tests, its first position: a group needs one of them if it needs the one there."""
+    """The first position in each group of these tests: if a group needs any of them, it needs the one there."""
     first: dict[int, int] = {}
     for group, position in (pair for at in rest for pair in at):
         first[group] = min(position, first.get(group, position))

@@ -1,4 +1,4 @@
-"""Conducts a run, from a dump to its results, for every family of problems.
+"""A run, from a dump to its results, for every family of problems.
 
 Results are in the journal before the result files are made from it, in the dump's order.
 """

@@ -367,9 +367,9 @@ class RunnerJudge:
 
 
 def _program_file(run: SubmissionRun) -> bytes:
-    """A Python submission in the harness's format: its only file, or the grader or first file that imports the rest.
+    """A Python submission in the harness's format: the grader, or else the first file, with the files that it imports.
 
-    Without a grader, modules can also import the file that is started, as on Kattis, where it lies beside them.
+    Without a grader, these can also import the file that is started, as on Kattis, where it lies beside them.
     """
     graders = run.problem.linked_with(Language.PYTHON)
     main = (*graders, *run.sources)[0]
