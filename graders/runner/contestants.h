@@ -3,6 +3,7 @@
 
 #include "descriptors.h"
 #include "lines.h"
+#include "numbers.h"
 #include "pid_namespaces.h"
 #include "plan.h"
 #include "proc_files.h"
@@ -12,6 +13,19 @@
 #include "verdicts.h"
 
 namespace runner {
+
+// Refused calls by name, with their counts.
+using Attempts = std::vector<std::pair<std::string, int>>;
+
+// Counts refused calls under their name. (A line has a bounded length, so further names are left out.)
+inline void add_attempts(Attempts& attempted, const std::string& name, int count) {
+  auto known = std::find_if(attempted.begin(), attempted.end(), [&](const auto& entry) { return entry.first == name; });
+  if (known != attempted.end()) {
+    known->second += count;
+  } else if (attempted.size() < kMaxNames) {
+    attempted.emplace_back(name, count);
+  }
+}
 
 struct Contestant {
   long index = 0;
@@ -37,7 +51,7 @@ struct Contestant {
   bool stopped = false;           // by us, because of another process
   int refusals = 0;
   int looks = 0;
-  std::vector<std::pair<std::string, int>> attempted;
+  Attempts attempted;
 
   std::string how() const {
     return process.signal() != 0 ? format("signal %d", process.signal()) : format("exit code %d", process.code());

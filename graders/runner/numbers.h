@@ -31,7 +31,7 @@ constexpr int64_t kTablesBytes = 32 << 20;
 constexpr size_t kMessageBytes = 4000;
 constexpr size_t kStderrBytes = 2000;
 constexpr size_t kReportBytes = 16384;  // an interpreter's report
-constexpr size_t kMaxNames = 32;       // a line names at most this many refused calls of a process
+constexpr size_t kMaxNames = 32;       // a line names at most this many refused calls
 constexpr size_t kScoreBytes = 4096;    // a longer line or file is not a score
 
 // How often the runner looks, and how long it waits.

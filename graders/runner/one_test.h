@@ -55,7 +55,7 @@ class TestRun : RunningTest {
       int64_t peak = std::max(c.peak_bytes, c.started ? c.process.peak_bytes() : 0);
       outcome_.memory_bytes = std::max(outcome_.memory_bytes, peak);
       if (c.started) outcome_.wall_us = std::max(outcome_.wall_us, c.ended_us - c.started_us);
-      for (const auto& entry : c.attempted) outcome_.add_attempt(entry);
+      for (const auto& [name, count] : c.attempted) add_attempts(outcome_.attempted, name, count);
       bool failed = failed_hard(c) || failed_softly(c);
       bool better = first == nullptr || (is_decisive(c) && !is_decisive(*first)) ||
                     (is_decisive(c) == is_decisive(*first) && c.ended_us < first->ended_us);

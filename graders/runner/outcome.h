@@ -1,6 +1,7 @@
 // The outcome of a test, and its line.
 #pragma once
 
+#include "contestants.h"
 #include "descriptors.h"
 #include "json.h"
 #include "lines.h"
@@ -18,22 +19,12 @@ struct Outcome {
   Limit limit = Limit::None;
   int code = 0, signal = 0;
   int64_t cpu_us = 0, wall_us = 0, idle_us = 0, memory_bytes = 0, judge_cpu_us = 0, judge_wall_us = 0;
-  std::vector<std::pair<std::string, int>> attempted;
+  Attempts attempted;
   std::string errors, report;
   Fd output;                          // its first bytes are returned
   JudgeFault fault = JudgeFault::None;  // of a JE, with the program at fault and an explanation
   TrustedProgram program = TrustedProgram::Runner;
   std::string explanation;
-
-  void add_attempt(const std::pair<std::string, int>& entry) {
-    for (auto& known : attempted) {
-      if (known.first == entry.first) {
-        known.second += entry.second;
-        return;
-      }
-    }
-    attempted.push_back(entry);
-  }
 
   bool is_zero() const { return !score.empty() && strtod(score.c_str(), nullptr) == 0.0; }
 };

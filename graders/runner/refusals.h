@@ -21,17 +21,6 @@ inline bool makes_timer(const Plan& plan, const seccomp_data& call) {
          clock >= -8 /* its own */;
 }
 
-// Counts an attempted call under its name.
-inline void record_attempt(Contestant& contestant, const std::string& name) {
-  auto known = std::find_if(contestant.attempted.begin(), contestant.attempted.end(),
-                            [&](const auto& entry) { return entry.first == name; });
-  if (known != contestant.attempted.end()) {
-    known->second++;
-  } else if (contestant.attempted.size() < kMaxNames) {
-    contestant.attempted.emplace_back(name, 1);
-  }
-}
-
 // Answers one call that the kernel reports.
 inline void answer_refusal(const Plan& plan, Contestant& contestant) {
   Padded<seccomp_notif> request;
@@ -43,7 +32,7 @@ inline void answer_refusal(const Plan& plan, Contestant& contestant) {
     if (answer_call(contestant.listener, request, 0, go_on) || errno == ENOENT) return count_answer(contestant);
   }
   Refusal refusal = refusal_of(call);
-  record_attempt(contestant, refusal.name);
+  add_attempts(contestant.attempted, refusal.name, 1);
   if (refusal.deadly || refusal.killed_itself) {
     contestant.made_deadly_call |= refusal.deadly;
     contestant.killed_itself |= refusal.killed_itself;

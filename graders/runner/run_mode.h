@@ -2,6 +2,7 @@
 #pragma once
 
 #include "capabilities.h"
+#include "contestants.h"
 #include "decisions.h"
 #include "descriptors.h"
 #include "job.h"
@@ -110,7 +111,7 @@ inline Outcome merged(const Outcome& earlier, Outcome outcome) {
   outcome.idle_us += earlier.idle_us;
   outcome.judge_cpu_us += earlier.judge_cpu_us;
   outcome.judge_wall_us += earlier.judge_wall_us;
-  for (const auto& entry : earlier.attempted) outcome.add_attempt(entry);
+  for (const auto& [name, count] : earlier.attempted) add_attempts(outcome.attempted, name, count);
   return outcome;
 }
 

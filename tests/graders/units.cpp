@@ -22,8 +22,10 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "../../graders/runner/contestants.h"
 #include "../../graders/runner/decisions.h"
 #include "../../graders/runner/descriptors.h"
 #include "../../graders/runner/hang_ups.h"
@@ -285,6 +287,15 @@ void test_descendants() {
   CHECK(descendants(getpid()).empty());
 }
 
+// The names of a line are bounded, however many processes and passes a test has.
+void test_attempts() {
+  Attempts attempted;
+  for (size_t i = 0; i < 2 * kMaxNames; i++) add_attempts(attempted, format("syscall_%zu", i), 2);
+  add_attempts(attempted, "syscall_0", 3);
+  CHECK(attempted.size() == kMaxNames);
+  CHECK(attempted.front() == std::make_pair(std::string("syscall_0"), 5));
+}
+
 }  // namespace
 
 int main() {
@@ -298,5 +309,6 @@ int main() {
   test_hang_ups();
   test_messages();
   test_descendants();
+  test_attempts();
   return failed;
 }
