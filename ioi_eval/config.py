@@ -74,14 +74,14 @@ class RunPolicy:
         least_isolation: the weakest that is accepted.
         python: the interpreter of programs in Python: its command on the target.
         judge: limits of checkers and managers.
-        output_bytes: the most output of a program; more is OLE. Chosen: 64 MB.
+        output_bytes: the most output of a program; more is OLE. Our choice: 64 MiB.
         stderr_bytes: how much of a program's stderr is kept until its test ends; a result has the first 2,000 bytes.
             Source: PROTOCOL.md, `stderr` of a test's line.
         threads: most threads of a program at once. Each needs memory, and the kernel's table of processes is shared.
         near_limit_repeats: how often a late test may be run again alone on the machine; the best run counts.
 
     Raises:
-        InputError: a number makes no sense.
+        InputError: a number is out of range.
     """
 
     least_isolation: Isolation = Isolation.REDUCED
@@ -133,7 +133,7 @@ class Environment:
         cache: where blobs and artifacts are stored (`IOI_EVAL_CACHE`, else `$XDG_CACHE_HOME/ioi-eval`, else
             `~/.cache/ioi-eval`).
         compiler: the C++ compiler's command (`CXX`, else `g++`).
-        piston_endpoints: `PISTON_ENDPOINTS` as it stands; empty if unset.
+        piston_endpoints: the text of `PISTON_ENDPOINTS`; empty if unset.
         piston_slots: `PISTON_MAX_REQUESTS_PER_ENDPOINT`, 1 if unset (the reference's default).
         set_by: what sets each variable that is set: `environment`, or a file.
     """
@@ -149,8 +149,8 @@ class Environment:
         """Read the environment; for what it does not set, `.env` in the working directory, then `ioi-eval.toml`.
 
         Raises:
-            InputError: a value that must be a number is not one, or a line of a file cannot be understood; or nothing
-                says where the cache is, as this user has no home directory.
+            InputError: a value that must be a number is not one; a line of a file cannot be understood; or there is no
+                place for the cache, because this user has no home directory.
         """
         environ = os.environ if environ is None else environ
         file = read_config_file(environ)

@@ -55,7 +55,7 @@ def read_configuration(path: Path) -> Configuration:
     """Read a YAML file.
 
     Raises:
-        InputError: it cannot be read, misspells a key, or a value makes no sense.
+        InputError: it cannot be read, a key is misspelled, or a value is not allowed.
     """
     import yaml
 

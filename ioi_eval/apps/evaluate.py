@@ -63,7 +63,7 @@ def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **
         broken ground truth is a valid 0, as in its code).
 
     Raises:
-        InputError: an argument of ours makes no sense.
+        InputError: one of our own arguments has a value that is not allowed.
 
     Source: Eval Protocol's page on APPS; `evaluate_apps_solution` in eval-protocol 0.3.
     """

@@ -48,7 +48,7 @@ class AppsSettings(RunPolicy):
         shown_bytes: how much of an output is in a result.
 
     Raises:
-        InputError: a number makes no sense.
+        InputError: a number is out of range.
     """
 
     threads: int = 500

@@ -42,7 +42,7 @@ class ProblemSelection:
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
-            raise InputError(f"a sample of {self.limit} problems makes no sense; take at least 1")
+            raise InputError(f"a sample of {self.limit} problems is not possible; take at least 1")
 
 
 def choose(rows: Sequence[tuple[str, str]], selection: ProblemSelection, source: str) -> frozenset[int]:

@@ -86,7 +86,7 @@ class PistonCluster:
         events: get an event for each worker that comes or goes, and for each job that is sent again.
 
     Raises:
-        InputError: an endpoint is not a URL, or a number makes no sense.
+        InputError: an endpoint is not a URL, or a number is too small.
         SetupError: on entering: no endpoint can be used; with the reason for the first ones.
         UnavailableError: on entering: no endpoint answers.
     """
