@@ -52,7 +52,8 @@ def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **
     Synchronous. It may be called while an event loop runs, and from several threads at once.
 
     Args:
-        messages: a conversation: objects with `role` and `content`, or dictionaries. The program is in the last.
+        messages: a conversation: objects with `role` and `content`, or dictionaries. The program is in the assistant's
+            last message.
         ground_truth: the tests: JSON text, or an object, with `inputs`, `outputs` and maybe `fn_name`.
         kwargs: `execution_timeout`, seconds for a test (10); and ours: `compat`, `comparator`, `memory_mb`, `python`,
             `isolation`. Others are ignored, as in Eval Protocol, but with a warning.
