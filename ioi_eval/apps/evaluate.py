@@ -122,7 +122,7 @@ def _warn_of_unknown(kwargs: Mapping[str, Any]) -> None:
     """Warn of unknown arguments: a misspelt one that was ignored would change the score."""
     if unknown := sorted(set(kwargs) - set(_KNOWN)):
         warnings.warn(
-            f"evaluate_apps_solution does nothing with {', '.join(unknown)}; it knows {', '.join(_KNOWN)}",
+            f"evaluate_apps_solution ignores {', '.join(unknown)}; it has the arguments {', '.join(_KNOWN)}",
             stacklevel=4,  # the caller of `evaluate_apps_solution`
         )
 

@@ -170,7 +170,7 @@ def included_files(package: Package) -> list[tuple[str, str]]:
         )
     if forking := next((path for path, text in texts.items() if _FORK.search(without_comments(text))), None):
         raise UnsupportedError(
-            f"{forking} starts processes of its own (fork), which is not supported: every right submission would crash"
+            f"{forking} starts processes of its own (fork), which is not supported: correct submissions would crash"
         )
     return [
         ("graders/grader.cpp" if path in sources else f"graders/{basename(path)}", text) for path, text in texts.items()

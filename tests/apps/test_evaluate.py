@@ -203,7 +203,7 @@ def test_invalid_arguments(kwargs: dict[str, Any], words: str) -> None:
 
 def test_unknown_arguments_give_a_warning() -> None:
     """The signature accepts any argument, so a misspelt one would be ignored. The warning is at the caller's line."""
-    with pytest.warns(UserWarning, match=r"nothing with execution_timout, memory; it knows .*memory_mb") as caught:
+    with pytest.warns(UserWarning, match=r"ignores execution_timout, memory; it has .*memory_mb") as caught:
         evaluate_apps_solution(says(""), TESTS, execution_timout=1, memory=64, python="python3")
     assert [warning.filename for warning in caught] == [__file__]
 

@@ -213,7 +213,7 @@ def _bytes_limit(limit: _HardLimit, *, least: int, leaves: Callable[[int], int],
         measured=f"{format_bytes(hard)} at most (hard limit)",
         needed=f"correct programs need {format_bytes(least)}"
         if is_fatal
-        else f"a program that {meets} is RE, right or not",
+        else f"a program that {meets} is RE, even a correct one",
         advice=limit.advice(),
         is_fatal=is_fatal,
         memory_bytes=None if is_fatal else leaves(hard),
