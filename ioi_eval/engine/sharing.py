@@ -34,8 +34,8 @@ MAX_TESTS = 2 * BUNDLE_TESTS
 """
 
 _SHARED_ATTEMPTS = 3
-"""Attempts of a shared job. If all fail, each program is run by itself, because one of them may have caused the
-failure; these attempts are subtracted from its own."""
+"""Attempts of a shared job. Without a usable answer each program is run by itself, because one of them may have caused
+the failure; the attempts that were made are subtracted from its own."""
 
 _ENOUGH_S = BUNDLE_S  # after this wall clock a job begins no other test
 _MAX_BYTES = 64 * 1024 * 1024
@@ -243,18 +243,18 @@ class SharedJobs:
         retries = Retries(left=_SHARED_ATTEMPTS - 1)
         try:
             answers = await self._execute(requests, retries)
+            if not isinstance(answers[0], SandboxError):
+                held = sum(len(answer.tests) for answer in answers if isinstance(answer, RunAnswer))
+                self._answer_sizes.observe(target, asked=count, granted=count, held=held)
+                return answers
+            if isinstance(answers[0], TransportError | StoppedError) and not isinstance(answers[0], GarbledError):
+                self._answer_sizes.observe_cut(target, count)
         except UnavailableError:
             raise
         except SandboxError:
-            for request in requests:
-                request.retries.left = max(0, request.retries.left - (_SHARED_ATTEMPTS - retries.left))
-            return [None] * len(requests)
-        if not isinstance(answers[0], SandboxError):
-            held = sum(len(answer.tests) for answer in answers if isinstance(answer, RunAnswer))
-            self._answer_sizes.observe(target, asked=count, granted=count, held=held)
-            return answers
-        if isinstance(answers[0], TransportError | StoppedError) and not isinstance(answers[0], GarbledError):
-            self._answer_sizes.observe_cut(target, count)
+            pass  # no answer arrived
+        for request in requests:
+            request.retries.left = max(0, request.retries.left - (_SHARED_ATTEMPTS - retries.left))
         return [None] * len(requests)
 
     async def _execute(self, requests: Sequence[RunRequest], retries: Retries) -> list[Answer]:

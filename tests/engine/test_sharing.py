@@ -152,11 +152,12 @@ def test_a_failure_stops_its_own_program_only(loop: asyncio.Runner, sandbox: Cou
 
 
 def test_after_a_lost_answer_programs_run_separately(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
-    """A program that breaks a shared job does not affect the other programs a second time."""
+    """A program that breaks a shared job does not affect the other programs a second time. The attempt is counted."""
     sandbox.loses_shared = True
     results = _score(loop, sandbox, cache, [RIGHT, RIGHT + "\n", "print(0)"])
     assert [result.verdict for result in results] == [Verdict.AC, Verdict.AC, Verdict.WA]
     assert sandbox.tests == [3, 6, 3, 3]
+    assert [attempts for _, attempts in sandbox.attempts] == [RETRIES + 1, (RETRIES + 1) // 2, RETRIES, RETRIES]
 
 
 def test_a_shared_job_does_not_add_attempts(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
