@@ -24,7 +24,7 @@ inline bool needs_another_job(const Plan& plan, const RunEnd& ran) {
   return plan.build.has_rest && ran.needed.has(rest);
 }
 
-// Whether the sandbox gave an open file that takes the program. Any other file of that name would be a program of the job.
+// Whether the sandbox gave an empty file that takes the program. Any other file of that name contradicts the line `compile`.
 inline bool takes_program(const JobFiles& files, const std::string& name) {
   int fd = files.descriptor_of(name);
   if (fd < 0) return false;

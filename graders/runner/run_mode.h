@@ -35,7 +35,7 @@ class NeededTests {
     });
   }
 
-  void zero(const Test& test) {
+  void note_zero(const Test& test) {
     for (const auto& position : test.at) {
       auto known = find(position.first);
       if (known == zeros_.end()) {
@@ -177,7 +177,7 @@ inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& file
     Passes passes(job);
     Outcome outcome = run_once(job, warm, test, passes);
     while (goes_on(outcome, passes)) outcome = merged(outcome, run_once(job, warm, test, passes));
-    if (outcome.is_zero()) ran.needed.zero(test);
+    if (outcome.is_zero()) ran.needed.note_zero(test);
     ran.in_doubt |= outcome.verdict == Verdict::JE || outcome.may_be_in_time;
     print_line(lines, plan, test, outcome);
   }
