@@ -97,6 +97,8 @@ def _write(file: BinaryIO, name: str, rows: Iterable[dict[str, Any]]) -> None:
                 f"{name}: a row of {row.get('problem_id', row.get('id'))!a} cannot be JSON: {error};"
                 " correct the package"
             ) from error
+    file.flush()
+    os.fsync(file.fileno())  # a full disk may show only here, and then no file may have its name yet
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -101,6 +102,23 @@ def test_an_unreadable_test_keeps_the_old_files(tmp_path: Path) -> None:
         write_rows([broken], tmp_path)
     assert (tmp_path / "tests.jsonl").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"problems.jsonl", "tests.jsonl", "solutions.jsonl"}
+
+
+@pytest.mark.parametrize("full", ["problems", "tests", "solutions"])
+def test_a_full_disk_keeps_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: str) -> None:
+    """No file is replaced if what was written to one of them cannot be stored."""
+    write_rows([task("a", text="old")], tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def fsync(descriptor: int) -> None:
+        if full in Path(f"/proc/self/fd/{descriptor}").readlink().name:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    new = replace(task("a", text="new"), solution_rows=())
+    with pytest.raises(SetupError, match=rf"{full}\.jsonl: No space left"):
+        write_rows([new], tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("out", ["", "new/rows"])
