@@ -211,13 +211,13 @@ def test_no_new_privileges(warm: Warm) -> None:
     assert b"NoNewPrivs:\\t1" in ended.stdout
 
 
-def received_memory(ours: socket.socket, pid: int) -> None:
-    """Receive the first message, with a descriptor of the process's `statm`. (The process may have ended already.)"""
+def receive_thread(ours: socket.socket, pid: int) -> None:
+    """Receive the first message, with a descriptor of the main thread's directory. (The process may have ended.)"""
     message, ancillary, _, _ = ours.recvmsg(64, socket.CMSG_SPACE(4))
-    assert struct.unpack(START_MESSAGE, message)[3].rstrip(b"\0") == b"memory"
-    (memory,) = struct.unpack("i", ancillary[0][2][:4])
-    assert os.readlink(f"/proc/self/fd/{memory}") == f"/proc/{pid}/statm"
-    os.close(memory)
+    assert struct.unpack(START_MESSAGE, message)[3].rstrip(b"\0") == b"thread"
+    (thread,) = struct.unpack("i", ancillary[0][2][:4])
+    assert os.readlink(f"/proc/self/fd/{thread}") == f"/proc/{pid}/task/{pid}"
+    os.close(thread)
 
 
 def test_ready_is_closed_when_confined(warm: Warm) -> None:
@@ -225,7 +225,7 @@ def test_ready_is_closed_when_confined(warm: Warm) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid, fds = warm.start("print(1)", b"", {"ready": theirs.fileno()}, seccomp=NO_SOCKETS)
     theirs.close()
-    received_memory(ours, pid)
+    receive_thread(ours, pid)
     spent_us, now_us, error, _ = struct.unpack(START_MESSAGE, ours.recv(64))
     assert 0 < spent_us < now_us
     assert error == 0
@@ -239,7 +239,7 @@ def test_listener_reaches_the_runner(warm: Warm) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid, fds = warm.start(OPEN_SOCKET, b"", {"ready": theirs.fileno()}, seccomp=NOTIFY_SOCKETS, listener=True)
     theirs.close()
-    received_memory(ours, pid)
+    receive_thread(ours, pid)
     message, ancillary, _, _ = ours.recvmsg(64, socket.CMSG_SPACE(4))
     assert struct.unpack(START_MESSAGE, message)[:3] == (0, 0, 0)
     (listener,) = struct.unpack("i", ancillary[0][2][:4])
