@@ -77,11 +77,9 @@ def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, *
     """The job of our own pair for a problem in the form of a row. `config` is added to its configuration."""
     method, checker = problem.method, problem.checker
     sources = (*problem.linked_with(Language.CPP), *problem.headers)
-    files = [(f"graders/{source.name}", source.content) for source in sources]
+    files = [(source.path, source.content) for source in sources]
     files += [("graders/manager.cpp", method.manager.source.content)] if method.manager else []
-    files += (
-        [(f"checker/{source.name}", source.content) for source in (checker.source, *checker.files)] if checker else []
-    )
+    files += [(source.path, source.content) for source in (checker.source, *checker.files)] if checker else []
     prefix = f"task_type_parameters_{problem.task_type.value}_"
     settings: dict[str, Any] = {
         "task_type": problem.task_type.value,

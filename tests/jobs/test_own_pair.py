@@ -132,6 +132,27 @@ def test_files_by_name(boxes: Boxes) -> None:
     assert judged(boxes, problem, SUM)[1] == 0.0
 
 
+def test_headers_in_folders(boxes: Boxes) -> None:
+    """Program, grader and checker include headers from folders, as in the bundled profile; no source of the judge's."""
+
+    def file(path: str, text: str) -> SourceFile:
+        return SourceFile(path=path, content=text.encode())
+
+    checker = JudgeProgram(
+        source=file("checker/checker.cpp", '#include <cstdio>\n#include "lib/one.h"\nint main() { puts(kOne); }'),
+        files=(file("checker/lib/one.h", 'const char* kOne = "1";'),),
+    )
+    problem = dataclasses.replace(
+        PLAIN,
+        method=Batch(check=checker),
+        linked=(file("graders/grader.cpp", '#include "lib/f.h"\nint main() { return f(); }'),),
+        headers=(file("graders/lib/f.h", "int f();"), file("graders/lib/f.cpp", "")),
+    )
+    code = '#include "lib/f.h"\nint f() { return 0; }'
+    assert judged(boxes, problem, code)[:2] == ("AC", 1.0)
+    assert judged(boxes, problem, f'#include "lib/f.cpp"\n{code}')[0] == "CE"
+
+
 def test_page_faults_give_no_more_time(boxes: Boxes) -> None:
     """A server may allow so little time that a program with much memory would exceed the server's limit, which gives no
     verdict.
