@@ -161,7 +161,7 @@ def _points_of(most: Sequence[float]) -> list[Results]:
         most: for each group the most points that it can have; infinite if that is not known.
     """
     random_ = random.Random(2)
-    full = [int(min(points, _LARGEST_DRAWN)) for points in most]
+    full = [int(min(max(0, points), _LARGEST_DRAWN)) for points in most]  # 0 also for nan
     drawn = [[random_.randint(0, points) for points in full] for _ in range(_CASES // 4)]
     return [
         tuple(("AC" if points else "WA", float(points)) for points in case) for case in ([0] * len(most), full, *drawn)

@@ -71,6 +71,9 @@ print("AC", sum(scores) if worth is None else min(scores) * worth)
     capped["data/secret/two/testdata.yaml"] = f"{group.format(90)}range: 0 90\n"
     with pytest.raises(UnsupportedError, match=r"gives 100\.0 for groups of .* not 120; the sum of groups"):
         read(tmp_path / "e", SCORING, **capped)
+    for most in ("nan", "-1"):  # such a group can have no points
+        capped["data/secret/two/testdata.yaml"] = f"{group.format(70)}range: -9 {most}\n"
+        read(tmp_path / most, SCORING, **capped)
     for other in ("max(scores)", "float('nan')"):
         changes["graders/grader.py"] = adding.replace("sum(scores)", other)
         with pytest.raises(UnsupportedError, match=r", not \d+; the sum of groups is supported"):
