@@ -50,8 +50,9 @@ def by_include(files: Sequence[SourceFile], folder: str) -> dict[str, bytes]:
         files: the files.
         folder: the folder, as `SourceFile.folder`.
     """
-    by_name = {file.name: file.content for file in files}
-    return by_name | {file.path.removeprefix(folder): file.content for file in files}
+    by_path = {file.path.removeprefix(folder): file.content for file in files}
+    folders = {path.partition("/")[0] for path in by_path if "/" in path}
+    return {file.name: file.content for file in files if file.name not in folders} | by_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

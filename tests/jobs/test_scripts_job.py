@@ -193,6 +193,15 @@ def test_files_in_folders_keep_their_folder() -> None:
     assert contents(scripts_job.job(checked_by(checker), CASE, ""))["checker/lib/a.h"] == b"x"
 
 
+def test_a_file_with_the_name_of_its_folder() -> None:
+    """It is not put beside the folder, where no directory could be made then."""
+    check = SourceFile(path="checker/check/check", content=b"x")
+    checker = JudgeProgram(source=SourceFile(path="checker/checker.cpp", content=b""), files=(check,))
+    files = contents(scripts_job.job(checked_by(checker), CASE, ""))
+    assert files["checker/check/check"] == b"x"
+    assert "checker/check" not in files
+
+
 def test_a_problem_without_headers_gets_one_that_cannot_be_included() -> None:
     """The stock pair needs the name of a header. On other workers no such header exists, so including it must be a
     compile error.
