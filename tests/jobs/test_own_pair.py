@@ -133,7 +133,8 @@ def test_files_by_name(boxes: Boxes) -> None:
 
 
 def test_headers_in_folders(boxes: Boxes) -> None:
-    """Program, grader and checker include headers from folders, as in the bundled profile; no source of the judge's."""
+    """Program, grader and checker include headers from folders, as in the bundled profile; programs nothing else."""
+    hidden = ("f.cpp", "answers", "testlib.h")
 
     def file(path: str, text: str) -> SourceFile:
         return SourceFile(path=path, content=text.encode())
@@ -146,11 +147,12 @@ def test_headers_in_folders(boxes: Boxes) -> None:
         PLAIN,
         method=Batch(check=checker),
         linked=(file("graders/grader.cpp", '#include "lib/f.h"\nint main() { return f(); }'),),
-        headers=(file("graders/lib/f.h", "int f();"), file("graders/lib/f.cpp", "")),
+        headers=(file("graders/lib/f.h", "int f();"), *(file(f"graders/lib/{name}", " ") for name in hidden)),
     )
     code = '#include "lib/f.h"\nint f() { return 0; }'
     assert judged(boxes, problem, code)[:2] == ("AC", 1.0)
-    assert judged(boxes, problem, f'#include "lib/f.cpp"\n{code}')[0] == "CE"
+    for name in hidden:
+        assert judged(boxes, problem, f'#include "lib/{name}"\n{code}')[0] == "CE"
 
 
 def test_page_faults_give_no_more_time(boxes: Boxes) -> None:
