@@ -45,6 +45,7 @@ _TCP_KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.
 """Servers send nothing until a job ends, so clients of a machine that lost its power keep waiting. Once it is up again
 it answers checks, and only TCP keepalive shows that the old connections are lost. It starts after 10 s of silence."""
 
+_BEGINNING = 4096  # of an answer that is too long: enough to see whether it is Piston's
 _STALE_S = 1.0  # a used connection that breaks sooner than this was closed while it was idle
 _GZIPPED = {"Content-Encoding": "gzip"}
 _PLAIN = "identity"  # without this word a server may compress its answers as it likes (RFC 9110, 12.5.3)
@@ -322,14 +323,17 @@ def _enable_keepalive(transport: asyncio.Transport) -> None:
 
 
 async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> tuple[bytes, bool]:
-    """The body, and whether only its beginning was read because it is longer than that."""
+    """The body, and whether only its beginning was read because it is longer than that.
+
+    Only bytes that have arrived count: a wrong `Content-Length` must not make an answer one that is over the limit.
+    """
     length = response.content_length
     if length is not None and length <= max_bytes:
         return await response.read(), False
-    parts, size = [], length or 0
+    parts, size = [], 0
     async for part in response.content.iter_any():
         parts.append(part)
         size += len(part)
         if size > max_bytes:
-            return parts[0], True
+            return b"".join(parts)[:_BEGINNING], True
     return b"".join(parts), False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -22,15 +23,27 @@ from ioi_eval.sandbox.piston.wire import Body
 BODY = Body(segments=(b"{}",), size=2, max_run_s=0.0)
 
 
-def with_endless_answers(
-    question: Callable[[Prober, URL], Awaitable[Any]], *, status: int = 200, beginning: bytes = b"x"
+def with_long_answers(
+    question: Callable[[Prober, URL], Awaitable[Any]], *, status: int = 200, beginning: bytes = b"x", ends: bool = False
 ) -> Any:
-    """Call a function with a server whose answers have a `Content-Length` of 1 TiB. Returns its result."""
+    """Call a function with a server whose answers have a `Content-Length` of 1 TiB. Returns its result.
+
+    Args:
+        question: the function.
+        status: the answers' HTTP status.
+        beginning: their first bytes.
+        ends: whether the server closes the connection after these; else it goes on until the client closes it.
+    """
 
     async def answer(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(status=status, headers={"Content-Length": str(1 << 40)})
         await response.prepare(request)
         await response.write(beginning)
+        with contextlib.suppress(ConnectionError):
+            while not ends:
+                await response.write(bytes(1 << 20))
+        if ends and request.transport is not None:
+            request.transport.close()
         return response
 
     async def run() -> Any:
@@ -56,7 +69,7 @@ def with_endless_answers(
 def test_an_answer_without_end(question: Callable[[Prober, URL], Awaitable[Any]]) -> None:
     """A check and an exploration end with AnswerLostError, and the endpoint counts as broken."""
     with pytest.raises(AnswerLostError, match="too long") as raised:
-        with_endless_answers(question)
+        with_long_answers(question)
     assert raised.value.end is JobEnd.BROKEN
 
 
@@ -77,12 +90,23 @@ def test_a_job_whose_answer_has_no_end(status: int, beginning: bytes, words: str
         assert reply.is_cut
         return reply.status, reply.body
 
-    reply = with_endless_answers(execute, status=status, beginning=beginning)
+    reply = with_long_answers(execute, status=status, beginning=beginning)
     if words:
         with pytest.raises(TransportError, match=re.escape(words)):
             cut_execution(*reply)
     else:
         assert cut_execution(*reply).run.status == "OL"
+
+
+def test_a_wrong_length_is_no_long_answer() -> None:
+    """If the connection ends after the first bytes of an answer that should be long, the answer is lost."""
+
+    async def execute(prober: Prober, url: URL) -> object:
+        return await prober._client.post(url, Sending(BODY, 60.0, prober._client), max_bytes=1 << 20)
+
+    with pytest.raises(AnswerLostError) as raised:
+        with_long_answers(execute, beginning=b'{"run": {', ends=True)
+    assert raised.value.end is JobEnd.BROKEN
 
 
 def test_an_unknown_profile_opens_no_session() -> None:
