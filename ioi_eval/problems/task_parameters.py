@@ -60,6 +60,8 @@ def by_name(parameters: Sequence[Any], task_type: TaskType | None, where: str) -
     if positions is None:
         kind = "an unstated task type" if task_type is None else task_type.value
         raise UnsupportedError(f"{where} is a list, which is not supported for {kind}; name the parameters")
+    if task_type is TaskType.BATCH_AND_OUTPUT and len(parameters) == len(_BATCH):
+        positions = _BATCH  # Source: IOI 2026's packages, which state the tests in subtasks/
     named: dict[str, Any] = {}
     for names, value in _paired(positions, parameters, where):
         inner = _paired(names, value, where) if isinstance(names, tuple) else ((names, value),)

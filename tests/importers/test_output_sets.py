@@ -57,9 +57,13 @@ def test_outputs_of_solutions_become_rows(tmp_path: Path) -> None:
     assert any("correct/stray.cpp is left out" in note for note in task.notes)
 
 
-def test_a_program_and_outputs(tmp_path: Path) -> None:
-    """The subtasks say on which tests outputs count. A source beside outputs belongs to the same solution."""
-    params = {"task_type_parameters_BatchAndOutput_compilation": "alone"}
+@pytest.mark.parametrize(
+    "params", [{"task_type_parameters_BatchAndOutput_compilation": "alone"}, ["alone", ["", ""], "diff"]]
+)
+def test_a_program_and_outputs(tmp_path: Path, params: object) -> None:
+    """The subtasks say on which tests outputs count, so CMS's list of parameters need not have these tests. A source
+    beside outputs belongs to the same solution.
+    """
     meta = {
         **META,
         "task_type": "BatchAndOutput",
