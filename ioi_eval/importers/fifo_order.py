@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from ioi_eval.importers.package import without_comments
 from ioi_eval.model import ProcessIO, TaskType
+from ioi_eval.problems.grader_files import without_comments
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _INDEX = re.compile(r"\bargv[ \t]*\[[ \t]*(\d{1,3})[ \t]*\]")

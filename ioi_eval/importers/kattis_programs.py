@@ -16,7 +16,7 @@ from posixpath import basename
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.package import Package, without_comments
+from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import language
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 
@@ -34,8 +34,6 @@ Source: Kattis problem package format, "Included Files".
 """
 
 _DOCUMENTATION = (".md", ".txt")
-_FORK = re.compile(r"\b(?:v?fork|popen)[ \t]*\(")
-
 _MAX_PARSED = 1 << 18
 _PYTHON_2 = re.compile(
     r"\A#![^\n]*python2|^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+\w+[ \t]*,[ \t]*\w+[ \t]*:", re.MULTILINE
@@ -151,7 +149,7 @@ def included_files(package: Package) -> list[tuple[str, str]]:
         package: its `include/` is read.
 
     Raises:
-        UnsupportedError: there are several sources, or they start processes.
+        UnsupportedError: there are several sources.
     """
     folder = included_folder(package, "cpp")
     if not folder:
@@ -167,10 +165,6 @@ def included_files(package: Package) -> list[tuple[str, str]]:
         package.notes.append(
             f"left out of {folder}: {', '.join(map(basename, others[:5]))}; submissions in C++ get its headers and"
             " source"
-        )
-    if forking := next((path for path, text in texts.items() if _FORK.search(without_comments(text))), None):
-        raise UnsupportedError(
-            f"{forking} starts processes of its own (fork), which is not supported: correct submissions would crash"
         )
     return [
         ("graders/grader.cpp" if path in sources else f"graders/{basename(path)}", text) for path, text in texts.items()

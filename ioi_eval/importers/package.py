@@ -44,7 +44,6 @@ _FORMATS = {
 """For each root file, the kind of package and the command that reads it."""
 
 _BEFORE_TASK_MAKER = ("task.yaml.orig", "task.toml")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # `\Z`: else the time is quadratic
 _XML_COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _ARCHIVE_ENDING = re.compile(r"\.(?:zip|tar|tgz|txz|tar\.\w+)$")
 
@@ -258,11 +257,6 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | No
                 raise
             where = "" if str(error).startswith(str(package.where)) else f"{package.where}: "
             raise type(error)(f"{where}{error} [read as {package.format}]") from error
-
-
-def without_comments(source: str) -> str:
-    """A source in C++ or C without its comments."""
-    return _COMMENT.sub(" ", source)
 
 
 def _decoded(content: bytes) -> str:

@@ -13,7 +13,7 @@ from posixpath import basename
 from xml.etree.ElementTree import Element
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.package import Package, open_package, without_comments
+from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.polygon_groups import (
     PASS_FAIL,
     ROOT_FILE,
@@ -28,6 +28,7 @@ from ioi_eval.importers.polygon_solutions import read_solutions
 from ioi_eval.importers.polygon_tests import MadeTests, MakingPrograms
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
 from ioi_eval.model import Subtask, TaskType
+from ioi_eval.problems.grader_files import without_comments
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _TESTS = "tests"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.languages import rules_of
 from ioi_eval.model import Language, SourceFile, TaskType
 from ioi_eval.problems import grader_config
@@ -27,6 +27,8 @@ BUILD_SCRIPT = "build"
 """A script that builds a checker or interactor as `run`. Source: Kattis problem package format, "Programs"."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # `\Z`: else the time is quadratic
+_STARTS_PROGRAMS = re.compile(r"\b(?:v?fork|popen|f?exec[lv]\w*)[ \t]*\(")
 _JUDGE_FOLDERS = {
     "checker": ("checker", "graders", ""),
     "manager": ("graders", "manager", ""),
@@ -104,6 +106,26 @@ def headers_for(files: Sequence[SourceFile], linked: Sequence[SourceFile]) -> tu
 def includes(file: SourceFile) -> tuple[str, ...]:
     """The paths that a source includes in quotes."""
     return tuple(_INCLUDE.findall(file.content.decode("utf-8", "replace")))
+
+
+def without_comments(source: str) -> str:
+    """A source in C++ or C without its comments."""
+    return _COMMENT.sub(" ", source)
+
+
+def check_starts_nothing(files: Iterable[SourceFile]) -> None:
+    """Refuse files that are compiled with submissions and start programs, which a submission cannot do.
+
+    Source: *party* of APIO 2026, whose stub starts itself again by `execv` to forget what the submission knows.
+
+    Raises:
+        UnsupportedError: there is such a file.
+    """
+    for file in files:
+        if found := _STARTS_PROGRAMS.search(without_comments(file.content.decode("utf-8", "replace"))):
+            raise UnsupportedError(
+                f"{file.path} starts a program ({found[0]}…)), which is not supported: correct submissions would fail"
+            )
 
 
 def judge_program(

@@ -363,6 +363,10 @@ def test_a_misspelled_column_of_a_problem_is_named(tmp_path: Path, column: str, 
             {"passes": 2, "checker_protocol": "kattis", "grader_files": [BATCH_FILES[0], NAMED_FILES]},
             "more than one pass is supported only if programs use standard input and output",
         ),
+        (
+            {"grader_files": [BATCH_FILES[0], ["graders/grader.cpp", "// fork()\nint main() { execv (path, argv); }"]]},
+            "graders/grader.cpp starts a program (execv (…)), which is not supported",
+        ),
     ],
 )
 def test_unsupported_features_are_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
