@@ -113,7 +113,7 @@ def without_comments(source: str) -> str:
     return _COMMENT.sub(" ", source)
 
 
-def check_starts_nothing(files: Iterable[SourceFile]) -> None:
+def _check_starts_nothing(files: Iterable[SourceFile]) -> None:
     """Refuse files that are compiled with submissions and start programs, which a submission cannot do.
 
     Source: *party* of APIO 2026, whose stub starts itself again by `execv` to forget what the submission knows.
@@ -196,8 +196,13 @@ def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, 
         problem_id: the name of the submission's own file; a package may contain a template of it, which is left out.
         task_type: decides between grader and stub.
         link: whether a grader or stub is linked at all.
+
+    Raises:
+        UnsupportedError: a linked source or header starts programs.
     """
     linked = linked_sources(files, task_type) if link else ()
+    headers = headers_for(files, linked)
+    _check_starts_nothing((*linked, *headers))
     private = {
         f"graders/{name}{language.endings[0]}"
         for name in (problem_id.lower(), "grader", "stub")
@@ -212,7 +217,7 @@ def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, 
     manager, manager_files = judge_program(files, role, is_private)
     return GraderFiles(
         linked=linked,
-        headers=headers_for(files, linked),
+        headers=headers,
         checker=checker,
         checker_files=checker_files,
         manager=manager,

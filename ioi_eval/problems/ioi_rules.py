@@ -35,14 +35,7 @@ from ioi_eval.model import (
     WhiteDiff,
 )
 from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
-from ioi_eval.problems.grader_files import (
-    GraderFiles,
-    check_script,
-    check_starts_nothing,
-    classify,
-    config_text,
-    read_pairs,
-)
+from ioi_eval.problems.grader_files import GraderFiles, check_script, classify, config_text, read_pairs
 from ioi_eval.problems.output_files import tests_by_output
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.token_rules import check_token_flags
@@ -157,7 +150,6 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
     files = classify(shared.grader_files, key.id, task_type, link=config.linked is not False)
     _refuse_misplaced_files(key, shared.grader_files, config)
     _check_linking(key, files, config)
-    check_starts_nothing((*files.linked, *files.headers))
     method = _method(task_type, shared, config, files, subtasks)
     for program in (method.check, method.manager):
         if isinstance(program, JudgeProgram):
