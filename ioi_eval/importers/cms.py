@@ -260,14 +260,14 @@ def _solutions(package: Package, task_type: TaskType) -> list[PackageSolution]:
         if path in output_paths:
             continue
         label, _, file = path.removeprefix("solutions/").partition("/")
-        if language(path) is None or not file:
+        if language(path) is None:
             package.notes.append(f"{path} is left out: it is not a source of a solution")
             continue
         if task_type is TaskType.OUTPUT_ONLY:
             package.notes.append(f"{path} is left out: the task takes outputs only")
             continue
-        expected = _expected_verdict(package, label)
-        solutions.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected))
+        expected = _expected_verdict(package, label) if file else None
+        solutions.append(PackageSolution(path=path, label=path.removeprefix("solutions/"), expected=expected))
     return solutions
 
 

@@ -136,10 +136,12 @@ def test_solutions_have_their_label(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_label_states_no_verdict(tmp_path: Path) -> None:
-    """Authors have folders of their own ("partial", "judger-test"). One note names each; the task is imported."""
-    task = read(tmp_path, **{"solutions/partial/a.cpp": "x", "solutions/partial/b.cpp": "y"})
+    """Authors have folders of their own ("partial", "judger-test"). One note names each; the task is imported. Nor does
+    a solution outside of folders state any.
+    """
+    task = read(tmp_path, **{"solutions/partial/a.cpp": "x", "solutions/partial/b.cpp": "y", "solutions/c.cpp": "z"})
     expected = {row["label"]: row["expected"] for row in task.solution_rows}
-    assert (expected["partial/a.cpp"], expected["partial/b.cpp"]) == (None, None)
+    assert (expected["partial/a.cpp"], expected["partial/b.cpp"], expected["c.cpp"]) == (None, None, None)
     (note,) = [note for note in task.notes if "solutions/partial" in note]
     assert "solutions/partial states no verdict: the folder is the label, and unknown expectation 'partial'" in note
 
