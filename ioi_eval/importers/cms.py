@@ -78,7 +78,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "day": day,
         "statement": "",
         "problem": "",
-        **_limits(meta, task_type),
+        **_limits(package, meta, task_type),
         "score_precision": meta.get("score_precision", 2),
         **({"score_type": score_type.value} if score_type else {}),
         "task_type": task_type.value,
@@ -123,14 +123,15 @@ def _required(meta: Mapping[str, Any], field: str, kind: type | tuple[type, ...]
     return value
 
 
-def _limits(meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
-    """The limits, as in CMS's loader: OutputOnly tasks have none."""
+def _limits(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
+    """The limits, as in CMS's loader: OutputOnly tasks have none, and bytes may be stated as 268435456.0."""
     if task_type is TaskType.OUTPUT_ONLY:
         return {}
-    return {
-        "time_limit": _required(meta, "time_limit", (int, float)),
-        "memory_limit": _required(meta, "memory_limit", int),
-    }
+    time_s, memory_bytes = (
+        package.check_limit(_required(meta, field, (int, float)), field, ROOT_FILE)
+        for field in ("time_limit", "memory_limit")
+    )
+    return {"time_limit": time_s, "memory_limit": int(memory_bytes)}
 
 
 def _output_tests(package: Package, task_type: TaskType) -> RowValues:

@@ -58,8 +58,10 @@ def read(tmp_path: Path, **changes: Any) -> ImportedTask:
 
 
 def test_rows_of_a_package(tmp_path: Path) -> None:
-    """The columns are those of `open-r1/ioi`. Year and day come from the caller."""
-    task = read(tmp_path)
+    """The columns are those of `open-r1/ioi`. Year and day come from the caller. A memory limit of 2048.0 MiB in TPS is a
+    number with a point in the export.
+    """
+    task = read(tmp_path, **{"problem.json": {**META, "memory_limit": 2147483648.0}})
     assert task.key == ProblemKey(year=2025, id="sum")
     assert [(row["subtask"], row["score"], row["test_names"]) for row in task.problem_rows] == [
         ("00-samples", 0, ["0-01"]),
