@@ -58,8 +58,8 @@ def read(tmp_path: Path, **changes: Any) -> ImportedTask:
 
 
 def test_rows_of_a_package(tmp_path: Path) -> None:
-    """The columns are those of `open-r1/ioi`. Year and day come from the caller. A memory limit of 2048.0 MiB in TPS is a
-    number with a point in the export.
+    """The columns are those of `open-r1/ioi`. Year and day come from the caller. The export of a TPS task with a memory
+    limit of 2048.0 MiB has a number with a point.
     """
     task = read(tmp_path, **{"problem.json": {**META, "memory_limit": 2147483648.0}})
     assert task.key == ProblemKey(year=2025, id="sum")
