@@ -12,7 +12,8 @@ that execute jobs: for the first N, then for a random share R. The fault is a ra
     close-after                           the answer comes, then the connection is closed without `Connection: close`
     hang                                  no answer
 
-`--idle S` closes connections that were idle for S seconds. `GET /faults` returns how many faults of each name occurred.
+`--idle S` closes connections that were idle for S seconds. `--body BYTES` refuses longer requests as soon as it knows
+their length, as nginx does. `GET /faults` returns how many faults of each name occurred.
 """
 
 from __future__ import annotations
@@ -92,10 +93,16 @@ class Proxy:
             self.is_armed = self.is_armed or b"/arm " in head
             writer.write(http_answer(200, json.dumps(self.counts).encode(), "application/json"))
             return True
+        is_too_large = self.options.body is not None and size > self.options.body
         fault = self.fault() if self.is_armed and head.startswith(b"POST /api/v2/execute ") else None
-        if fault == "reset-before":
+        if is_too_large:
+            writer.write(http_answer(413, HTML, "text/html"))
+        elif fault == "reset-before":
             reset(writer)
+        if is_too_large or fault == "reset-before":
             return False
+        if b"\r\nexpect: 100-continue\r\n" in head.lower():
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if fault == "reset-in":
             await reader.readexactly(size // 2)
             reset(writer)
@@ -144,11 +151,12 @@ async def main() -> None:
     """Serve until stdin is closed, which the starter holds open."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--upstream", type=json.loads, required=True)
-    parser.add_argument("--faults", type=lambda text: text.split(","), required=True)
+    parser.add_argument("--faults", type=lambda text: text.split(","), default=[])
     parser.add_argument("--rate", type=float, default=0.0)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--idle", type=float, default=5.0)
+    parser.add_argument("--body", type=int)
     options = parser.parse_args()
     proxy, ports = Proxy(options), []
     for upstream in options.upstream:

@@ -142,6 +142,19 @@ def test_a_worker_behind_a_password(start: Any) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("most", [1 << 20, 48 << 20])
+def test_a_proxy_that_limits_requests(start: Any, most: int) -> None:
+    """Its limit counts, although the requests that measure the worker's are compressed and shorter."""
+    stub = start("stub_piston.py")
+    proxy = start("fault_proxy.py", f"--upstream={stub.ports}", f"--body={most}")
+
+    async def run() -> None:
+        async with PistonCluster(proxy.urls[0]) as cluster:
+            assert [worker.max_body_bytes for worker in cluster.workers] == [most]
+
+    asyncio.run(run())
+
+
 async def posted(client: HttpClient, url: URL, within_s: float = 60.0) -> bytes | AnswerLostError:
     """The answer to one request."""
     body = Body(segments=(b"{}",), size=2, max_run_s=0.0)
@@ -168,6 +181,18 @@ def with_server(
             return await use(client, URL(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"))
 
     return asyncio.run(run())
+
+
+def test_a_proxy_that_ignores_announced_requests() -> None:
+    """One that answers nothing before it has the body is taken for one without a limit."""
+
+    async def never(_: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    async def use(client: HttpClient, url: URL) -> bool:
+        return await client.is_too_large(url, 1 << 30, within_s=0.1)
+
+    assert not with_server(never, use)
 
 
 def copies_have_arrived(client: HttpClient) -> bool:

@@ -37,7 +37,7 @@ _NEED_OF_COMPILE = "a checker with testlib takes 10 s on a busy worker"
 OUTPUT_SETTING = "PISTON_OUTPUT_MAX_SIZE=134217728"
 BODY_SETTING = (
     "limit: '512mb' in the two body_parser lines of Piston's src/index.js, which has no setting for it"
-    " (a worker of our image: BODY_LIMIT=512mb)"
+    " (a worker of our image: BODY_LIMIT=512mb); in an nginx in front of it client_max_body_size 512m"
 )
 
 

@@ -277,6 +277,8 @@ class Prober:
         body = _probe_body(installed, secrets.token_hex(16), 0)
         text = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
         for size in probing.BODY_LADDER:
+            if await self._client.is_too_large(url / "execute", size, within_s=CHECK_S):
+                continue  # a proxy would see the size of the compressed request only
             packed = await asyncio.to_thread(probing.padded, text, size)
             reply = await self._post(url, Body(segments=(packed,), size=len(packed), max_run_s=0.0), gzipped=True)
             if reply.status == 200:

@@ -48,6 +48,7 @@ it answers checks, and only TCP keepalive shows that the old connections are los
 _BEGINNING = 4096  # of an answer that is too long: enough to see whether it is Piston's
 _STALE_S = 1.0  # a used connection that breaks sooner than this was closed while it was idle
 _GZIPPED = {"Content-Encoding": "gzip"}
+_ANNOUNCED = {"Expect": "100-continue"}
 _PLAIN = "identity"  # without this word a server may compress its answers as it likes (RFC 9110, 12.5.3)
 
 
@@ -134,6 +135,14 @@ class Sending(Wait, Payload):
         for segment in self._value.segments:
             for piece in (segment,) if isinstance(segment, bytes) else segment:
                 await writer.write(piece)
+
+
+class _Announced(Sending):
+    """A request of which only the headers are sent."""
+
+    async def write(self, writer: AbstractStreamWriter) -> None:  # noqa: ARG002 - a parameter of aiohttp's method
+        """Abort the request, as the server expects its body now."""
+        raise ConnectionAbortedError
 
 
 class Connector(aiohttp.TCPConnector):
@@ -232,6 +241,18 @@ class HttpClient:
             raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN)
         return reply
 
+    async def is_too_large(self, url: URL, size: int, *, within_s: float) -> bool:
+        """Whether a proxy refuses requests of this size. One that does says so before the body is sent.
+
+        Piston, and proxies without a limit, answer "100 Continue", or nothing. Source: RFC 9110, 10.1.1.
+        """
+        announced = _Announced(Body(segments=(), size=size, max_run_s=0.0), within_s, self)
+        exchange = self._exchange("POST", url, announced, max_bytes=_BEGINNING, headers=_ANNOUNCED)
+        try:
+            return (await self._answer(url, announced, exchange)).status == 413
+        except AnswerLostError:
+            return False
+
     async def post(self, url: URL, sending: Sending, *, max_bytes: int, gzipped: bool = False) -> Reply:
         """Send a job and wait for its answer, which is cut if it is longer than `max_bytes`.
 
@@ -241,18 +262,19 @@ class HttpClient:
         """
         if sending.lost is not None:
             raise AnswerLostError(f"{url}: {sending.lost}", sending.lost.end)
-        return await self._answer(url, sending, self._post(url, sending, max_bytes=max_bytes, gzipped=gzipped))
+        headers = _GZIPPED if gzipped else {}
+        return await self._answer(url, sending, self._post(url, sending, max_bytes=max_bytes, headers=headers))
 
-    async def _post(self, url: URL, sending: Sending, *, max_bytes: int, gzipped: bool) -> Reply:
+    async def _post(self, url: URL, sending: Sending, *, max_bytes: int, headers: Mapping[str, str]) -> Reply:
         started = sending.connecting_since = self.time()
         try:
-            return await self._exchange("POST", url, sending, max_bytes=max_bytes, gzipped=gzipped)
+            return await self._exchange("POST", url, sending, max_bytes=max_bytes, headers=headers)
         except AnswerLostError as lost:
             is_stale = lost.before_answer and sending.on_used_connection and self.time() - started < _STALE_S
             if not is_stale:
                 raise
         sending.connecting_since = self.time()
-        return await self._exchange("POST", url, sending, max_bytes=max_bytes, gzipped=gzipped)
+        return await self._exchange("POST", url, sending, max_bytes=max_bytes, headers=headers)
 
     async def _answer(self, url: URL, wait: Wait, exchange: Awaitable[Reply]) -> Reply:
         """The answer, if the wait for it does not end before."""
@@ -279,12 +301,11 @@ class HttpClient:
             wait.end_if_lost(now)
 
     async def _exchange(
-        self, method: str, url: URL, sending: Sending | None, *, max_bytes: int, gzipped: bool = False
+        self, method: str, url: URL, sending: Sending | None, *, max_bytes: int, headers: Mapping[str, str] = {}
     ) -> Reply:
         assert self._session is not None, "the client is not entered"
-        headers = {**_GZIPPED} if gzipped else {}
         if login := self._logins.get(url.parent):
-            headers["Authorization"] = login
+            headers = {**headers, "Authorization": login}
         response: aiohttp.ClientResponse | None = None
         try:
             async with self._session.request(
