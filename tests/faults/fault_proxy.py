@@ -7,6 +7,7 @@ that execute jobs: for the first N, then for a random share R. The fault is a ra
     reset-before  reset-in  reset-after   the connection is reset before, in the middle of, after the request's body
     reset-answer  truncate                reset, or closed, in the middle of the answer
     empty-500  html-500  html-502  busy   errors of a server, a proxy, an overloaded server
+    denied                                a proxy denies access
     lie  null  not-json                   status 200, and a body that is not an execution
     delay                                 the answer comes 0.2 s late
     close-after                           the answer comes, then the connection is closed without `Connection: close`
@@ -33,6 +34,7 @@ CANNED = {
     "empty-500": (500, b"", "application/json"),
     "html-500": (500, HTML, "text/html"),
     "html-502": (502, HTML, "text/html"),
+    "denied": (403, HTML, "text/html"),
     "busy": (503, b'{"message": "queue is full"}', "application/json"),
     "lie": (200, b'{"run": {"stdout": 1, "stderr": "", "code": 0, "signal": null}}', "application/json"),
     "null": (200, b"null", "application/json"),

@@ -22,7 +22,7 @@ from ioi_eval.sandbox.piston.discovery import Prober
 from ioi_eval.sandbox.piston.http_client import HttpClient, Sending
 from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.wire import Body
-from tests.faults.stub_jobs import echo, until
+from tests.faults.stub_jobs import arm, counts, echo, proxied, run_all, until, with_cluster
 
 RUNTIMES = json.dumps([{"language": "bash", "version": "5.2.0", "aliases": []}]).encode()
 
@@ -181,6 +181,20 @@ def with_server(
             return await use(client, URL(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"))
 
     return asyncio.run(run())
+
+
+def test_a_proxy_that_denies_access(start: Any) -> None:
+    """Jobs that a proxy denies go to other workers, as the answer says nothing about the jobs."""
+    _, proxy = proxied(start, faults="denied", rate=1.0)
+    other = start("stub_piston.py")
+
+    async def use(cluster: PistonCluster) -> None:
+        await arm(proxy)
+        answers = await run_all(cluster, [echo(str(number)) for number in range(6)], 2)
+        assert [answer.run.stdout for answer in answers] == [str(number) for number in range(6)]
+
+    with_cluster([*proxy.urls, *other.urls], use)
+    assert counts(proxy.urls[0], "faults")["denied"] > 0
 
 
 def test_a_proxy_that_ignores_announced_requests() -> None:

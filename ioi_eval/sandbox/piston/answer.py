@@ -46,6 +46,14 @@ _ADVICE = {
     "PayloadTooLargeError": "raise its body limit",
     "requests must be of type application/json": "is a proxy in between?",
 }
+_ADVICE_FOR_STATUS = {
+    401: "write http://user:password@host",
+    413: "a proxy in between limits requests: raise its limit (nginx: client_max_body_size 512m)",
+    504: "a proxy in between did not wait for the job's end: raise its timeout (nginx: proxy_read_timeout 30m)",
+}
+_REFUSALS = frozenset({400, 413, 415})
+"""The statuses with which Piston refuses a request (proxies use 413); another worker would refuse it too."""
+
 _STATUSES_OF_OTHER_SERVERS = frozenset({200, 301, 302, 307, 308, 404, 405, 410})
 """A web server that is not Piston answers `/runtimes` with one of these; a proxy whose worker is down answers 502."""
 
@@ -207,19 +215,18 @@ def error_of(status: int, body: bytes) -> SandboxError:
     """The error for an answer with this status, with the server's message."""
     answer = _loaded(body)
     message = _message(answer, body)
-    where = f"HTTP {status}: {message}"
+    advice = _ADVICE_FOR_STATUS.get(status) or next((_ADVICE[sign] for sign in _ADVICE if sign in message), "")
+    where = f"HTTP {status}: {message}" + (f"; {advice}" if advice else "")
     if status in {429, 503} or (status >= 500 and any(sign in message for sign in _OVERLOAD)):
         return OverloadError(where)
-    if status == 404 or 300 <= status < 400:
-        return UnservedError(where)
     if status == 408 or status in {502, 504} or (status >= 500 and body and answer is None):
         return TransportError(where)
     if status >= 500:
         return TransientError(where if body else f"HTTP {status}: the server could not start a process or make a box")
-    if status >= 400:
-        advice = next((advice for sign, advice in _ADVICE.items() if sign in message), None)
-        kind = UnknownRuntimeError if message.endswith(_UNKNOWN_RUNTIME) else RejectedError
-        return kind(f"{where}; {advice}" if advice else where)
+    if status in _REFUSALS:
+        return (UnknownRuntimeError if message.endswith(_UNKNOWN_RUNTIME) else RejectedError)(where)
+    if status >= 300:
+        return UnservedError(where)
     return TransportError(f"an answer with {where}")
 
 

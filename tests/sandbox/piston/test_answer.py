@@ -85,7 +85,8 @@ def test_compile_stage_may_be_null() -> None:
         (404, HTML, UnservedError),
         (400, b'{"message": "ioi_eval-* runtime is unknown"}', UnknownRuntimeError),
         (400, b'{"message": "the word Resource temporarily unavailable in a refusal"}', RejectedError),
-        (401, b'{"message": "whitelist only"}', RejectedError),
+        (401, b'{"message": "whitelist only"}', UnservedError),
+        (403, HTML, UnservedError),
         (413, b'{"message": "body over 1 MB"}', RejectedError),
     ],
 )
@@ -95,6 +96,14 @@ def test_status_decides_the_error(status: int, content: bytes, error: type[Excep
         answer.execution(status, content)
     assert type(raised.value) is error
     assert f"HTTP {status}" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "setting"), [(401, "user:password@"), (413, "client_max_body_size"), (504, "proxy_read_timeout")]
+)
+def test_answers_of_proxies_have_advice(status: int, setting: str) -> None:
+    """The message about what proxies often answer names the setting to change."""
+    assert setting in str(answer.error_of(status, HTML))
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
