@@ -79,6 +79,7 @@ class ProcFiles {
       look_at_hidden(pid, before, states, result);
       return result;
     }
+    main_thread_.reset();
     snprintf(path, sizeof path, "/proc/%d/statm", pid);
     read_kept(statm_, AT_FDCWD, path, text, sizeof text);
     result.resident_bytes = resident_of(text);
@@ -92,8 +93,11 @@ class ProcFiles {
     return result;
   }
 
-  // The directory of its main thread, which the process has opened itself: it can be read also if /proc hides the process.
-  void main_thread_is(Fd directory) { main_thread_ = std::move(directory); }
+  // The directory of its main thread, which the process has opened itself: it can be read also if /proc hides the process. It is
+  // kept only as long as `tasks_` is not open.
+  void main_thread_is(Fd directory) {
+    if (hidden()) main_thread_ = std::move(directory);
+  }
 
   // Whether /proc has never shown the process: it hides processes, or this one ended at once.
   bool hidden() const { return !tasks_; }

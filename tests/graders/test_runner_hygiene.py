@@ -51,6 +51,13 @@ def test_few_descriptors_are_enough(plain_box: Box, program: Callable[..., Path]
     assert plain_box.run(batch_plan(tests), files, descriptors=320).verdicts == ["AC"] * 400
 
 
+def test_few_descriptors_are_enough_for_many_processes(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A process of a Communication task takes ten descriptors of the runner, and nine under reduced isolation."""
+    processes, each = 40, 10 if plain_box.level == "full" else 9
+    answer = run_game(plain_box, program, "play play", processes=processes, descriptors=processes * each + 40)
+    assert answer.verdicts == ["AC"]
+
+
 @pytest.mark.parametrize("name", ["dir-full", "dir-reduced"])
 def test_what_a_parent_passes_on(
     boxes: Callable[[str], Box], program: Callable[..., Path], built: Path, name: str
