@@ -53,7 +53,7 @@ class DumpToScore:
 
     def problems_of_dump(self, problems: ProblemSet) -> ProblemSet:
         """Of the problems that were read for all dumps, those whose year and whose id occur in this dump."""
-        years, ids = ({getattr(key, name) for key in self.survey.problems} for name in ("year", "id"))
+        years, ids = _years_and_ids((self,))
 
         def is_own(key: ProblemKey) -> bool:
             return key.year in years and key.id in ids
@@ -188,21 +188,24 @@ def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToSc
     """The sources of problems and tests, and each dump, read once."""
     common = calls[0]
     check_std(common.rules.std)
-    folder, *_ = [check_out(call.out, read=call.sources, command=SCORE) for call in calls]
+    directories = [check_out(call.out, read=call.sources, command=SCORE) for call in calls]
     sources = [_dump(call) for call in calls]
     tell_hub_names((*(name for call in calls for name in call.dumps), common.problems, common.tests))
     problems, tests = open_source(common.problems, all_splits=True), open_source(common.tests)
-    return problems, tests, [_read_once(call, source, folder) for call, source in zip(calls, sources, strict=True)]
+    return problems, tests, list(map(_read_once, calls, sources, directories))
 
 
-def _read_once(call: ScoreCall, dump: Source, folder: Path) -> DumpToScore:
-    """A dump, read once. Official solutions have a label instead of an id; they are named by the label."""
+def _read_once(call: ScoreCall, dump: Source, directory: Path) -> DumpToScore:
+    """A dump, read once. Official solutions have a label instead of an id; they are named by the label.
+
+    The columns that judging needs are kept in a temporary file in the directory.
+    """
     if call.id_column == _ID_COLUMN:
         named = {name for row in islice(dump.iterate((_ID_COLUMN, _LABEL_COLUMN)), FIRST) for name in row.names}
         if _LABEL_COLUMN in named and _ID_COLUMN not in named:
             tell(f"{call.dump} has no column {_ID_COLUMN}; its rows are named by {_LABEL_COLUMN}")
             call = replace(call, id_column=_LABEL_COLUMN)
-    dump = KeptColumns(dump, submission_columns(call.id_column), folder)
+    dump = KeptColumns(dump, submission_columns(call.id_column), directory)
     found = survey(dump, call.selection, id_column=call.id_column)
     grouping = grouping_of([open_source(name) for name in call.dumps], call.by)
     return DumpToScore(call=call, dump=dump, survey=found, grouping=grouping)
