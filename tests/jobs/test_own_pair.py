@@ -191,6 +191,15 @@ def test_a_checker_in_c_is_refused(boxes: Boxes) -> None:
         judged(boxes, problem, SUM)
 
 
+def test_a_manager_in_c_is_refused_where_one_is_needed(boxes: Boxes) -> None:
+    """By that reason. A task of another type does not use it."""
+    manager = SourceFile(path="graders/manager.c", content=b"int main(void) { return 0; }\n")
+    problem = dataclasses.replace(PLAIN, headers=(manager,))
+    with pytest.raises(SandboxError, match="a manager in C is not supported here"):
+        judged(boxes, problem, SUM, task_type="Communication")
+    assert judged(boxes, problem, SUM)[0] == "AC"
+
+
 def test_the_pair_is_in_the_job() -> None:
     """`compile`, `run` and the runner are beside the test. The runner is executable."""
     row = {"id": "Sum", "time_limit": 1, "memory_limit": 1 << 26, "grader_files": []}
