@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.sandbox.local.namespaces import is_filtered
+from ioi_eval.sandbox.local.why_no_box import is_filtered
 from tests.cli.addition import COMMAND, ENDS, Start, submission_row
 
 PTRACE = "101"

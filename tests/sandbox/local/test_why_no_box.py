@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.sandbox.local.namespaces import why_no_box
+from ioi_eval.sandbox.local.why_no_box import why_no_box
 from tests import unprivileged
 from tests.full_isolation import require_full_isolation
 
@@ -105,7 +105,7 @@ def test_parts_of_proc_are_hidden() -> None:
 
 def _why_after(*commands: str) -> str:
     """The reason for no box, after these commands have run in a new user namespace."""
-    code = "from ioi_eval.sandbox.local.namespaces import why_no_box; print(why_no_box((), 'bwrap: words'))"
+    code = "from ioi_eval.sandbox.local.why_no_box import why_no_box; print(why_no_box((), 'bwrap: words'))"
     script = f'{"; ".join(commands)}; exec "$@"'
     words = ["unshare", "--user", "--map-root-user", "sh", "-ec", script, "sh", sys.executable, "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
