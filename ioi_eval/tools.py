@@ -14,13 +14,13 @@ from typing import TypeVar
 
 from ioi_eval.errors import OverloadError, SetupError, TransientError, TransportError, UnavailableError
 from ioi_eval.jobs.compile import is_machine_failure, was_not_found
-from ioi_eval.jobs.harness import SYSTEM, Interpreter, interpreter_of, interpreter_recipe
+from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
 from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, OwnToolLanguage, rules_of
 from ioi_eval.model import Isolation, Language
 from ioi_eval.sandbox import LOCAL, Target
-from ioi_eval.sandbox.local.confinement import why_not_shown
+from ioi_eval.sandbox.local.confinement import MAX_LINKS, SYSTEM, why_not_shown
 from ioi_eval.sandbox.local.slots import Once
 from ioi_eval.toolchain import Toolchain, outermost
 
@@ -226,7 +226,7 @@ def require_visible(python: str) -> None:
 
 def _chain(path: str) -> Iterator[str]:
     """A path, and the target of each symbolic link on the way, because the box follows each of them."""
-    for _ in range(40):  # Source: Linux, path_resolution(7): the most links in one look-up
+    for _ in range(MAX_LINKS):
         yield path
         if not os.path.islink(path):
             return

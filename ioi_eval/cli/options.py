@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 import typer
 
 from ioi_eval.cli.messages import tell
-from ioi_eval.config import Environment, Policy
+from ioi_eval.config import MAX_REPEATS, Environment, Policy
 from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Isolation, Keep
 
@@ -67,7 +67,7 @@ NearLimitRepeats = Annotated[
         "--near-limit-repeats",
         metavar="N",
         min=1,
-        max=100,
+        max=MAX_REPEATS,
         help="A test that is a little over its time limit is run again, with no other job of ours on the machine: up "
         "to N times, while it stays near the limit (near_limit). The fastest run counts.",
     ),

@@ -197,10 +197,6 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
         raise SetupError(f"the interpreter {python} does not say what it is, but {output[-500:]!r}") from error
 
 
-SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
-"""The directories of the system's own programs and libraries."""
-
-
 def program_line(
     interpreter: Interpreter, *, grader: str | None = None, warm: bool = True, preload: str = ""
 ) -> tuple[Mapping[str, Value | None], tuple[JobFile, ...]]:

@@ -41,8 +41,10 @@ the box, and its size in bytes."""
 
 _IN_MOUNT_NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-ec")
 
-_SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_MAX_LINKS = 40  # Source: Linux, path_resolution(7)
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+"""The directories of the system's own programs and libraries."""
+
+MAX_LINKS = 40  # in one look-up. Source: Linux, path_resolution(7)
 _ETC = ("/etc/alternatives", "/etc/ld.so.cache")
 
 _CAPABILITIES = (
@@ -105,8 +107,7 @@ def in_namespaces(
     for capability in _CAPABILITIES if is_root_inside else ():
         command += ["--cap-add", capability]
     command += ["--as-pid-1", "--die-with-parent", "--clearenv", "--setenv", "PATH", PATH, "--hostname", "box"]
-    command += ["--ro-bind", "/usr", "/usr"]
-    for directory in _SYSTEM:
+    for directory in SYSTEM:
         path = Path(directory)
         if path.is_symlink():
             command += ["--symlink", os.readlink(path), directory]
@@ -135,8 +136,8 @@ def _options_to_show(name: str) -> tuple[str, ...]:
     """The options that show a path under the same name. A link stays a link, and its target is shown too: programs
     look for files beside the target."""
     options: list[str] = []
-    for _ in range(_MAX_LINKS):
-        if name in _ETC or any(name.startswith(f"{directory}/") for directory in ("/usr", *_SYSTEM)):
+    for _ in range(MAX_LINKS):
+        if name in _ETC or any(name.startswith(f"{directory}/") for directory in SYSTEM):
             return tuple(options)  # in the box already
         if not os.path.islink(name):
             break
