@@ -62,11 +62,11 @@ def _examine() -> int:
     findings = [examine_cache(environment.cache)]
     if healthy(findings):
         with tempfile.TemporaryDirectory() as directory:  # for our own programs, if the cache can only be read
-            cache = environment.cache if findings[0].state is Severity.OK else directory
+            cache = environment.cache if findings[0].severity is Severity.OK else directory
             findings += asyncio.run(examine(artifacts=ArtifactStore(cache), compiler=environment.compiler))
     _print_findings(findings)
     fine = healthy(findings)
-    warned = any(finding.state is Severity.WARNING for finding in findings)
+    warned = any(finding.severity is Severity.WARNING for finding in findings)
     print()
     print("Programs can be judged here." if fine else "Nothing can be judged here as it is.", end="")
     print(" See the warnings." if fine and warned else "")
@@ -86,7 +86,7 @@ def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
     by_worker = asyncio.run(_examine_all(cluster.urls, cluster.max_requests_per_endpoint))
     alike: dict[tuple[Finding, ...], list[str]] = {}
     for url, findings in by_worker.items():
-        wrong = tuple(finding for finding in findings if finding.state is not Severity.OK)
+        wrong = tuple(finding for finding in findings if finding.severity is not Severity.OK)
         alike.setdefault(wrong or tuple(findings), []).append(worker_name(url))
     for findings, urls in alike.items():
         print(listed(urls, most=4))
@@ -115,6 +115,6 @@ async def _examine_all(urls: Sequence[str], slots: int) -> dict[str, Sequence[Fi
 def _print_findings(findings: Sequence[Finding]) -> None:
     width = max(len(finding.what) for finding in findings)
     for finding in findings:
-        print(f"{finding.state.value:>7}  {finding.what:<{width}}  {printable(finding.detail)}")
+        print(f"{finding.severity.value:>7}  {finding.what:<{width}}  {printable(finding.detail)}")
         if finding.advice:
             print(f"{'':>7}  {'':<{width}}  → {finding.advice}")

@@ -228,8 +228,8 @@ def _without_repetitions(findings: list[Finding]) -> list[Finding]:
     tried = findings[1:]
     if (
         len(tried) > 1
-        and len({(finding.state, finding.detail) for finding in tried}) == 1
-        and tried[0].state is Severity.BAD
+        and len({(finding.severity, finding.detail) for finding in tried}) == 1
+        and tried[0].severity is Severity.BAD
     ):
         return [findings[0], bad("jobs", tried[0].detail)]
     return findings

@@ -19,7 +19,7 @@ class Severity(StrEnum):
 class Finding:
     """How serious it is, what was tested, the result, and what to do, if anything."""
 
-    state: Severity
+    severity: Severity
     what: str
     detail: str
     advice: str = ""
@@ -27,22 +27,22 @@ class Finding:
 
 def fine(what: str, detail: str) -> Finding:
     """A finding that changes nothing."""
-    return Finding(state=Severity.OK, what=what, detail=detail)
+    return Finding(severity=Severity.OK, what=what, detail=detail)
 
 
 def warning(what: str, detail: str, advice: str = "") -> Finding:
     """A finding that restricts what can be judged, or how well."""
-    return Finding(state=Severity.WARNING, what=what, detail=detail, advice=advice)
+    return Finding(severity=Severity.WARNING, what=what, detail=detail, advice=advice)
 
 
 def bad(what: str, detail: str, advice: str = "") -> Finding:
     """A finding that prevents judging."""
-    return Finding(state=Severity.BAD, what=what, detail=detail, advice=advice)
+    return Finding(severity=Severity.BAD, what=what, detail=detail, advice=advice)
 
 
 def healthy(findings: Sequence[Finding]) -> bool:
     """Whether no finding prevents judging here."""
-    return all(finding.state is not Severity.BAD for finding in findings)
+    return all(finding.severity is not Severity.BAD for finding in findings)
 
 
 def linking(*, static: bool) -> Finding:

@@ -52,13 +52,13 @@ def test_a_cache_that_can_only_be_read_is_a_warning() -> None:
     """A run that needs nothing else works. Without the secret of the cache's names, nothing in it can be found."""
     with unprivileged.private_directory() as cache:
         unprivileged.call(BlobStore, cache)
-        assert unprivileged.call(examine_cache, cache).state is Severity.OK
+        assert unprivileged.call(examine_cache, cache).severity is Severity.OK
         for path in (cache, *cache.rglob("*")):
             path.chmod(0o555)
         finding = unprivileged.call(examine_cache, cache)
-        assert (finding.state, finding.detail.startswith(f"{cache} can only be read")) == (Severity.WARNING, True)
+        assert (finding.severity, finding.detail.startswith(f"{cache} can only be read")) == (Severity.WARNING, True)
         (cache / "blobs/.secret").chmod(0)
-        assert unprivileged.call(examine_cache, cache).state is Severity.BAD
+        assert unprivileged.call(examine_cache, cache).severity is Severity.BAD
         for path in (cache, cache / "blobs"):
             path.chmod(0o755)  # so that it can be deleted
 

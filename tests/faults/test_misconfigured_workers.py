@@ -43,7 +43,7 @@ def examine(url: str, artifacts: ArtifactStore, *, slots: int = 1) -> dict[str, 
 def require(findings: Mapping[str, Finding], expected: Mapping[str, tuple[Severity, *tuple[str, ...]]]) -> None:
     """Check the severities of findings, and texts in their details or advices."""
     for what, (state, *texts) in expected.items():
-        assert findings[what].state is state, what
+        assert findings[what].severity is state, what
         for text in texts:
             assert text in f"{findings[what].advice} {findings[what].detail}"
 
@@ -65,13 +65,13 @@ def test_a_correct_worker(start: Any, artifacts: ArtifactStore) -> None:
     nothing is judged, and the advice says what to allow. Jobs that can use the network are a warning.
     """
     findings = examine(worker(start).urls[0], artifacts)
-    wrong = {what for what, finding in findings.items() if finding.state is not Severity.OK}
+    wrong = {what for what, finding in findings.items() if finding.severity is not Severity.OK}
     assert wrong - {"network", "user", "linking"} == {"isolation"}  # they depend on this machine
-    assert findings["isolation"].state is Severity.BAD
+    assert findings["isolation"].severity is Severity.BAD
     assert "Landlock" in findings["isolation"].advice
     with open("/proc/net/route", encoding="ascii") as routes:
         if any(line.split()[1] == "00000000" for line in routes):  # this machine has a way to the internet
-            assert findings["network"].state is Severity.WARNING
+            assert findings["network"].severity is Severity.WARNING
             assert findings["network"].advice == "PISTON_DISABLE_NETWORKING=true"
 
 
@@ -116,7 +116,7 @@ def test_settings(
 def test_reduced_isolation_comes_with_advice_for_full(why: str, advice: str) -> None:
     """If the reason is unknown, as on a worker, the advice says how each generation of Piston gives full isolation."""
     finding = _isolation(Isolation.REDUCED, why)
-    assert (finding.state, finding.advice) == (Severity.WARNING, f"for full: {advice}")
+    assert (finding.severity, finding.advice) == (Severity.WARNING, f"for full: {advice}")
 
 
 @pytest.mark.parametrize("starter", Starter)
@@ -149,7 +149,7 @@ def test_all_faults_are_reported_at_once(start: Any, artifacts: ArtifactStore) -
     }
     findings = examine(url, artifacts)
     require(findings, expected)
-    assert {what for what, finding in findings.items() if finding.state is Severity.BAD} == expected.keys()
+    assert {what for what, finding in findings.items() if finding.severity is Severity.BAD} == expected.keys()
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ case $1 in
 esac"""
     tool(tmp_path, "g++", script)
     findings = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)
-    bad = [finding for finding in findings.values() if finding.state is Severity.BAD]
+    bad = [finding for finding in findings.values() if finding.severity is Severity.BAD]
     assert any("landlock.h" in finding.detail for finding in bad)
 
 
@@ -206,13 +206,13 @@ def test_what_jobs_see(start: Any, artifacts: ArtifactStore, tmp_path: Path, shi
     tool(tmp_path, "cat", '[ "$*" = /sys/fs/cgroup/cpu.max ] && echo "150000 100000" || exec /bin/cat "$@"')
     findings = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts, slots=4)
     require(findings, {"clock": (Severity.WARNING, words, "NTP"), "CPU quota": (Severity.WARNING, "1.5 processors")})
-    assert findings["slots"].state is Severity.WARNING
+    assert findings["slots"].severity is Severity.WARNING
     assert findings["slots"].advice == "PISTON_MAX_REQUESTS_PER_ENDPOINT=2"
 
 
 def test_no_server_at_the_endpoint(artifacts: ArtifactStore) -> None:
     """There is one finding, which says what to check."""
     (finding,) = examine("http://127.0.0.1:9", artifacts).values()
-    assert finding.state is Severity.BAD
+    assert finding.severity is Severity.BAD
     assert "no connection" in finding.detail
     assert "that the worker runs" in finding.advice

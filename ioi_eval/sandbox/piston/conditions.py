@@ -63,7 +63,7 @@ def conditions(
 
 def fatal(conditions: Sequence[Finding]) -> str:
     """The conditions with which nothing can be judged, in one line; empty if there are none."""
-    return "; ".join(map(in_one_line, (each for each in conditions if each.state is Severity.BAD)))
+    return "; ".join(map(in_one_line, (each for each in conditions if each.severity is Severity.BAD)))
 
 
 def in_one_line(condition: Finding) -> str:

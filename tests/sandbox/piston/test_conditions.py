@@ -28,8 +28,8 @@ def test_fatal_conditions_name_the_setting(
     found = conditions(Ceilings(**known), starter, is_bundled=is_bundled, output_bytes=output, body_bytes=body)
     assert len({each.what for each in found}) == len(found)
     for each in found:
-        assert each.advice or each.state is not Severity.BAD
-        assert (in_one_line(each) in fatal(found)) == (each.state is Severity.BAD)
+        assert each.advice or each.severity is not Severity.BAD
+        assert (in_one_line(each) in fatal(found)) == (each.severity is Severity.BAD)
 
 
 def test_a_server_set_up_by_start_worker_has_no_fault() -> None:
@@ -38,7 +38,7 @@ def test_a_server_set_up_by_start_worker_has_no_fault() -> None:
     for known in (times, {name: most for name, most in times.items() if name.endswith("timeout")}):
         service = Ceilings(**known)
         found = conditions(service, Starter.IOI_EVAL, is_bundled=True, output_bytes=4 << 20, body_bytes=48 << 20)
-        assert {each.state for each in found} == {Severity.OK}
+        assert {each.severity for each in found} == {Severity.OK}
 
 
 def test_time_limits_for_the_scripts_of_cms_ioi() -> None:
@@ -46,4 +46,4 @@ def test_time_limits_for_the_scripts_of_cms_ioi() -> None:
     known = Ceilings(run_timeout=10_000)
     for starter, expected in ((Starter.IOI_EVAL, Severity.BAD), (Starter.CMS_IOI, Severity.WARNING)):
         (found, *_) = conditions(known, starter, is_bundled=False, output_bytes=1 << 20, body_bytes=48 << 20)
-        assert (found.what, found.state) == ("run_timeout", expected)
+        assert (found.what, found.severity) == ("run_timeout", expected)
