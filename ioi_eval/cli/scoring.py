@@ -62,8 +62,8 @@ class DumpToScore:
             problems,
             problems={key: problem for key, problem in problems.problems.items() if is_own(key)},
             unusable={key: error for key, error in problems.unusable.items() if is_own(key)},
-            passed_over={
-                *problems.passed_over,
+            others={
+                *problems.others,
                 *(key for key in (*problems.problems, *problems.unusable) if not is_own(key)),
             },
         )
@@ -122,15 +122,15 @@ def score_all(
 
     async def run() -> int:
         codes = []
-        async with _opened(common, events) as (sandbox, scorer):
-            await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.drafts.problems.values()))
-            reading = asyncio.create_task(_leave_room_for_reading(sandbox, problems))
+        async with _opened(common, events) as (entered, scorer):
+            await make_ready(entered, (problem.memory_limit_bytes for problem in problems.drafts.problems.values()))
+            reading = asyncio.create_task(_leave_room_for_reading(entered, problems))
             for number, to_score in enumerate(dumps, 1):
                 if len(dumps) > 1:
                     tell(f"data set {number} of {len(dumps)}: {to_score.call.dump}")
                     await until(lambda: not problems.is_loading)
                 own = problems if len(dumps) == 1 else to_score.wait_for_problems(problems)
-                outcome = await _score(sandbox, scorer, to_score, own, restore=restore, events=events)
+                outcome = await _score(entered, scorer, to_score, own, restore=restore, events=events)
                 codes.append(await in_thread(show, to_score, outcome))
                 if outcome.interrupted or outcome.stopped_by:
                     tell(*(f"not begun: {left.call.dump}" for left in dumps[number:]))
@@ -285,7 +285,7 @@ async def _leave_room_for_reading(entered: OpenSandbox, problems: LoadingProblem
 
 
 async def _score(
-    sandbox: OpenSandbox,
+    entered: OpenSandbox,
     scorer: Scorer,
     to_score: DumpToScore,
     problems: LoadingProblems,
@@ -298,8 +298,8 @@ async def _score(
     return await judge_dump(
         call,
         ContestFamily(dump_reader, scorer, unscored=call.unscored_as, grouping=to_score.grouping),
-        sandbox,
-        jobs_at_once=sandbox.jobs_at_once,
+        entered,
+        jobs_at_once=entered.jobs_at_once,
         rows=to_score.survey.rows,
         problems=len(problems.drafts.problems),
         shares=Language.PYTHON in to_score.survey.languages,

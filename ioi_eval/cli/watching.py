@@ -110,7 +110,7 @@ class Watch:
 
 
 def emit_judging_begins(
-    events: Events, sandbox: OpenSandbox, *, dump: str, out: Path | None, rows: int, problems: int
+    events: Events, entered: OpenSandbox, *, dump: str, out: Path | None, rows: int, problems: int
 ) -> None:
     """Send the event that judging of a dump begins, with the targets; `problems`: how many its rows are for."""
     targets = [
@@ -121,10 +121,10 @@ def emit_judging_begins(
             "isolation": target.isolation,
             "slots": target.slots,
         }
-        for target in sandbox.sandbox.targets()
+        for target in entered.sandbox.targets()
     ]
     what = {"dump": dump, "out": out, "rows": rows, "problems": problems}
-    events.emit("judging_begins", **what, workers=sandbox.jobs_at_once, targets=targets)
+    events.emit("judging_begins", **what, workers=entered.jobs_at_once, targets=targets)
 
 
 def emit_summary(events: Events, summary: Mapping[str, Any], *, out: Path | None) -> None:

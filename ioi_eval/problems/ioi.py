@@ -36,16 +36,17 @@ class ProblemSet:
     Args:
         problems: those that can be judged, in the order of the rows.
         unusable: the problems that cannot, with the reasons; their submissions have no score, rather than 0.
-        passed_over: problems of the data set that the caller did not ask for.
+        others: problems of the data set that are not in this set: the caller did not ask for them, or their tests have
+            not been read yet.
     """
 
     problems: Mapping[ProblemKey, Problem]
     unusable: Mapping[ProblemKey, InputError]
-    passed_over: Collection[ProblemKey] = ()
+    others: Collection[ProblemKey] = ()
 
     def similar_to(self, key: ProblemKey) -> tuple[ProblemKey, ...]:
         """The problems whose id equals a key's but for case and blanks at both ends; those of its year first."""
-        known, wanted = {*self.problems, *self.unusable, *self.passed_over}, key.id.strip().casefold()
+        known, wanted = {*self.problems, *self.unusable, *self.others}, key.id.strip().casefold()
         similar = (other for other in known if other.id.strip().casefold() == wanted and other != key)
         return tuple(sorted(similar, key=lambda other: (other.year != key.year, other.year, other.id)))
 
@@ -89,7 +90,7 @@ def problems_without_tests(
     problem_source: Source, *, years: Collection[int] | None = None, ids: Collection[str] | None = None
 ) -> ProblemSet:
     """Read problems, but not their tests; arguments and errors as of `load_problems`."""
-    groups, passed_over = _grouped(problem_source.iterate(PROBLEM_COLUMNS), years, ids)
+    groups, others = _grouped(problem_source.iterate(PROBLEM_COLUMNS), years, ids)
     drafts: dict[ProblemKey, Problem] = {}
     unusable: dict[ProblemKey, InputError] = {}
     for key, group in groups.items():
@@ -99,7 +100,7 @@ def problems_without_tests(
             unusable[key] = _placed(key, error, group)
         else:
             warn_of_misspelled(problem_source.describe(), group.names, PROBLEM_COLUMNS, PROBLEM_COLUMNS)
-    return ProblemSet(problems=drafts, unusable=unusable, passed_over=passed_over)
+    return ProblemSet(problems=drafts, unusable=unusable, others=others)
 
 
 def with_tests(
@@ -158,7 +159,7 @@ def _grouped(
 ) -> tuple[dict[ProblemKey, _ProblemRows], set[ProblemKey]]:
     """The rows of the wanted problems, and the keys of the others."""
     groups: dict[ProblemKey, _ProblemRows] = {}
-    passed_over: set[ProblemKey] = set()
+    others: set[ProblemKey] = set()
     for row in rows:
         if "id" not in row.values and "test_name" in row.names:
             raise row.error(f"this looks like a test: are --problems and --tests swapped? The row has: {row.columns}")
@@ -169,7 +170,7 @@ def _grouped(
             )
         key = problem_key(row.integer("year"), row.identifier("id"))
         if (years is not None and key.year not in years) or (ids is not None and key.id not in ids):
-            passed_over.add(key)
+            others.add(key)
             continue
         group = groups.setdefault(key, _ProblemRows(f"{row.source}, row {row.number}", row.names))
         if group.error is None:
@@ -177,7 +178,7 @@ def _grouped(
                 _add(group, row)
             except InputError as error:
                 group.error = error
-    return groups, passed_over
+    return groups, others
 
 
 def _add(group: _ProblemRows, row: Row) -> None:

@@ -57,7 +57,7 @@ class LoadingProblems:
         return self._result is None and self._error is None
 
     def so_far(self) -> ProblemSet:
-        """The problems whose tests have been read; the others are among those that are passed over.
+        """The problems whose tests have been read.
 
         Raises:
             IoiEvalError: reading failed.
@@ -67,8 +67,8 @@ class LoadingProblems:
         with self._changed:
             if self._error is not None:
                 raise self._error
-            passed_over = {*self.drafts.passed_over, *self.drafts.problems}
-            return replace(self.drafts, problems=dict(self._ready), passed_over=passed_over)
+            others = {*self.drafts.others, *self.drafts.problems}
+            return replace(self.drafts, problems=dict(self._ready), others=others)
 
     def wait_for(self, key: ProblemKey) -> ProblemSet:
         """The same when this problem is among them, or it is known that it never will be."""
