@@ -1,4 +1,4 @@
-"""Reads our programs that are put into boxes: the files in `graders/`. Nothing else reads that folder.
+"""Reads our programs that are put into boxes: the files in `graders/`. Nothing else reads that directory.
 
 In a checkout it is beside the package, in a wheel inside it.
 """
@@ -96,8 +96,8 @@ if __name__ == "__main__":
 
 def harness_sources() -> Mapping[str, bytes]:
     """The modules of the Python harness, by their paths in its archive."""
-    folder = _directory() / "harness"
-    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.py"))
+    directory = _directory() / "harness"
+    names = sorted(path.relative_to(directory).as_posix() for path in directory.rglob("*.py"))
     return {"__main__.py": _HARNESS_MAIN, **{f"_harness/{name}": read(f"harness/{name}") for name in names}}
 
 

@@ -4,7 +4,7 @@ Two vocabularies are in use. Labels of official packages (`incorrect`, `time_lim
 gives them; our own names (`TLE`, `WA`, …, and `FAILED` for anything but full marks) mean the verdict itself. Both
 are about a *subtask*, whose verdict is that of its first test with the lowest score.
 
-Sometimes only a label of the whole solution is known: a CMS export sorts solutions into folders by their label and
+Sometimes only a label of the whole solution is known: a CMS export sorts solutions into directories by their label and
 drops the exceptions that TPS states per subtask. In IOI 2024's *sphinx*, `correct/subtask1.cpp` scores 3 of 100
 and `failed/GA_heuristic.cpp` 64: the label is the verdict of the subtasks without an exception. So a result contradicts
 it only if *no* subtask that is worth points agrees with it (`agrees_as_a_whole`). `model_solution` has no exceptions:

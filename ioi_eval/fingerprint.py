@@ -43,7 +43,7 @@ _RULES = (
     # files of a machine that a compiler sees
     *("sandbox/local/compiler.py", "sandbox/piston/probing.py"),
 )
-"""Folders and modules whose code may change a verdict. If it changes in more than comments and docstrings, even by
+"""Directories and modules whose code may change a verdict. If it changes in more than comments and docstrings, even by
 another name for a variable, all submissions are judged again."""
 
 _REMEMBERED, _SMALL = 4096, 10_000  # programs, and their bytes: a dump holds many copies

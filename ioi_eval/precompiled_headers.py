@@ -41,7 +41,7 @@ _LEAST_MEMORY, _SLOT_MEMORY = 1024 * MIB, 256 * MIB
 """Memory that this machine or container must have, and more for each slot: each compile box has a copy of a header."""
 
 _BOX_BYTES = 256 * MIB
-"""Disk space that a box needs for its copy and other files, if boxes use the machine's folder for temporary files."""
+"""Disk space that a box needs for its copy and other files, if boxes use this machine's `/tmp`."""
 
 
 class PrecompiledHeaders:

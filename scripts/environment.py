@@ -1,4 +1,4 @@
-"""Restarts the scripts of this folder with a Python that has the package."""
+"""Restarts the scripts of this directory with a Python that has the package."""
 
 from __future__ import annotations
 

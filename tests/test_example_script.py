@@ -63,7 +63,7 @@ def test_a_wrong_path_is_one_message(tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPT), str(tmp_path / "no.jsonl"), str(sample.problems()), str(sample.tests())]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert answer.returncode == 2
-    assert answer.stderr == f"there is no file or folder {tmp_path / 'no.jsonl'}; check the path\n"
+    assert answer.stderr == f"there is no file or directory {tmp_path / 'no.jsonl'}; check the path\n"
 
 
 def test_it_says_what_to_activate_where_the_package_is_not_installed(tmp_path: Path) -> None:

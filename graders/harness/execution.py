@@ -153,7 +153,7 @@ class _OpenStreams:
     def __init__(self, opened: Callable[..., Any]) -> None:
         self._opened = opened
         self._paths = {f"/dev/{name}": fd for fd, name in enumerate(("stdin", "stdout", "stderr"))}
-        self._paths.update({f"{folder}/{fd}": fd for folder in ("/dev/fd", "/proc/self/fd") for fd in range(3)})
+        self._paths.update({f"{directory}/{fd}": fd for directory in ("/dev/fd", "/proc/self/fd") for fd in range(3)})
 
     def __call__(self, file: Any, *args: Any, **kwargs: Any) -> Any:
         fd = None if isinstance(file, int) else self._paths.get(os.fspath(file))

@@ -90,8 +90,8 @@ def _loaded(names: Iterable[str], directory: str) -> Iterator[str]:
 def _settings() -> Iterator[str]:
     """Where the settings of a virtual environment may be."""
     directory = os.path.dirname(sys.executable)
-    for folder in (directory, os.path.dirname(directory)):
-        yield os.path.join(folder, "pyvenv.cfg")
+    for path in (directory, os.path.dirname(directory)):
+        yield os.path.join(path, "pyvenv.cfg")
 
 
 def _time_zones() -> list[str]:

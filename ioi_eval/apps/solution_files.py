@@ -1,4 +1,4 @@
-"""Opens dumps of programs in all their forms: rows, a `solution.py`, a folder of folders with these."""
+"""Opens dumps of programs in all their forms: rows, a `solution.py`, a directory of directories with these."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SolutionFiles(Source):
         self._name = name
 
     def describe(self) -> str:
-        """The name of the file or folder."""
+        """The name of the file or directory."""
         return self._name
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:  # noqa: ARG002 - there are just two
@@ -44,9 +44,9 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
     """Open a dump.
 
     Args:
-        spec: a source of rows; a `.py` file; or a folder of `<id>/solution.py`.
+        spec: a source of rows; a `.py` file; or a directory of `<id>/solution.py`.
         ids: the problems that the user named. If there is one, a single file is for that problem; else the name of
-            its folder is the problem.
+            its directory is the problem.
 
     Raises:
         InputError: there is no such dump, a file's problem is not known, or two files are for the same problem.
@@ -65,19 +65,21 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
 
 
 def _solutions_below(path: Path) -> Mapping[str, Path]:
-    """The programs in the folders of a folder, by problem."""
+    """The programs in the directories of a directory, by problem."""
     solutions: dict[str, Path] = {}
-    for file in sorted(folder / SOLUTION for folder in path.iterdir() if (folder / SOLUTION).is_file()):
+    for file in sorted(directory / SOLUTION for directory in path.iterdir() if (directory / SOLUTION).is_file()):
         first = solutions.setdefault(without_zeros(file.parent.name.removeprefix("apps_")), file)
         if first != file:
-            raise InputError(f"{first} and {file} are for the same problem; delete one, or score their folders apart")
+            raise InputError(
+                f"{first} and {file} are for the same problem; delete one, or score their directories apart"
+            )
     return solutions
 
 
 def _problem_of_file(path: Path, ids: Sequence[str]) -> str:
     if len(ids) == 1:
         return ids[0].strip().removeprefix("apps_")
-    folder = path.absolute().parent.name
-    if not ids and (folder.startswith("apps_") or folder.isdecimal()):
-        return folder.removeprefix("apps_")
+    directory = path.absolute().parent.name
+    if not ids and (directory.startswith("apps_") or directory.isdecimal()):
+        return directory.removeprefix("apps_")
     raise InputError(f"nothing says which problem {path} is for: name it with -t ID")

@@ -37,7 +37,7 @@ class AppsScoreCall(RunOptions):
         typer.Argument(
             metavar="DUMP",
             help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
-            " (with -t ID); a folder of ID/solution.py; or several of these.",
+            " (with -t ID); a directory of ID/solution.py; or several of these.",
         ),
     ]
     problems: Annotated[Problems, OptionGroup(Problems)]
@@ -144,7 +144,7 @@ class ExplainCall:
         typer.Argument(
             metavar="DUMP",
             help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
-            " (with -t ID); a folder of ID/solution.py.",
+            " (with -t ID); a directory of ID/solution.py.",
         ),
     ]
     problems: Annotated[Problems, _PROBLEMS]

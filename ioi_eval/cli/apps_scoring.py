@@ -36,13 +36,13 @@ def score(call: AppsScoreCall) -> int:
 
 
 def _score_all(call: AppsScoreCall, events: Events) -> int:
-    folder = check_out(call.out, read=(*call.dumps, *call.problems.read_whole), command=APPS_SCORE)
+    directory = check_out(call.out, read=(*call.dumps, *call.problems.read_whole), command=APPS_SCORE)
     push = call.open_hub()
     configuration = call.problems.configuration
     if configuration.unused:
         tell(f"{call.problems.config}: not used, because not about scoring: {', '.join(configuration.unused)}")
     dumps = [open_dump(name, call.problems.selection.ids) for name in call.dumps]
-    dump = KeptColumns(in_one(list(zip(call.dumps, dumps, strict=True))), submission_columns(call.id_column), folder)
+    dump = KeptColumns(in_one(list(zip(call.dumps, dumps, strict=True))), submission_columns(call.id_column), directory)
     dataset = call.problems.source
     tell_hub_names(call.sources)
     counts = survey(dump, id_column=call.id_column)
@@ -50,7 +50,7 @@ def _score_all(call: AppsScoreCall, events: Events) -> int:
     needed = {problem for problem in counts if problem is not None}
     counted_text = f"{counted(sum(counts.values()), 'program')} for {counted(len(needed), 'problem')}"
     tell(f"{counted_text}; reading {dataset.describe()}")
-    with call.problems.catalog(call.settings, needed=needed, directory=folder) as catalog:
+    with call.problems.catalog(call.settings, needed=needed, directory=directory) as catalog:
         rows = sum(count for problem, count in counts.items() if _counts(catalog, problem))
         if not rows:
             raise InputError(

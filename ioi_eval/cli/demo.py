@@ -80,7 +80,7 @@ def write_sample(out: Path) -> Path:
     """Write the sample of APPS beside the results, so that users can try other commands with it.
 
     Returns:
-        The folder of the sample.
+        The directory of the sample.
 
     Raises:
         SetupError: it cannot be written.

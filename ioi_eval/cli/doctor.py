@@ -20,7 +20,7 @@ Workers = Annotated[
     typer.Option(
         "--endpoints",
         metavar="E",
-        help="Examine Piston servers, not this machine: URLs with commas between them, file:PATH, or slurm.",
+        help="Examine Piston workers, not this machine: URLs with commas between them, file:PATH, or slurm.",
     ),
 ]
 
@@ -40,7 +40,7 @@ def doctor(
     some workers cannot judge.
     """
     if endpoints is None and max_requests_per_endpoint is not None:
-        raise InputError("--max-requests-per-endpoint is for Piston servers, and none is named; add --endpoints")
+        raise InputError("--max-requests-per-endpoint is for Piston workers, and none is named; add --endpoints")
     if calibrate and endpoints is not None:
         raise InputError("--calibrate measures this machine, and --endpoints names others: leave out one of them")
     if calibrate:

@@ -15,7 +15,7 @@ Endpoints = Annotated[
     typer.Option(
         "--endpoints",
         metavar="E",
-        help="Piston servers: URLs with commas between them, file:PATH, or slurm; PISTON_ENDPOINTS by default.",
+        help="Piston workers: URLs with commas between them, file:PATH, or slurm; PISTON_ENDPOINTS by default.",
     ),
 ]
 RequestsPerEndpoint = Annotated[
@@ -24,7 +24,7 @@ RequestsPerEndpoint = Annotated[
         "--max-requests-per-endpoint",
         metavar="N",
         min=1,
-        help="Jobs to send to a server at once; by default PISTON_MAX_REQUESTS_PER_ENDPOINT, else 1.",
+        help="Jobs to send to a worker at once; by default PISTON_MAX_REQUESTS_PER_ENDPOINT, else 1.",
     ),
 ]
 
@@ -35,7 +35,7 @@ class NamedCluster:
 
     Args:
         source: finds its endpoints (an argument of `PistonCluster`).
-        max_requests_per_endpoint: how many jobs we send to a server at once.
+        max_requests_per_endpoint: how many jobs we send to a worker at once.
     """
 
     text: str

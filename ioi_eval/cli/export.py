@@ -29,7 +29,7 @@ def export(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="PATH", help="The file, or the folder of files; by default one in DIR."),
+        typer.Option("--out", metavar="PATH", help="The file, or the directory of files; by default one in DIR."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -72,7 +72,7 @@ def export(
     _check(form, target, paths)
 
     def opened(name: str) -> AbstractContextManager[BinaryIO]:
-        _make_folder(paths[name].parent)
+        _make_directory(paths[name].parent)
         return replacing(paths[name], advice="Mend that, or name another --out")
 
     form.write(material, opened)
@@ -97,17 +97,17 @@ def _check(form: ExportFormat, target: Path, paths: Mapping[str, Path]) -> None:
     """Refuse to replace a file that was not written by an export. Called before anything is written."""
     from ioi_eval.journal import check_writable
 
-    is_folder = form.default_path.endswith("/")
-    if is_folder and target.exists() and not target.is_dir():
-        raise InputError(f"--out {target} is a file, and this format makes a folder of files; name a folder")
-    if not is_folder and target.is_dir():
+    is_directory = form.default_path.endswith("/")
+    if is_directory and target.exists() and not target.is_dir():
+        raise InputError(f"--out {target} is a file, and this format makes a directory of files; name a directory")
+    if not is_directory and target.is_dir():
         raise InputError(f"--out {target} is a directory; name the file itself: {target / form.default_path}")
     for path in paths.values():
         if path.is_dir() or (path.exists() and not _is_ours(path)):
             raise InputError(
                 f"{path} is there already and no export has written it; move it away, or name another --out"
             )
-    check_writable(target if is_folder else target.parent)
+    check_writable(target if is_directory else target.parent)
 
 
 def _is_ours(path: Path) -> bool:
@@ -123,8 +123,8 @@ def _is_ours(path: Path) -> bool:
         raise InputError(f"{path} is there already and cannot be read: {error.strerror}; name another --out") from error
 
 
-def _make_folder(folder: Path) -> None:
+def _make_directory(directory: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SetupError(f"{folder} cannot be made: {error.strerror}; name another --out") from error
+        raise SetupError(f"{directory} cannot be made: {error.strerror}; name another --out") from error

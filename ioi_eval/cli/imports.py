@@ -58,7 +58,7 @@ class Rows:
     ]
 
     def write(self, packages: Sequence[Path], read: Callable[..., ImportedTask], **stated: Any) -> int:
-        """Turn packages (folders or archives) into rows by `import_package` of a format, with a line about each."""
+        """Turn packages (directories or archives) into rows by `import_package` of a format, with a line about each."""
         from ioi_eval.importers.rows_out import write_rows
         from ioi_eval.journal import check_writable
         from ioi_eval.report.texts import counted, printable
@@ -78,7 +78,7 @@ class Rows:
 
 @grouped(rows=Rows)
 def cms(
-    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="CMS export packages: zips or folders.")],
+    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Exports of CMS: zips or directories.")],
     rows: Rows,
     day: Day = None,
 ) -> int:
@@ -90,11 +90,11 @@ def cms(
 
 @grouped(rows=Rows)
 def tps(
-    tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="TPS task folders, with generated tests.")],
+    tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="TPS task directories, with generated tests.")],
     rows: Rows,
     day: Day = None,
 ) -> int:
-    """Turn TPS task folders with generated tests into rows."""
+    """Turn TPS task directories with generated tests into rows."""
     from ioi_eval.importers.tps import import_package
 
     return rows.write(tasks, import_package, day=day)
@@ -102,7 +102,7 @@ def tps(
 
 @grouped(rows=Rows)
 def polygon(
-    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Packages of Polygon: zips or folders.")],
+    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Polygon packages: zips or directories.")],
     rows: Rows,
     day: Day = None,
 ) -> int:
@@ -114,7 +114,7 @@ def polygon(
 
 @grouped(rows=Rows)
 def italian_yaml(
-    tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="Folders with task.yaml, input/ and output/.")],
+    tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="Directories with task.yaml, input/, output/.")],
     rows: Rows,
     day: Day = None,
 ) -> int:
@@ -129,7 +129,7 @@ def italian_yaml(
 
 @grouped(rows=Rows)
 def kattis(
-    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Problem packages: folders or archives.")],
+    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Kattis packages: directories, archives.")],
     rows: Rows,
     day: Day = None,
     time_limit: KattisTimeLimit = None,
@@ -162,7 +162,7 @@ def _seconds(time_limit: str | None) -> float | None:
 
 @grouped(rows=Rows)
 def library_checker(
-    problems: Annotated[list[Path], typer.Argument(metavar="PROBLEM", help="Folders with info.toml, in/ and out/.")],
+    problems: Annotated[list[Path], typer.Argument(metavar="PROBLEM", help="Directories with info.toml, in/, out/.")],
     rows: Rows,
     time_limit: TimeLimit = None,
 ) -> int:

@@ -12,7 +12,7 @@ from ioi_eval.config import MAX_REPEATS, Environment, Policy
 from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Isolation, Keep
 
-SOURCE = "a .jsonl, .jsonl.gz or .parquet file, a folder of them, one made by `save_to_disk`, or a Hugging Face Hub id"
+SOURCE = "a .jsonl, .jsonl.gz or .parquet file, a directory of them or made by `save_to_disk`, or a Hugging Face Hub id"
 
 Problems = Annotated[str, typer.Option("--problems", metavar="P", help=f"The problems: {SOURCE} (open-r1/ioi).")]
 Tests = Annotated[str, typer.Option("--tests", metavar="T", help=f"Their tests: {SOURCE} (open-r1/ioi-test-cases).")]
@@ -23,7 +23,7 @@ Workers = Annotated[
         metavar="N",
         min=1,
         help="How many jobs run at once (not the number of Piston workers); by default one per processor (or as a"
-        " container's CPU quota allows), on a cluster as many as its servers accept.",
+        " container's CPU quota allows), on a cluster as many as its workers accept.",
     ),
 ]
 WorkersHere = Annotated[
@@ -195,7 +195,7 @@ class ContestRules:
             return self
         if not is_here:
             raise InputError(
-                "--time-scale auto was measured on this machine and does not hold for Piston servers; give a number"
+                "--time-scale auto was measured on this machine and does not hold for Piston workers; give a number"
             )
         from ioi_eval.calibration.stored import find
         from ioi_eval.sandbox.local.compiler import detect

@@ -38,7 +38,7 @@ class Earlier:
 
 
 def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
-    """Refuse a folder for results if it cannot be written, lies in a folder that is read, or has other results.
+    """Refuse a directory for results if it cannot be written, lies in a directory that is read, or has other results.
 
     Args:
         out: the value of `--out`; need not exist yet.
@@ -46,10 +46,10 @@ def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
         command: the command that will write its results there.
 
     Returns:
-        The folder or, if it does not exist yet, the nearest existing folder above it.
+        The directory or, if it does not exist yet, the nearest existing directory above it.
 
     Raises:
-        InputError: it lies in a folder that is read, or has the results of another command.
+        InputError: it lies in a directory that is read, or has the results of another command.
         SetupError: it cannot be written.
     """
     refuse_inside("--out", out, read)
@@ -60,10 +60,10 @@ def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
 
 
 def refuse_inside(option: str, path: Path, read: Iterable[str]) -> None:
-    """Refuse a path in a folder that is read as rows: the next run would read what this one writes.
+    """Refuse a path in a directory that is read as rows: the next run would read what this one writes.
 
     Raises:
-        InputError: it lies in the folder of one of these sources.
+        InputError: it lies in the directory of one of these sources.
     """
     for source in filter(reads_all_files, read):
         if path.resolve().is_relative_to(Path(os.path.expanduser(source)).resolve()):

@@ -140,7 +140,7 @@ def run_tests(
 ) -> int:
     """Score several dumps as Hugging Face's tests_runner.py does.
 
-    The options are those of that program. DIR gets a folder for each data set, as `ioi-eval score` writes it, and
+    The options are those of that program. DIR gets a directory for each data set, as `ioi-eval score` writes it, and
     reports/ with an overview. What was judged is not judged again. With RESULTS, the results of each data set are
     pushed there as a configuration of their own; the reports are pushed too.
     """

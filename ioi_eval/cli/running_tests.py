@@ -22,18 +22,18 @@ from ioi_eval.rows import named_sources, result_names
 
 RUN_TESTS = "ioi-eval run-tests"
 REPORTS = "reports"
-"""The folder of reports, here and on the Hub. Source: the reference."""
+"""The directory of reports, here and on the Hub. Source: the reference."""
 
 
 def run_tests(call: RunTestsCall, *, dry_run: bool = False) -> int:
-    """Score all data sets, each into a folder of its own; with `dry_run` only print what would be judged.
+    """Score all data sets, each into a directory of its own; with `dry_run` only print what would be judged.
 
     Raises:
         InputError: a data set does not exist, RESULTS is not the name of one, or it is public and `--public` was not
             given.
     """
     if call.results_dataset_name is not None:
-        check_name(call.results_dataset_name, advice="; the folder for results is named by --local_results_path")
+        check_name(call.results_dataset_name, advice="; the directory for results is named by --local_results_path")
     calls = _calls(call)
     dumps = [each.dump for each in calls]
     tell(f"{counted(len(calls), 'data set')}: {', '.join(dumps)}")
@@ -63,7 +63,7 @@ def _calls(call: RunTestsCall) -> tuple[ScoreCall, ...]:
 
 
 def _occupied(directory: Path) -> dict[str, str]:
-    """The folders that already have results, each with its data set."""
+    """The directories that already have results, each with its data set."""
     paths = directory.iterdir() if directory.is_dir() else ()
     dumps = {path.name: Earlier.of(path).options.get("dump") for path in paths if path.is_dir()}
     return {name: str(dump) for name, dump in dumps.items() if dump}
@@ -80,10 +80,10 @@ class _Pages:
         """Write the reports of a finished data set and the overview; push them with its results."""
         name = call.out.name
         written = write_pages(self._directory / name, call.out, id_column=call.id_column)
-        folders = [
+        directories = [
             path for path in sorted(self._command.local_results_path.iterdir()) if Earlier.of(path).command == SCORE
         ]
-        finished = {path.name: path for path in folders if (path / "summary.json").is_file()}
+        finished = {path.name: path for path in directories if (path / "summary.json").is_file()}
         with replacing(self._directory / INDEX) as file:
             file.write(overview_page(finished).encode("utf-8", "replace"))
         print(f"Pages:   {self._directory / name / INDEX} and {len(written) - 1} more", flush=True)

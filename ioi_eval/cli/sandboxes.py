@@ -49,7 +49,7 @@ SandboxOption = Annotated[
     typer.Option(
         "--sandbox",
         metavar="auto|embedded|piston|NAME",
-        help="Where programs run: on this machine, on Piston servers, or (auto) on Piston servers if any are named; or "
+        help="Where programs run: on this machine, on Piston workers, or (auto) on Piston workers if any are named; or "
         "in the sandbox NAME of another Python package.",
     ),
 ]
@@ -63,7 +63,7 @@ ProfileOption = Annotated[
 ]
 PatienceOption = Annotated[
     float,
-    typer.Option("--patience", metavar="S", min=0, help="Seconds that jobs wait while no server is available."),
+    typer.Option("--patience", metavar="S", min=0, help="Seconds that jobs wait while no worker is available."),
 ]
 
 
@@ -72,14 +72,14 @@ class SandboxOptions:
     """Where jobs are executed, and how.
 
     Args:
-        cluster: the Piston servers; `None` for none.
+        cluster: the Piston workers; `None` for none.
         extension: the name of a sandbox that another Python package brings; `None` for none.
-        endpoints_from: the option or variable that names the servers.
+        endpoints_from: the option or variable that names the workers.
         profile: `bundled` or `classic`; `None` for the best profile that is available.
         workers: jobs at once; `None` for all slots.
         at_most: use at most this many of the slots; `None` for no limit.
         isolation: the weakest isolation that is accepted; `None` if the user did not say.
-        patience_s: how long jobs wait while no server is available.
+        patience_s: how long jobs wait while no worker is available.
     """
 
     cluster: NamedCluster | None = None
@@ -133,13 +133,13 @@ def sandbox_options_of(
     if not may_be_cluster and endpoints is not None:
         asked = "another sandbox" if other else "this machine"
         raise InputError(
-            f"--endpoints names Piston servers, and --sandbox {sandbox} asks for {asked}: leave out one of them"
+            f"--endpoints names Piston workers, and --sandbox {sandbox} asks for {asked}: leave out one of them"
         )
     cluster = named_cluster(endpoints, max_requests_per_endpoint) if may_be_cluster else None
     if cluster is None and sandbox == SandboxChoice.PISTON:
-        raise InputError("--sandbox piston: no server is named; use --endpoints, or set PISTON_ENDPOINTS (or .env)")
+        raise InputError("--sandbox piston: no worker is named; use --endpoints, or set PISTON_ENDPOINTS (or .env)")
     if cluster is None and max_requests_per_endpoint is not None:
-        raise InputError("--max-requests-per-endpoint is for Piston servers, and none is named; add --endpoints")
+        raise InputError("--max-requests-per-endpoint is for Piston workers, and none is named; add --endpoints")
     return SandboxOptions(
         cluster=cluster,
         extension=sandbox if other else None,

@@ -23,7 +23,7 @@ class ScoreCall(RunOptions):
 
     row_options: ClassVar = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
 
-    dumps: Annotated[list[str], typer.Argument(metavar="DUMP", help="The generations: files, folders, or Hub ids.")]
+    dumps: Annotated[list[str], typer.Argument(metavar="DUMP", help="The generations: files, directories, or Hub ids.")]
     problems: options.Problems
     tests: options.Tests
     year: options.Years = None

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def tell_hub_names(specs: Iterable[str]) -> None:
-    """Print which sources are not files or folders: a mistyped path may have the form of a name on the Hub."""
+    """Print which sources are not files or directories: a mistyped path may have the form of a name on the Hub."""
     names = [spec for spec in dict.fromkeys(specs) if is_hub_name(spec)]
     if names:
         asking = "asking the Hugging Face Hub (without a network this takes half a minute)"
-        tell(f"there is no file or folder {' or '.join(names)}; {asking}")
+        tell(f"there is no file or directory {' or '.join(names)}; {asking}")
 
 
 def opened_results(*directories: Path, id_column: str | None = None) -> list[ResultSet]:

@@ -59,7 +59,7 @@ class EventLines:
 
 
 def log_file(path: Path) -> EventLines:
-    """Open the file of `--log-file`, to append to it; created if it does not exist, with the folders above it.
+    """Open the file of `--log-file`, to append to it; created if it does not exist, with the directories above it.
 
     Raises:
         InputError: it cannot be written, or it is not a log of ours.

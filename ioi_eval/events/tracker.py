@@ -49,7 +49,7 @@ def track(package: str, project: str, lines: Iterable[bytes]) -> str:
         lines: the events, each a line of JSON; other lines are skipped.
 
     Returns:
-        The address or folder of the run, if the package has one, else its project.
+        The address or directory of the run, if the package has one, else its project.
     """
     tracker = importlib.import_module(package)
     events = _events(lines)

@@ -42,7 +42,7 @@ class TrackerProcess:
         if package not in TRACKERS:
             raise InputError(f"--track {tracker}: there is {' and '.join(TRACKERS)}, each also as NAME:PROJECT")
         spec = importlib.util.find_spec(package)
-        if spec is None or spec.origin is None:  # without origin, it is only a folder with that name
+        if spec is None or spec.origin is None:  # without origin, it is only a directory with that name
             raise InputError(
                 f"--track {package} needs a package that is not installed: pip install '.[{package}]' in the "
                 "checkout of ioi_eval"

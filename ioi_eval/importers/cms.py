@@ -57,7 +57,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     meta = package.json(ROOT_FILE)
     if "task_type" not in meta and package.has("subtasks.json"):
-        raise InputError(f"{package.where} is a TPS task folder; use `ioi-eval import tps`")
+        raise InputError(f"{package.where} is a TPS task directory; use `ioi-eval import tps`")
     code = _required(meta, "code", str)
     task_type = parse_task_type(_required(meta, "task_type", str), ROOT_FILE)
     score_type = parse_score_type(meta.get("score_type"), ROOT_FILE)
@@ -279,7 +279,7 @@ def _expected_verdict(package: Package, label: str) -> str | None:
     try:
         Expectation.parse(label)
     except InputError as error:
-        note = f"solutions/{label} states no verdict: the folder is the label, and {error}"
+        note = f"solutions/{label} states no verdict: the directory is the label, and {error}"
         if note not in package.notes:
             package.notes.append(note)
         return None

@@ -109,7 +109,7 @@ def _built(package: Package, build: str, below: Sequence[str], role: str) -> lis
         if b"\0" in package.read(name):
             raise UnsupportedError(f"{name} is not text; {build} can be given texts only")
         if path.count("/") > 1:
-            raise UnsupportedError(f"{name} lies in a folder beside {build}, which is not supported")
+            raise UnsupportedError(f"{name} lies in a directory beside {build}, which is not supported")
     return [(path, package.text(name)) for path, name in files]
 
 

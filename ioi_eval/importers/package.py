@@ -34,7 +34,7 @@ _MAX_NODES = 100_000
 _SHOWN_CHARS = 200  # letters of a name
 ROOT_FILE = "problem.json"
 _FORMATS = {
-    ROOT_FILE: ("a CMS export package or TPS task folder", "cms` or `ioi-eval import tps"),
+    ROOT_FILE: ("a CMS export package or TPS task directory", "cms` or `ioi-eval import tps"),
     "problem.yaml": ("a problem package in the Kattis format", "kattis"),
     "info.toml": ("a problem of Library Checker", "library-checker"),
     "task.yaml": ("a task in the Italian YAML format", "italian-yaml"),

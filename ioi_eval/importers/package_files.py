@@ -53,7 +53,7 @@ _KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
     (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISDIR, "a directory"),
 )
 
 
@@ -66,7 +66,7 @@ class PackageFiles(ABC):
         links: links to other files or folders that are not followed.
     """
 
-    instead_of_link = "; unpack the archive and import the folder"
+    instead_of_link = "; unpack the archive and import the directory"
 
     def __init__(self, where: Path, members: Mapping[str, Any], links: tuple[str, ...] = ()) -> None:
         self.where = where
@@ -111,11 +111,10 @@ class _Folder(PackageFiles):
             path = folder / name
             seen[0] += 1
             if seen[0] > _MAX_ENTRIES or depth > _DEEPEST:
-                what = (
-                    f"is deeper than {_DEEPEST} folders" if depth > _DEEPEST else f"holds over {_MAX_ENTRIES:,} files"
-                )
+                deep = f"is deeper than {_DEEPEST} directories"
+                what = deep if depth > _DEEPEST else f"holds over {_MAX_ENTRIES:,} files"
                 raise InputError(
-                    f"{self.where} {what} ({prefix}{name}), which no package does; give the package's own folder"
+                    f"{self.where} {what} ({prefix}{name}), which no package does; give the package's own directory"
                 )
             if name in _SKIPPED:
                 continue
@@ -123,7 +122,7 @@ class _Folder(PackageFiles):
                 yield f"{prefix}{name}", path
                 continue
             if path.is_symlink() and _real(folder).is_relative_to(_real(path)):
-                raise InputError(f"{path} is a link to a folder that contains it; remove it")
+                raise InputError(f"{path} is a link to a directory that contains it; remove it")
             yield from self._walk(path, f"{prefix}{name}/", depth + 1, seen)
 
     def _is_folder(self, path: Path) -> bool:
@@ -184,7 +183,7 @@ def open_files(where: Path) -> Iterator[PackageFiles]:
         if not where.exists():
             raise InputError(f"there is no package {where}")
         if not where.is_file():
-            raise InputError(f"{where} is neither a folder nor a file")
+            raise InputError(f"{where} is neither a directory nor a file")
         with where.open("rb") as file:
             refuse_pointer(file.read(100), where)
         if zipfile.is_zipfile(where):
@@ -284,7 +283,7 @@ def _check_expanded(where: Path, expanded: int, size: int) -> None:
     if expanded > (most := _max_expanded(size)):
         raise InputError(
             f"{where} has {size:,} bytes and expands to more than {most:,}; if that is meant, unpack it and import the"
-            " folder"
+            " directory"
         )
 
 
@@ -335,18 +334,18 @@ def _check_headers(where: Path, plain: IO[bytes]) -> None:
         if not block.strip(b"\0"):
             break
         if at == 0 and sum(block) - sum(block[148:156]) + 8 * 32 != _number(block[148:156]):
-            raise InputError(f"{where} is neither a folder nor a zip or tar archive; maybe it is incomplete")
+            raise InputError(f"{where} is neither a directory nor a zip or tar archive; maybe it is incomplete")
         length, kind = _number(block[124:136]), block[156:157]
         if kind in b"xgXLK" and kind and length > _LARGEST_TAR_HEADER:
             raise InputError(f"{where} has a header of {length:,} bytes, which no archive needs; it is not opened")
         if kind == b"S":
-            raise InputError(f"{where} holds a sparse file; unpack it and import the folder")
+            raise InputError(f"{where} holds a sparse file; unpack it and import the directory")
         count += 1
         if count > 3 * _MAX_ENTRIES:
             raise InputError(f"{where} holds more than {_MAX_ENTRIES:,} files; give a package")
         at += _BLOCK + (length + _BLOCK - 1) // _BLOCK * _BLOCK
     if at == 0:
-        raise InputError(f"{where} is neither a folder nor a zip or tar archive; maybe it is incomplete")
+        raise InputError(f"{where} is neither a directory nor a zip or tar archive; maybe it is incomplete")
 
 
 def _number(field: bytes) -> int:

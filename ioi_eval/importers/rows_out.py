@@ -1,8 +1,8 @@
 """Writes imported tasks to `problems.jsonl`, `tests.jsonl` and `solutions.jsonl`, which `score` and `validate` read.
 
 Tests are streamed, one at a time. The files get their names only when all three are complete; if one cannot be written,
-the folder does not change. Existing rows of other problems are kept, so a contest can be imported day by day. Imports
-into the same folder wait for each other.
+the directory does not change. Existing rows of other problems are kept, so a contest can be imported day by day.
+Imports into the same directory wait for each other.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ def write_rows(tasks: Sequence[ImportedTask], out: str | Path) -> WrittenRows:
 
     Args:
         tasks: of one or several packages, each problem once.
-        out: the folder; made if absent.
+        out: the directory; made if absent.
 
     Raises:
         InputError: two packages hold the same problem, or a package's test cannot be read.
-        SetupError: the folder cannot be written, or the disk is full.
+        SetupError: the directory cannot be written, or the disk is full.
     """
     keys = [task.key for task in tasks]
     for key in keys:
         if keys.count(key) > 1:
             raise InputError(f"the problem {key} is in several of the packages; give each once")
-    folder = Path(out)
+    directory = Path(out)
     written = WrittenRows(
-        problems=folder / "problems.jsonl", tests=folder / "tests.jsonl", solutions=folder / "solutions.jsonl"
+        problems=directory / "problems.jsonl", tests=directory / "tests.jsonl", solutions=directory / "solutions.jsonl"
     )
     rows: dict[Path, tuple[str, Iterable[dict[str, Any]]]] = {
         written.problems: ("id", (row for task in tasks for row in task.problem_rows)),
         written.tests: ("problem_id", chain.from_iterable(task.tests() for task in tasks)),
         written.solutions: ("problem_id", (row for task in tasks for row in task.solution_rows)),
     }
-    new_folders = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    new_directories = [parent for parent in (directory, *directory.parents) if not parent.exists()]
     try:
         with _only_writer(written.problems), ExitStack() as files:
             for path, (id_column, of_tasks) in rows.items():
@@ -68,24 +68,24 @@ def write_rows(tasks: Sequence[ImportedTask], out: str | Path) -> WrittenRows:
                     _write(file, path.name, chain(_rows_of_other_problems(path, id_column, keys), of_tasks))
     except BaseException:
         with suppress(OSError):
-            for new_folder in new_folders:
-                new_folder.rmdir()
+            for new_directory in new_directories:
+                new_directory.rmdir()
         raise
     return written
 
 
 @contextmanager
 def _only_writer(path: Path) -> Iterator[None]:
-    """Create the folder of a file, and lock it: two imports at once would both add to the same old rows."""
+    """Create the directory of a file, and lock it: two imports at once would both add to the same old rows."""
     with _errors_with_path(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        directory = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        with suppress(OSError):  # NFS locks no folders
-            fcntl.flock(folder, fcntl.LOCK_EX)
+        with suppress(OSError):  # NFS locks no directories
+            fcntl.flock(directory, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(folder)
+        os.close(directory)
 
 
 def _write(file: BinaryIO, name: str, rows: Iterable[dict[str, Any]]) -> None:
@@ -108,7 +108,7 @@ def _errors_with_path(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise SetupError(
-            f"cannot write {path}: {error.strerror or error}; free space or choose another folder"
+            f"cannot write {path}: {error.strerror or error}; free space or choose another directory"
         ) from error
 
 

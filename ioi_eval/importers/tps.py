@@ -34,7 +34,7 @@ from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _MAPPING = "tests/mapping"
 _CHECKER = "checker/checker.cpp"
-_HOW_TO_GENERATE = "generate them with `tps gen` in the task's folder (the tool is in ioi-2022/tps)"
+_HOW_TO_GENERATE = "generate them with `tps gen` in the task's directory (the tool is in ioi-2022/tps)"
 _CODE_ENDINGS = (".cpp", ".h", ".hpp")
 
 
@@ -51,7 +51,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
         UnsupportedError: its task type is not supported.
     """
     with open_package(path) as package:
-        package.format = "a TPS task folder"
+        package.format = "a TPS task directory"
         return _import(package, year, day)
 
 

@@ -315,9 +315,10 @@ printf '\\n%s\\n%s\\n' "$(sha256sum < "${{runner:-{shipped}}}")" {nonce}
 def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None) -> Job:
     """The job that finds or compiles the runner itself, on a target that has none yet.
 
-    It uses the first of these that can be started: the runner of our Piston package (in the folder IOI_EVAL_JUDGE), if
-    it was made from the same sources; the runner of the wheel; one that the job compiles. On a file system that is
-    mounted noexec that of the wheel is used without a trial, because a compiled one could not be tried there either.
+    It uses the first of these that can be started: the runner of our Piston package (in the directory that the
+    variable IOI_EVAL_JUDGE names), if it was made from the same sources; the runner of the wheel; one that the job
+    compiles. On a file system that is mounted noexec that of the wheel is used without a trial, because a compiled one
+    could not be tried there either.
     The box contains nothing hostile, so plain scripts are enough.
 
     Args:

@@ -156,7 +156,7 @@ def program_recipe(
     what: str, source: SourceFile, beside: Sequence[SourceFile], toolchain: Toolchain, *, std: str
 ) -> Recipe:
     """How a checker or manager becomes the program `what`: by the compiler, or by its own build script."""
-    seen = by_include(beside, source.folder)
+    seen = by_include(beside, source.directory)
     seen[source.name] = source.content
     if source.name == BUILD_SCRIPT:
         return Recipe(

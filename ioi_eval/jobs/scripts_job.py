@@ -219,7 +219,7 @@ def _header_that_names(problem_id: str, files: Mapping[str, bytes]) -> dict[str,
 
 
 def _headers_in_order(names: Iterable[str]) -> list[str]:
-    """Headers as the `cms_ioi` package finds them in a folder."""
+    """Headers as the `cms_ioi` package finds them in a directory."""
     seen = {name for name in names if name.endswith(".h") and "/" not in name}
     return sorted(seen - {"testlib.h"}, key=str.lower)
 
@@ -309,11 +309,11 @@ def _grader_files(problem: Problem) -> Iterator[tuple[str, bytes]]:
     manager, checker = problem.method.manager, problem.checker
     graders = by_include((*problem.linked_with(Language.CPP), *problem.headers), "graders/")
     if manager is not None:
-        graders |= by_include(manager.files, manager.source.folder) | {"manager.cpp": manager.source.content}
+        graders |= by_include(manager.files, manager.source.directory) | {"manager.cpp": manager.source.content}
     for name, content in graders.items():
         yield f"graders/{name}", content
     if checker is not None:
-        for name, content in by_include(checker.files, checker.source.folder).items():
+        for name, content in by_include(checker.files, checker.source.directory).items():
             yield f"checker/{name}", content
         yield "checker/checker.cpp", checker.source.content
 

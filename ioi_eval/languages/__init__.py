@@ -2,7 +2,7 @@
 
 A language is a member of `Language` (with the endings of its files) and a `LanguageRules` in a module here. Other
 modules name a language only if their rule is about that one: the package `cms_ioi`, `--fix-includes` and the problem's
-own programs support C++ only, and the harness is for Python. TPS packages have a folder of graders for each language
+own programs support C++ only, and the harness is for Python. TPS packages have a directory of graders for each language
 (`importers/tps.py`).
 """
 

@@ -36,23 +36,23 @@ class SourceFile:
         return self.path.rsplit("/", 1)[-1]
 
     @property
-    def folder(self) -> str:
+    def directory(self) -> str:
         """The path without its last part: empty, or with a slash at its end."""
         return self.path.removesuffix(self.name)
 
 
-def by_include(files: Sequence[SourceFile], folder: str) -> dict[str, bytes]:
-    """The contents of files by the names under which sources in a folder may include them.
+def by_include(files: Sequence[SourceFile], directory: str) -> dict[str, bytes]:
+    """The contents of files by the names under which sources in a directory may include them.
 
-    These are the paths below the folder, and the last parts of the paths, because a row may have headers elsewhere.
+    These are the paths below the directory, and the last parts of the paths, because a row may have headers elsewhere.
 
     Args:
         files: the files.
-        folder: the folder, as `SourceFile.folder`.
+        directory: the directory, as `SourceFile.directory`.
     """
-    by_path = {file.path.removeprefix(folder): file.content for file in files}
-    folders = {path.partition("/")[0] for path in by_path if "/" in path}
-    return {file.name: file.content for file in files if file.name not in folders} | by_path
+    by_path = {file.path.removeprefix(directory): file.content for file in files}
+    directories = {path.partition("/")[0] for path in by_path if "/" in path}
+    return {file.name: file.content for file in files if file.name not in directories} | by_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

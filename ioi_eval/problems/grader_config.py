@@ -231,7 +231,7 @@ def _file_names(values: Mapping[str, Any], task_type: TaskType | None) -> tuple[
         key = parameter_key(task_type, parameter)
         name = _text(values, key)
         if name in (".", "..") or "/" in name or "\0" in name or len(name.encode()) > _LONGEST_NAME:
-            raise InputError(f"{key} in {PATH} is {name!r}; it must be the plain name of a file, without a folder")
+            raise InputError(f"{key} in {PATH} is {name!r}; it must be the plain name of a file, without a directory")
         names.append(name)
     if names[0] and names[0] == names[1]:
         raise UnsupportedError(f"{PATH} gives {names[0]!r} to input and output; one file for both is not supported")

@@ -29,7 +29,7 @@ BUILD_SCRIPT = "build"
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # `\Z`: else the time is quadratic
 _STARTS_PROGRAMS = re.compile(r"\b(?:v?fork|popen|f?exec[lv]\w*)[ \t]*\(")
-_JUDGE_FOLDERS = {
+_JUDGE_DIRECTORIES = {
     "checker": ("checker", "graders", ""),
     "manager": ("graders", "manager", ""),
     "interactor": ("interactor", "graders", ""),
@@ -141,8 +141,8 @@ def judge_program(
     by_path = {file.path: file for file in files}
     if build := by_path.get(f"{role}/{BUILD_SCRIPT}"):
         return build, _beside(files, build, is_private)
-    for folder in _JUDGE_FOLDERS[role]:
-        base = f"{folder}/{role}" if folder else role
+    for directory in _JUDGE_DIRECTORIES[role]:
+        base = f"{directory}/{role}" if directory else role
         for ending in (".cpp", ".cc", ".c", *_FIRST_LINES):
             program = by_path.get(base + ending)
             if program is not None:
@@ -179,13 +179,9 @@ def check_script(source: SourceFile) -> None:
 def _beside(
     files: Sequence[SourceFile], program: SourceFile, is_private: Callable[[SourceFile], bool]
 ) -> tuple[SourceFile, ...]:
-    folder = program.path.removesuffix(program.name)
     endings = _SOURCE_ENDINGS if program.path.endswith(_SOURCE_ENDINGS) else ""  # a script may use any file
-    return tuple(
-        file
-        for file in files
-        if file.path.startswith(folder) and file is not program and not is_private(file) and file.path.endswith(endings)
-    )
+    beside = (file for file in files if file.path.startswith(program.directory) and file is not program)
+    return tuple(file for file in beside if not is_private(file) and file.path.endswith(endings))
 
 
 def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, *, link: bool) -> GraderFiles:

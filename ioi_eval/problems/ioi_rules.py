@@ -185,7 +185,7 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
 
 
 def _refuse_misplaced_files(key: ProblemKey, files: Sequence[SourceFile], config: GraderConfig) -> None:
-    """Refuse a grader, stub or header that is not used, by its folder or ending: no submission would compile."""
+    """Refuse a grader, stub or header that is not used, by its directory or ending: no submission would compile."""
     below = {file.path for file in files if file.path.startswith("graders/")}
     wanted = {f"{key.id}.h".lower()} | ({"grader.cpp", "stub.cpp"} if config.linked is not False else set())
     for file in files:
@@ -196,7 +196,7 @@ def _refuse_misplaced_files(key: ProblemKey, files: Sequence[SourceFile], config
 
 
 def _refuse_misplaced_checker(shared: SharedColumns, config: GraderConfig) -> None:
-    """Refuse a checker that is not used, by its folder or name: outputs would be compared without it.
+    """Refuse a checker that is not used, by its directory or name: outputs would be compared without it.
 
     It is intended if the problem says that no checker decides.
     """

@@ -23,7 +23,7 @@ from ioi_eval.report.texts import file_name, points
 
 _COLUMNS = ("target_subtask", "verdict", "total_score", "code_compiles", "all_subtasks_results", "error")
 INDEX = "README.md"
-"""The name of the page that the Hub shows for a folder."""
+"""The name of the page that the Hub shows for a directory."""
 
 
 def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]:

@@ -118,19 +118,19 @@ def open_results(directory: str | Path, *, id_column: str | None = None) -> Resu
     Raises:
         InputError: there are no results, they are damaged, or their family is unknown.
     """
-    folder = directory_of(directory)
-    summary = summary_of(folder)
-    first = first_row(folder)
+    found = directory_of(directory)
+    summary = summary_of(found)
+    first = first_row(found)
     if first is None:
-        raise InputError(f"{folder / RESULTS} is empty: there are no results to look at")
-    family = family_of(first, folder)
+        raise InputError(f"{found / RESULTS} is empty: there are no results to look at")
+    family = family_of(first, found)
     column = id_column or id_column_of(summary)
     if family is Family.CONTEST and column not in first:
         raise InputError(
-            f"{folder / RESULTS}: its first row has no column {column}; name the one that names submissions with "
+            f"{found / RESULTS}: its first row has no column {column}; name the one that names submissions with "
             "--id-column"
         )
-    return ResultSet(directory=folder, family=family, summary=summary, id_column=column)
+    return ResultSet(directory=found, family=family, summary=summary, id_column=column)
 
 
 def id_column_of(summary: Mapping[str, Any], otherwise: str = "uuid") -> str:

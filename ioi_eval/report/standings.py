@@ -1,7 +1,7 @@
 """Real contestants for comparison with a model: their totals, and the points needed for medals.
 
 They come from a file that the user names: a CSV table of one contest, or rows as in LiveOIBench. For some years the
-points needed for medals are in `ioi_cutoffs.csv` in this folder, each line with the page that states them.
+points needed for medals are in `ioi_cutoffs.csv` in this directory, each line with the page that states them.
 
 Source: LiveOIBench's own ranking counts medals and percentiles in the same way: a medal by its least points, and the
 share of contestants with fewer points.

@@ -1,4 +1,4 @@
-"""Reads rows: from JSONL (also gzipped), Parquet, folders of these, saved data sets, and the Hub.
+"""Reads rows: from JSONL (also gzipped), Parquet, directories of these, saved data sets, and the Hub.
 
 Every source streams: only the current row is in memory, and memory-mapped data stays on disk. A source can be read any
 number of times, in the same order. If something cannot be read, an `InputError` says where and what to do; nothing is
@@ -41,7 +41,7 @@ _REMEDIES = {
 }
 """What to do with files of other formats."""
 _SPLITS, _STATE = "dataset_dict.json", "state.json"
-"""The files by which a folder is a saved data set, with splits and without."""
+"""The files by which a directory is a saved data set, with splits and without."""
 
 _HUB_ID = re.compile(r"(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(:(?P<config>[\w.-]+))?", re.ASCII)
 
@@ -54,14 +54,14 @@ def open_source(
     """Open a source of rows.
 
     Args:
-        spec: a file or folder, the id of a data set of the Hub (`owner/name`, or `owner/name:configuration`), or
+        spec: a file or directory, the id of a data set of the Hub (`owner/name`, or `owner/name:configuration`), or
             `NAME://…` for a source that another Python package brings (`ioi_eval.extensions`).
         all_splits: if a data set has several splits, read all, one after the other (problems); otherwise the first of
             `obvious`, else the only one. `describe()` names the splits that were chosen.
         split: read only this one. A source without splits (a file that is not named after one, or a data set
             that was saved without any) is then refused.
         obvious: the splits that are chosen by default, in order of preference. If this or `split` is given, files of a
-            folder are splits, by their names (`test.jsonl`, `test-00000-of-00002.parquet`, `test/…`).
+            directory are splits, by their names (`test.jsonl`, `test-00000-of-00002.parquet`, `test/…`).
 
     Raises:
         InputError: there is no such file, its ending is unknown, or no split is the obvious one.
@@ -78,7 +78,7 @@ def open_source(
         return _from_extension(other["name"], other["rest"], split)
     hub = _HUB_ID.fullmatch(str(spec))
     if hub is None or not is_hub_name(str(spec)):
-        raise InputError(f"there is no file or folder {spec}; check the path")
+        raise InputError(f"there is no file or directory {spec}; check the path")
     from ioi_eval.rows.hub import HubSource
 
     configs = [hub["config"]] if hub["config"] else []
@@ -86,7 +86,7 @@ def open_source(
 
 
 def is_hub_name(spec: str) -> bool:
-    """Whether a source is read from the Hub: there is no such file or folder, and it has the form of a name there."""
+    """Whether a source is read from the Hub: no such file or directory exists, and it has the form of a name there."""
     is_name = _HUB_ID.fullmatch(spec) is not None and not spec.endswith(ENDINGS)
     return is_name and not Path(os.path.expanduser(spec)).exists()
 
@@ -98,7 +98,7 @@ def is_hub_id(text: str) -> bool:
 
 
 def reads_all_files(spec: str) -> bool:
-    """Whether a source is a folder of which all files with rows are read (unless a split is chosen)."""
+    """Whether a source is a directory of which all files with rows are read (unless a split is chosen)."""
     path = Path(os.path.expanduser(spec))
     return path.is_dir() and not any((path / name).is_file() for name in (_SPLITS, _STATE))
 
@@ -128,9 +128,9 @@ def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
     for number, path in enumerate(paths):
         if path in paths[:number]:
             raise InputError(f"{names[number]} is named twice; give each dump once")
-    for folder, path in product([path for path in paths if os.path.isdir(path)], paths):
-        if folder != path and Path(path).is_relative_to(folder):
-            outer, inner = names[paths.index(folder)], names[paths.index(path)]
+    for directory, path in product([path for path in paths if os.path.isdir(path)], paths):
+        if directory != path and Path(path).is_relative_to(directory):
+            outer, inner = names[paths.index(directory)], names[paths.index(path)]
             raise InputError(f"{inner} lies in {outer}, all of which is read; give each dump once")
     if len(sources) == 1:
         return sources[0][1]
@@ -142,7 +142,7 @@ def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tu
         from ioi_eval.rows.tables import SavedDataset
 
         existing = [str(name) for name in read_state(path / _SPLITS).get("splits", [])]
-        remedy = f"one of its folders ({path}/<split>)"
+        remedy = f"one of its directories ({path}/<split>)"
         what = f"the saved data set {path}"
         chosen = choose_splits(existing, all_splits, what, remedy, split=split, obvious=obvious)
         return Chain([SavedDataset(path / split) for split in chosen], f"{path} (split {', '.join(chosen)})")
@@ -159,7 +159,7 @@ def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tu
         and not any(part.startswith(".") for part in file.relative_to(path).parts)
     )
     if not files:
-        raise InputError(f"the folder {path} holds nothing that can be read as rows: {_READABLE}")
+        raise InputError(f"the directory {path} holds nothing that can be read as rows: {_READABLE}")
     if split is not None or obvious != OBVIOUS:
         return _by_split(path, files, split, obvious)
     return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
@@ -170,16 +170,18 @@ def _require_split(split: str | None, names: tuple[str, str], path: Path) -> Non
 
     Args:
         split: the wanted split; `None` for any.
-        names: the split that the source says it is, if any, and its folder's name.
+        names: the split that the source says it is, if any, and its directory's name.
         path: the source.
     """
     if split is not None and split not in names:
         problem = f"is the split {names[0]}, not" if names[0] else "has no splits, so there is none called"
-        raise InputError(f"{path} {problem} {split!r}; leave out the split, or give the folder or data set that has it")
+        raise InputError(
+            f"{path} {problem} {split!r}; leave out the split, or give the directory or data set that has it"
+        )
 
 
 def _by_split(path: Path, files: Sequence[Path], split: str | None, obvious: tuple[str, ...]) -> Source:
-    """The files of one split, if the names of all files in the folder say theirs; else all files."""
+    """The files of one split, if the names of all files in the directory say theirs; else all files."""
     named: dict[str, list[Path]] = {}
     for file in files:
         inside = file.relative_to(path)
@@ -188,7 +190,9 @@ def _by_split(path: Path, files: Sequence[Path], split: str | None, obvious: tup
     if "" in named and split is None:
         return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
     existing = sorted(named.keys() - {""})
-    (chosen,) = choose_splits(existing, False, f"the folder {path}", "one of its files", split=split, obvious=obvious)
+    (chosen,) = choose_splits(
+        existing, False, f"the directory {path}", "one of its files", split=split, obvious=obvious
+    )
     parts = [_open_file(file) for file in named[chosen]]
     return Chain(parts, f"{path} (split {chosen}, {len(parts)} files)")
 

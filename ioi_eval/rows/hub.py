@@ -76,7 +76,7 @@ class HubSource(Source):
     """A data set of the Hub.
 
     Args:
-        name: its id, `owner/name`; or a folder with the same layout, which `datasets` accepts too.
+        name: its id, `owner/name`; or a directory with the same layout, which `datasets` accepts too.
         configs: the configurations to read, one after the other; empty for the only one.
         all_splits: read all splits, not only the obvious one.
         split: read only this one.
@@ -148,7 +148,7 @@ class HubSource(Source):
         loaded = []
         for config in self._configs or (None,):
             splits = self._ask(datasets.load_dataset, config)
-            remedy = "the id of one that has; or save the split with `save_to_disk` and give the folder"
+            remedy = "the id of one that has; or save the split with `save_to_disk` and give the directory"
             self._chosen_splits = choose_splits(
                 list(splits), self._all_splits, self.describe(), remedy, split=self._split, obvious=self._obvious
             )
@@ -162,7 +162,7 @@ class HubSource(Source):
         `datasets` does not run such scripts since version 4. The files are chosen by their names: `test.jsonl`.
         """
         files = self._ask(files_by_split)
-        remedy = "the id of one that has; or download its files, and give the folder"
+        remedy = "the id of one that has; or download its files, and give the directory"
         self._chosen_splits = choose_splits(
             list(files), self._all_splits, self.describe(), remedy, split=self._split, obvious=self._obvious
         )
@@ -182,8 +182,8 @@ class HubSource(Source):
             return ask(self._name, *args)
         except (OSError, ValueError, DatasetsError) as error:
             raise InputError(
-                f"there is no file or folder {self._name}, so it was taken for a data set of the Hub, which cannot be"
-                f" read: {hub_error_text(error)}. Check the path or the name, the network, and HF_TOKEN if it is not "
+                f"there is no file or directory {self._name}, so it was taken for a data set of the Hub, which cannot "
+                f"be read: {hub_error_text(error)}. Check the path or the name, the network, and HF_TOKEN if it is not "
                 "public"
             ) from error
 

@@ -24,7 +24,7 @@ def named_sources(text: str) -> tuple[str, ...]:
     """The sources that a text names, each once, in order.
 
     Args:
-        text: files, folders or ids of data sets of the Hub, with commas between them. A name with `*`, `?` or `[`
+        text: files, directories or ids of data sets of the Hub, with commas between them. A name with `*`, `?` or `[`
             stands for the files that it matches or, of data sets of the Hub, for those of the owner that it matches.
 
     Raises:
@@ -61,7 +61,7 @@ def _matches(term: str) -> Iterable[str]:
 
 
 def short_name(source: str) -> str:
-    """The name for a source's results: without the owner, the folder, and a file's ending.
+    """The name for a source's results: without the owner, the directory, and a file's ending.
 
     Source: the reference, which removes `ioi-eval-` too.
     """
@@ -78,8 +78,8 @@ def result_names(sources: Iterable[str], occupied: Mapping[str, str]) -> dict[st
         occupied: names that are already used, with the source of each (an empty text if it belongs to none of ours).
 
     Returns:
-        By source, its short name. If another source has it already, the owner's or folder's name is added before it; if
-        that is used too, also a number.
+        By source, its short name. If another source has it already, the owner's or directory's name is added before it;
+        if that is used too, also a number.
     """
     taken = dict(occupied)
     names: dict[str, str] = {}
@@ -94,5 +94,5 @@ def result_names(sources: Iterable[str], occupied: Mapping[str, str]) -> dict[st
 
 
 def _plain(name: str) -> str:
-    """The text as a name that is valid for a folder and for a configuration of the Hub."""
+    """The text as a name that is valid for a directory and for a configuration of the Hub."""
     return re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip(".-")

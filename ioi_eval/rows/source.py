@@ -15,10 +15,10 @@ from ioi_eval.problems.row import Row, Source
 
 
 class PathSource(Source):
-    """Rows at one path: a file, or a folder, which has no hash.
+    """Rows at one path: a file, or a directory, which has no hash.
 
     Args:
-        path: of the file or folder.
+        path: of the file or directory.
     """
 
     def __init__(self, path: Path) -> None:
@@ -29,7 +29,7 @@ class PathSource(Source):
         return str(self._path)
 
     def files(self) -> Sequence[Path] | None:
-        """The file, or all files in the folder.
+        """The file, or all files in the directory.
 
         `None` for a class of another package: its rows may depend on more than the files.
         """
@@ -58,7 +58,7 @@ class Chain(Source):
         self._name = name
 
     def describe(self) -> str:
-        """The folder, with the files that were chosen."""
+        """The directory, with the files that were chosen."""
         return self._name
 
     def files(self) -> Sequence[Path] | None:

@@ -40,7 +40,7 @@ class Parquet(PathSource):
 
 
 class SavedDataset(PathSource):
-    """A folder made by `Dataset.save_to_disk`."""
+    """A directory made by `Dataset.save_to_disk`."""
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows, from memory-mapped files."""

@@ -1,7 +1,7 @@
 """Two samples of our own: a contest of four small tasks, and five problems as in APPS; each with a dump to score.
 
 They show how tasks are packaged. `ioi-eval demo` scores them. The score of each program is known, so they also show
-that a sandbox judges correctly. `tasks/` and `apps/` have the sources, one folder for each task;
+that a sandbox judges correctly. `tasks/` and `apps/` have the sources, one directory for each task;
 `python -m tests.sample.generate`, in a checkout, makes the rows beside this file from them.
 """
 
@@ -39,7 +39,7 @@ def dump_expected() -> Path:
 
 
 def tasks() -> Path:
-    """The folder of the tasks' sources."""
+    """The directory of the tasks' sources."""
     return _path("tasks")
 
 

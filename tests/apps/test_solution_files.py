@@ -70,7 +70,7 @@ def test_rows_are_counted_by_problem(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"problem_id": 1}, {"problem_id": "apps_1"}, {"instance_id": "apps_2"}, {"x": 1}]
     path = write_rows(tmp_path / "d.jsonl", [{**row, "code": "x"} for row in rows])
     assert survey(open_dump(str(path), ())) == {"1": 2, "2": 1, None: 1}
-    with pytest.raises(InputError, match="there is no file or folder"):
+    with pytest.raises(InputError, match="there is no file or directory"):
         open_dump(str(tmp_path / "no.jsonl"), ())
 
 

@@ -394,7 +394,7 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
         (["--pass-at", "0"], "--pass-at"),
         (["--split", "dev", "--dataset", "."], "no such split 'dev'"),
         (["--dataset", "contest.jsonl"], "contest.jsonl: these are contest problems; `ioi-eval score` judges them"),
-        (["--dataset", "none.jsonl"], "there is no file or folder none.jsonl"),
+        (["--dataset", "none.jsonl"], "there is no file or directory none.jsonl"),
         (["--exclude", "none.txt"], "none.txt, the list of problems to leave out, cannot be read"),
         (["--config", "none.yaml"], "the configuration none.yaml cannot be read"),
         (

@@ -54,7 +54,7 @@ def test_apps_is_read_from_the_hub(start: Start, write: Write, hub: Hub, tmp_pat
     )
     ended = start("apps", "score", dump, "--dataset", name, "--out", "out", env=hub.environment)
     assert ended.returncode == 0, ended.stderr
-    assert f"there is no file or folder {name}; asking the Hugging Face Hub (without a network" in ended.stderr
+    assert f"there is no file or directory {name}; asking the Hugging Face Hub (without a network" in ended.stderr
     again = start("apps", "score", dump, "--dataset", name, "--split", "valid", "--out", "other", env=hub.environment)
     assert [row["passed"] for row in result_rows(tmp_path / "out")] == [2, 1]
     assert again.returncode == 2

@@ -166,10 +166,10 @@ def test_requests_at_once_and_the_timeout_set_slots_and_patience() -> None:
         (("a.jsonl", "--test_batch_size", "0"), "--test_batch_size 0: must be 1 or more, or -1"),
         (("a.jsonl,,b.jsonl",), "names an empty data set"),
         (("*/name",), "a pattern may stand for the name, not for the owner"),
-        (("a.jsonl", "results"), "form owner/name; the folder for results is named by --local_results_path"),
+        (("a.jsonl", "results"), "form owner/name; the directory for results is named by --local_results_path"),
         (("a.jsonl", "./here"), "./here is not the name of a data set to push results to"),
         (("a.jsonl", "results", "--dry_run"), "it has the form owner/name"),
-        (("b.jsonl",), "there is no file or folder b.jsonl"),
+        (("b.jsonl",), "there is no file or directory b.jsonl"),
     ],
     ids=["batch", "comma", "owner", "results", "path", "dry run", "absent"],
 )

@@ -64,7 +64,7 @@ def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     ("options", "words"),
     [
         ({"sandbox": SandboxChoice.EMBEDDED, "endpoints": "http://w1"}, "leave out one of them"),
-        ({"sandbox": SandboxChoice.PISTON}, "no server is named"),
+        ({"sandbox": SandboxChoice.PISTON}, "no worker is named"),
         ({"max_requests_per_endpoint": 2}, "none is named"),
         ({"endpoints": "http://"}, "not the URL of a server"),
         ({"endpoints": " , "}, "no Piston endpoint is named"),
@@ -119,6 +119,6 @@ def test_description_of_a_kind_of_workers() -> None:
 
 def test_the_speed_of_workers_is_not_known() -> None:
     """`--time-scale auto` is measured on this machine. For a cluster it is refused."""
-    with pytest.raises(InputError, match="does not hold for Piston servers; give a number"):
+    with pytest.raises(InputError, match="does not hold for Piston workers; give a number"):
         ContestRules(time_scale="auto").with_stored_time_scale(is_here=False)
     assert ContestRules(time_scale="1.5").with_stored_time_scale(is_here=False).factor == 1.5

@@ -105,7 +105,9 @@ def test_a_missing_path_in_the_form_of_a_hub_name(score: Start, write: Write, tm
     """A message says that the Hub is asked, because without a network the answer takes long."""
     ended = score("dumps/mistyped", env={"HF_HUB_OFFLINE": "1"})
     assert ended.returncode == 2
-    assert ended.stderr.startswith("ioi-eval: there is no file or folder dumps/mistyped; asking the Hugging Face Hub (")
+    assert ended.stderr.startswith(
+        "ioi-eval: there is no file or directory dumps/mistyped; asking the Hugging Face Hub ("
+    )
     (tmp_path / "dumps").mkdir()
     write("dumps/dump", submission_row("a"))
     assert "the Hub" not in score("dumps/dump", "--dry-run").stderr
@@ -208,7 +210,7 @@ def test_a_missing_file_is_named(start: Start, write: Write, tmp_path: Path, mis
             write(f"{name}.jsonl", row)
     ended = start("score", "dump.jsonl", "--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
     assert ended.returncode == 2
-    assert f"there is no file or folder {missing}.jsonl" in ended.stderr
+    assert f"there is no file or directory {missing}.jsonl" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not (tmp_path / "out").exists()
 

@@ -107,7 +107,7 @@ def test_private_data_sets_on_the_hub(start: Start, write: Write, hub: Hub, tmp_
         ended = start(*call, env=stranger)
         assert ended.returncode == 2
         last = ended.stderr.splitlines()[-1]
-        assert f"there is no file or folder {name}, so it was taken for a data set of the Hub" in last
+        assert f"there is no file or directory {name}, so it was taken for a data set of the Hub" in last
         assert "HF_TOKEN if it is not public" in last
         assert ".." not in last
         assert not (tmp_path / "out").exists()

@@ -145,7 +145,7 @@ def test_a_folder_that_is_no_label_states_no_verdict(tmp_path: Path) -> None:
     expected = {row["label"]: row["expected"] for row in task.solution_rows}
     assert (expected["partial/a.cpp"], expected["partial/b.cpp"], expected["c.cpp"]) == (None, None, None)
     (note,) = [note for note in task.notes if "solutions/partial" in note]
-    assert "solutions/partial states no verdict: the folder is the label, and unknown expectation 'partial'" in note
+    assert "solutions/partial states no verdict: the directory is the label, and unknown expectation 'partial'" in note
 
 
 def test_written_rows_give_the_same_problem(tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_other_formats_are_recognised(tmp_path: Path) -> None:
         import_package(tmp_path / "absent.zip", year=2025)
     (tmp_path / "problem.json").write_text('{"name": "sum", "type": "Batch"}')
     (tmp_path / "subtasks.json").write_text("{}")
-    with pytest.raises(InputError, match="is a TPS task folder; use `ioi-eval import tps`"):
+    with pytest.raises(InputError, match="is a TPS task directory; use `ioi-eval import tps`"):
         import_package(tmp_path, year=2025)
 
 

@@ -407,7 +407,7 @@ def test_a_validator_built_by_a_script(tmp_path: Path, kind: str, role: str) -> 
         ({"output_validator/v/run": "#!/bin/sh\n"}, "the script output_validator/v/run, which starts other files"),
         ({"output_validator/v/build": None, "output_validator/v/run": "#!/bin/sh\n"}, "which starts other files"),
         ({"output_validator/v/v.o": "\x7fELF\0"}, "output_validator/v/v.o is not text"),
-        ({"output_validator/v/lib/a.h": ""}, "output_validator/v/lib/a.h lies in a folder beside"),
+        ({"output_validator/v/lib/a.h": ""}, "output_validator/v/lib/a.h lies in a directory beside"),
     ],
 )
 def test_scripts_that_cannot_build_are_refused(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:

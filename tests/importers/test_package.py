@@ -186,7 +186,7 @@ def test_too_large_member(tmp_path: Path) -> None:
 def test_other_files_are_no_packages(tmp_path: Path) -> None:
     """Another file, a folder without `problem.json`, and a folder with several packages."""
     (tmp_path / "x.pdf").write_bytes(b"%PDF")
-    with pytest.raises(InputError, match="neither a folder nor a zip or tar"), open_package(tmp_path / "x.pdf"):
+    with pytest.raises(InputError, match="neither a directory nor a zip or tar"), open_package(tmp_path / "x.pdf"):
         pass
     with pytest.raises(InputError, match=r"holds no problem\.json"), open_package(tmp_path):
         pass

@@ -146,7 +146,7 @@ def test_values_that_json_cannot_contain(tmp_path: Path, value: object) -> None:
 def test_a_folder_that_cannot_be_created(tmp_path: Path) -> None:
     """For example a file in its place. The message has the path."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(SetupError, match=r"cannot write .*problems\.jsonl.*choose another folder"):
+    with pytest.raises(SetupError, match=r"cannot write .*problems\.jsonl.*choose another directory"):
         write_rows([task("a")], tmp_path / "file")
 
 

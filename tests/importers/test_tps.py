@@ -251,8 +251,8 @@ def test_links_in_an_archive_are_named(tmp_path: Path, link: str, words: str) ->
         archive.add(where, "sum")
     with pytest.raises(InputError) as caught:
         import_package(packed, year=2022)
-    message = f"{packed}: {link} is a link; unpack the archive and import the folder {words}".rstrip()
-    assert str(caught.value) == f"{message} [read as a TPS task folder]"
+    message = f"{packed}: {link} is a link; unpack the archive and import the directory {words}".rstrip()
+    assert str(caught.value) == f"{message} [read as a TPS task directory]"
 
 
 def test_exceptions_for_an_omitted_subtask(tmp_path: Path) -> None:

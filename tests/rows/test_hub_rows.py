@@ -104,7 +104,7 @@ for spec in ("open-r1/ioi", "open-r1/ioi-test-cases:2024"):
         print(error)
 """
     first, second = through_datasets(tmp_path, code).splitlines()
-    assert "there is no file or folder open-r1/ioi, so it was taken for a data set of the Hub" in first
+    assert "there is no file or directory open-r1/ioi, so it was taken for a data set of the Hub" in first
     assert "Check the path or the name, the network, and HF_TOKEN" in first
     assert "open-r1/ioi-test-cases" in second
 

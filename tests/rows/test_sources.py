@@ -277,7 +277,7 @@ def test_an_unknown_extension_lists_the_known_ones(tmp_path: Path, name: str, me
 )
 def test_missing_file_is_not_taken_for_a_hub_id(spec: str) -> None:
     """If the name can only be a path, the error is immediate, without a request to the Hub."""
-    with pytest.raises(InputError, match=r"there is no file or folder .*check the path"):
+    with pytest.raises(InputError, match=r"there is no file or directory .*check the path"):
         open_source(spec)
 
 

@@ -1,8 +1,8 @@
 """Writes results in formats of other programs: one module per format.
 
-Each module in this folder defines `FORMAT` and is listed in `MODULES`. A format names its files and its settings
-(`--set KEY=VALUE`), and writes the files. The caller chooses the folder, checks for existing files, and ensures that no
-reader sees an incomplete file.
+Each module in this directory defines `FORMAT` and is listed in `MODULES`. A format names its files and its settings
+(`--set KEY=VALUE`), and writes the files. The caller chooses the directory, checks for existing files, and ensures that
+no reader sees an incomplete file.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class ExportFormat:
     """A format of another program.
 
     Args:
-        default_path: the default path in the directory of the results: a file or, ending with `/`, a folder.
+        default_path: the default path in the directory of the results: a file or, ending with `/`, a directory.
         settings: the settings that users may give, each with its meaning.
-        files: the names of its files in its folder; one empty name if the format is a single file. Raises InputError
+        files: the names of its files in its directory; one empty name if the format is a single file. Raises InputError
             if these results cannot be written in this format, or a setting is wrong.
         write: writes all files.
     """

@@ -35,8 +35,8 @@ def control_groups(controller: str, root: Path = _ROOT) -> Iterator[Path]:
             continue
         mounted = root / "sys/fs/cgroup" / (controller if controllers else "")
         group = Path(os.path.normpath(f"/{path.lstrip('/')}"))
-        for folder in (group, *group.parents):
-            yield mounted / folder.relative_to("/")
+        for directory in (group, *group.parents):
+            yield mounted / directory.relative_to("/")
 
 
 def processors(root: Path = _ROOT) -> int:

@@ -79,10 +79,10 @@ class PistonCluster:
     Args:
         endpoints: the servers' URLs (`http://host:2000`, with or without `/api/v2`); a function that returns them; or a
             text, as in `PISTON_ENDPOINTS` (one URL, several with commas, `file:PATH`, `slurm`).
-        max_requests_per_endpoint: how many of our jobs a server has at once.
+        max_requests_per_endpoint: how many of our jobs a worker has at once.
         profile: `bundled` or `classic` to force one, `None` for the best that each worker supports.
         headers: sent with every request.
-        patience_s: how long jobs wait while no server is available, in seconds.
+        patience_s: how long jobs wait while no worker is available, in seconds.
         events: get an event for each worker that comes or goes, and for each job that is sent again.
 
     Raises:

@@ -122,8 +122,8 @@ class InstalledPackages:
             Refusal: the repository does not have it, it is installed already, or it cannot be installed.
         """
         runtime, sha256, address = self._find(language, version)
-        folder = self._directory / runtime.language / runtime.version
-        if folder.exists():
+        installed = self._directory / runtime.language / runtime.version
+        if installed.exists():
             raise Refusal(500, {"message": "Already installed"})
         if not self._is_served:  # the tarball is beside its index
             address = str(Path(self._repository) / address.rpartition("/")[2])
@@ -142,12 +142,12 @@ class InstalledPackages:
                         raise Refusal(500, {"message": f"Checksum miss-match want: {sha256} got: {actual}"})
                     tarball.seek(0)
                     self._unpack(tarball, new / "blobs")
-                folder.parent.mkdir(mode=0o755, exist_ok=True)
-                new.rename(folder)
+                installed.parent.mkdir(mode=0o755, exist_ok=True)
+                new.rename(installed)
         except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
             raise Refusal(500, {"message": f"{runtime.language} is not a package: {error}"}) from error
         except OSError as error:
-            if folder.exists():  # another server that shares the directory was first
+            if installed.exists():  # another server that shares the directory was first
                 return runtime
             message = f"{runtime.language} cannot be installed in {self._directory}: {error.strerror or error}"
             raise Refusal(500, {"message": f"{message}; free space there, or let the server write there"}) from error
@@ -162,12 +162,12 @@ class InstalledPackages:
         runtime = request.find(self.runtimes(), language, version)
         if runtime is None:
             raise Refusal(500, {"message": f"{language}-{version} is not installed"})
-        folder = self._directory / runtime.language / runtime.version
+        installed = self._directory / runtime.language / runtime.version
         try:
             with tempfile.TemporaryDirectory(dir=self._directory, prefix=_OLD, ignore_cleanup_errors=True) as old:
-                folder.rename(Path(old) / "package")
+                installed.rename(Path(old) / "package")
         except OSError as error:
-            if not folder.exists():  # another server that shares the directory was first
+            if not installed.exists():  # another server that shares the directory was first
                 return runtime
             message = f"{runtime.language} cannot be removed from {self._directory}: {error.strerror or error}"
             raise Refusal(500, {"message": f"{message}; let the server write there"}) from error
