@@ -32,8 +32,15 @@ from ioi_eval.model import Execution, Job, JobKind, Stage
 from ioi_eval.sandbox.piston.endpoints import without_login
 from ioi_eval.sandbox.piston.wire import Runtime
 
-UNKNOWN_ISSUER = "if it is the right server, set SSL_CERT_FILE to a file with its certificate, or its issuer's"
-"""The advice for a certificate that cannot be verified."""
+_TLS_ADVICE = {
+    " mismatch, certificate": "name the endpoint as its certificate does",
+    "certificate has expired": "renew the certificate",
+    "certificate is not yet valid": "is the clock of this machine right?",
+    "CERTIFICATE_VERIFY_FAILED": "if it is the right server, set SSL_CERT_FILE to a file with the certificate of its "
+    "issuer (its own, if it is self-signed)",
+    "WRONG_VERSION_NUMBER": "the server may not use TLS; then write http://",
+}
+"""What to do about OpenSSL's messages; the first that matches."""
 
 INSTALL = "`ioi-eval cluster install` installs our packages"
 """The advice for a worker without the package that a job needs."""
@@ -228,6 +235,11 @@ def error_of(status: int, body: bytes) -> SandboxError:
     if status >= 300:
         return UnservedError(where)
     return TransportError(f"an answer with {where}")
+
+
+def tls_advice(message: str) -> str:
+    """What to do about a message of OpenSSL's, to be put behind it; empty for other messages."""
+    return next((f"; {advice}" for sign, advice in _TLS_ADVICE.items() if sign in message), "")
 
 
 def redirection(location: str) -> bytes:

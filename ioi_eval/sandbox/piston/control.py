@@ -226,5 +226,4 @@ def _message_of(error: Exception) -> str:
 
     if isinstance(error, httpx.ConnectError) and str(error) == _ALL_FAILED:
         return "no connection: is it started?"
-    advice = f"; {answer.UNKNOWN_ISSUER}" if "CERTIFICATE_VERIFY_FAILED" in str(error) else ""
-    return (str(error) or type(error).__name__) + advice
+    return (str(error) or type(error).__name__) + answer.tls_advice(str(error))

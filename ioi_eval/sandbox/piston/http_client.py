@@ -325,8 +325,7 @@ class HttpClient:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise SetupError(f"no file descriptor is left for a connection to {url}: raise `ulimit -n`") from error
             message = str(error).replace(" ssl:default", "")  # which is in the message for plain http too
-            if isinstance(error, aiohttp.ClientConnectorCertificateError):
-                message += f"; {answer.UNKNOWN_ISSUER}"
+            message += answer.tls_advice(message)
             raise AnswerLostError(f"{url}: no connection: {message}", JobEnd.NOT_SERVED) from error
         except (aiohttp.ClientError, ConnectionError) as error:
             message = str(error) or type(error).__name__
