@@ -169,8 +169,11 @@ def test_runtimes_of_another_shape(content: bytes) -> None:
 def test_a_web_server_without_runtimes(status: int) -> None:
     """The message has the title of the page, without HTML. A proxy whose worker is away is another error."""
     page = b"<!DOCTYPE html>\n<html lang=en><title>\n  Welcome to\n  nginx!</title><body>\n<p>Hello</p>"
-    with pytest.raises(UnservedError, match=rf"^not a Piston server: HTTP {status}: a web page, 'Welcome to nginx!'$"):
+    with pytest.raises(UnservedError) as raised:
         answer.runtimes(status, page)
+    shown, _, advice = str(raised.value).partition("; ")
+    assert shown == f"not a Piston server: HTTP {status}: a web page, 'Welcome to nginx!'"
+    assert ("usually …/api/v2" in advice) == (status == 404)
     with pytest.raises(TransportError, match=r"^HTTP 502: a web page, '502 Bad Gateway'$"):
         answer.runtimes(502, HTML)
 
