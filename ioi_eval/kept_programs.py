@@ -51,7 +51,7 @@ from ioi_eval.sandbox.local.slots import Once, TaskLock
 from ioi_eval.toolchain import Toolchain
 
 MAX_BYTES = 10_000 * MIB
-_VERSION = 1  # of the entries' format
+_VERSION = 2  # of the entries' format
 _RECOUNT = 16
 """When 1/16 of the bound has been written, the entries are counted again, because other runs write them too."""
 

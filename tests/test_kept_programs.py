@@ -23,7 +23,7 @@ from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 
 LIMITS = CompileLimits()
-STEP = StepLine(step=0, code=0, signal=0, limit=None, cpu_ms=12.5, wall_ms=13.0, memory_bytes=1 << 20, output="words")
+STEP = StepLine(code=0, signal=0, limit=None, cpu_ms=12.5, wall_ms=13.0, memory_bytes=1 << 20, output="words")
 BUILT = CompileAnswer(steps=(STEP,), artifacts={"a.out": b"program" * 1000, "b": b""}, isolation=Isolation.FULL)
 REFUSED = CompileAnswer(steps=(replace(STEP, code=1, output="no"),), artifacts={}, isolation=Isolation.REDUCED)
 

@@ -33,7 +33,6 @@ class StepLine:
     """How one step of a compile plan ended.
 
     Args:
-        step: its number in the plan.
         code, signal: of the command itself.
         limit: which of our limits stopped it, else `None`.
         killed: the signal that killed one of its processes, sent by the machine (out of memory); 0 if none.
@@ -42,7 +41,6 @@ class StepLine:
         precompiled: whether it could use a worker's precompiled header.
     """
 
-    step: int
     code: int
     signal: int
     limit: str | None
@@ -176,7 +174,6 @@ def run_answer(
 
 def _step(line: dict[str, Any]) -> StepLine:
     return StepLine(
-        step=integer(line, "step"),
         code=integer(line, "code"),
         signal=integer(line, "signal"),
         limit=_limit(line),

@@ -130,7 +130,7 @@ def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
         absent: the hashes of files that the package is known not to have.
     """
     package = job.package
-    if package is None or job.kind is not JobKind.RUNNER or job.args or ALL in absent:
+    if package is None or job.kind is not JobKind.RUNNER or ALL in absent:
         return None
     lines: list[str] = []
     named: set[str] = set()
@@ -160,7 +160,7 @@ def without_runner(job: Job, package: str = "") -> Variant | None:
     `ioi-eval serve` reads `stored`, and starts its own runner; on Piston the script finds the package's runner.
     """
     runner = next((file.content for file in job.files if file.name == "runner"), None)
-    if runner is None or job.kind is not JobKind.RUNNER or job.args:
+    if runner is None or job.kind is not JobKind.RUNNER:
         return None
     file_hash = digest(runner)
     others = [file for file in job.files if file.name != "runner"]
