@@ -1,4 +1,4 @@
-"""Scoring a dump: what `score` and `demo` do."""
+"""Scoring a dump: what `score`, `run-tests` and `demo` do."""
 
 from __future__ import annotations
 

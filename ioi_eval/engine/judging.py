@@ -167,7 +167,7 @@ class Judging:
             for position, test in enumerate(tests):
                 self._positions.setdefault(test, []).append((group, position))
         self._first_zero = [len(tests) for tests in self._groups]
-        self._states = {test: TestHistory(near_limit_repeats) for test in self._positions}
+        self._histories = {test: TestHistory(near_limit_repeats) for test in self._positions}
         self._round: list[str] = []  # late tests that are repeated together, if each test counts by itself
         self._late_in_a_row = 0
 
@@ -179,7 +179,7 @@ class Judging:
         Args:
             under_way: names of tests that are running already.
         """
-        missing = (test for test, state in self._states.items() if state.outcome is None)
+        missing = (test for test, history in self._histories.items() if history.outcome is None)
         return self._planned(test for test in missing if test not in under_way)
 
     def plan_late_reruns(self) -> PlannedTests:
@@ -223,18 +223,18 @@ class Judging:
         test = outcome.test
         if test not in self._positions or outcome.verdict in _NEVER_RECORDED:
             raise ValueError(f"{outcome.verdict} for test {test!r} cannot be recorded here")
-        state = self._states[test]
-        stands = state.record(outcome)
+        history = self._histories[test]
+        stands = history.record(outcome)
         for group, position in self._positions[test]:
-            if state.outcome is not None and state.outcome.score == 0.0:
+            if history.outcome is not None and history.outcome.score == 0.0:
                 self._first_zero[group] = min(self._first_zero[group], position)
             elif self._first_zero[group] == position:
                 self._first_zero[group] = self._find_first_zero(group)
-        return state.outcome if stands else None
+        return history.outcome if stands else None
 
     def outcomes(self) -> Mapping[str, TestOutcome]:
         """The outcome that counts for each test that ran, in order of first appearance, needed or not."""
-        return {test: state.outcome for test, state in self._states.items() if state.outcome is not None}
+        return {test: history.outcome for test, history in self._histories.items() if history.outcome is not None}
 
     # ------------------------------------------------------------------- the rules
 
@@ -253,18 +253,18 @@ class Judging:
         """Whether the test is the first zero of a subtask, and all tests before it have outcomes."""
         return any(
             self._first_zero[group] == position
-            and all(self._states[earlier].outcome is not None for earlier in self._groups[group][:position])
+            and all(self._histories[earlier].outcome is not None for earlier in self._groups[group][:position])
             for group, position in self._positions[test]
         )
 
     def _wanting(self, rerun: Rerun) -> list[str]:
         """The tests that are to be repeated in this way."""
-        return [test for test, state in self._states.items() if state.rerun is rerun]
+        return [test for test, history in self._histories.items() if history.rerun is rerun]
 
     def _begin_round(self, late: Sequence[str]) -> None:
         """Choose the late tests that are repeated next, after those of the last round."""
         for test in self._round:
-            outcome = self._states[test].outcome
+            outcome = self._histories[test].outcome
             if outcome is not None and outcome.verdict is not Verdict.JE:
                 self._late_in_a_row = self._late_in_a_row + 1 if outcome.verdict is Verdict.TLE else 0
         deciding = [test for test in late if self._zero_decides and self._decides(test)]
@@ -272,12 +272,12 @@ class Judging:
         self._round = deciding or others
 
     def _lateness(self, test: str) -> float:
-        outcome = self._states[test].outcome
+        outcome = self._histories[test].outcome
         return 0.0 if outcome is None else outcome.cpu_ms or 0.0
 
     def _find_first_zero(self, group: int) -> int:
         tests = self._groups[group]
-        known = ((index, self._states[test].outcome) for index, test in enumerate(tests))
+        known = ((index, self._histories[test].outcome) for index, test in enumerate(tests))
         return next((index for index, outcome in known if outcome and outcome.score == 0.0), len(tests))
 
 

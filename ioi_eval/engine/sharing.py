@@ -1,4 +1,4 @@
-"""Run jobs that programs of several submissions may share.
+"""Runs jobs that programs of several submissions may share.
 
 A box, a runner and a warm interpreter take 30 ms or more to start; a trivial test takes 3. While all slots are busy,
 requests that may share a job wait in a queue. A slot that becomes free takes the first of them, and those behind it
