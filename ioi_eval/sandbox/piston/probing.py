@@ -38,6 +38,7 @@ PREFERENCE = {
 }
 """The packages that are tried for a profile, best first. `None`: the best that a worker supports."""
 
+# With other padding, only its size is of interest: the files of the compiler and of Python are not looked for again.
 _PROBE_SCRIPT = r"""
 tell() { printf '%s\t' "$@"; echo; }
 tell begin NONCE
@@ -49,9 +50,9 @@ for compiler in g++ /piston/packages/gcc/*/bin/g++ /usr/local/bin/g++; do
     *) static=dynamic ;;
   esac
   tell compiler "$path" "$version" "$machine" "$static"
-  [ "$1" -eq 0 ] || bash compiler_files "$path"
+  [ "$1" -ne PADDING ] || bash compiler_files "$path"
 done
-[ "$1" -eq 0 ] || tell python "$(python3 -s -B -c '
+[ "$1" -ne PADDING ] || tell python "$(python3 -s -B -c '
 import os, sys, zlib
 places = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
 names = sorted({name for path in places if os.path.isdir(path) for name in os.listdir(path)} - {"__pycache__"})
@@ -119,7 +120,7 @@ def probe_job(installed: InstalledStarter, nonce: str, padding: int) -> Job:
         }
     else:
         texts = {
-            "run": _PROBE_SCRIPT.replace("NONCE", shlex.quote(nonce)),
+            "run": _PROBE_SCRIPT.replace("PADDING", str(PADDING)).replace("NONCE", shlex.quote(nonce)),
             "compiler_files": boxfiles.read("compiler_files").decode(),
         }
     return Job(

@@ -39,7 +39,7 @@ def run_probe(directory: Path, padding: int, **environment: str) -> Execution:
 
 def test_report_of_this_machine(tmp_path: Path) -> None:
     """The script reports the compiler of this machine, and its Python."""
-    report = probing.read_probe(run_probe(tmp_path, 100), NONCE, 100)
+    report = probing.read_probe(run_probe(tmp_path, probing.PADDING), NONCE, probing.PADDING)
     assert report is not None
     version = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     machine = subprocess.run(["g++", "-dumpmachine"], capture_output=True, text=True, check=True).stdout.strip()
@@ -57,9 +57,19 @@ def test_report_of_a_machine_without_python(tmp_path: Path) -> None:
     """The rest of the report is complete."""
     (tmp_path / "python3").write_text("#!/bin/sh\necho missing >&2\nexit 127\n")
     (tmp_path / "python3").chmod(0o755)
-    report = probing.read_probe(run_probe(tmp_path, 100, PATH=f"{tmp_path}:{os.environ['PATH']}"), NONCE, 100)
+    done = run_probe(tmp_path, probing.PADDING, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    report = probing.read_probe(done, NONCE, probing.PADDING)
     assert report is not None
     assert (report.python, bool(report.kernel)) == ("", True)
+
+
+@pytest.mark.parametrize("padding", [0, probing.OUTPUT_LADDER[-1]])
+def test_measurements_of_sizes_look_for_no_files(tmp_path: Path, padding: int) -> None:
+    """The files of the compiler and of Python are looked for once, in the probe itself."""
+    report = probing.read_probe(run_probe(tmp_path, padding), NONCE, padding)
+    assert report is not None
+    assert report.compilers[0].sees == ()
+    assert report.python == ""
 
 
 def test_report_by_the_scripts_of_cms_ioi(tmp_path: Path) -> None:
