@@ -87,6 +87,9 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         id_column: the column that names a row within its problem; a row without it is named by its place among the
             samples for its problem.
         extractor: finds the program in an answer.
+
+    Attributes:
+        passed_over: how many rows the last reading has skipped, because they are for problems that were not selected.
     """
 
     def __init__(
@@ -101,7 +104,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
     ) -> None:
         super().__init__(source, id_column, submission_columns(id_column))
         self.catalog = catalog
-        self._last = self.begin()
+        self.passed_over = 0
         self._fingerprints, self._test_s, self._extractor = fingerprints, test_s, extractor
 
     def problem_signatures(self) -> Iterator[str]:
@@ -110,30 +113,22 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
             probe = AppsSubmission(id="", problem=catalog_entry.id, code="", extraction="")
             yield f"{catalog_entry!r} {self._fingerprints(catalog_entry.digest, probe)}"
 
-    @property
-    def passed_over(self) -> int:
-        """How many rows the last reading skipped, because they are for problems that were not selected."""
-        return self._last.rows - self._last.wanted
-
-    def _rows(
+    def _entries(
         self, reading: DumpReading, columns: Sequence[str] | None
-    ) -> Iterator[Iterator[Judgeable[AppsCandidate] | Refused]]:
-        self._last = reading
-        for row in reading.rows_of(self.source, columns):
-            yield self._entries_of(row, reading)
-
-    def _entries_of(self, row: Row, reading: DumpReading) -> Iterator[Judgeable[AppsCandidate] | Refused]:
-        found = or_refused(row, self._samples, row)
-        if found is None:
-            return
-        if isinstance(found, Refused):
-            yield found
-        else:
-            catalog_entry, samples = found
-            for number, sample in enumerate(samples, reading.samples[catalog_entry.id]):
-                yield or_refused(sample, self._entry, sample, catalog_entry, number, reading)
-            reading.samples[catalog_entry.id] += len(samples)
-        reading.wanted += 1
+    ) -> Iterator[Judgeable[AppsCandidate] | Refused]:
+        self.passed_over = 0
+        counts: Counter[str] = Counter()  # of the programs for each problem so far
+        for row in self.source.iterate(columns):
+            found = or_refused(row, self._samples, row)
+            if found is None:
+                self.passed_over += 1
+            elif isinstance(found, Refused):
+                yield found
+            else:
+                catalog_entry, samples = found
+                for number, sample in enumerate(samples, counts[catalog_entry.id]):
+                    yield or_refused(sample, self._entry, sample, catalog_entry, number, reading)
+                counts[catalog_entry.id] += len(samples)
 
     def _samples(self, row: Row) -> tuple[CatalogEntry, Sequence[Row]] | Refused | None:
         """A row's problem and programs; `None` if the problem was not selected."""

@@ -93,10 +93,6 @@ class Journal:
         """Size in bytes and time of the last change, in nanoseconds."""
         return _state(self._records.fd)
 
-    def __len__(self) -> int:
-        """How many submissions have a record."""
-        return len(self.index.submissions.keys() | self.index.copies | self.index.final_je.keys())
-
     def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
         """Write a record, whose `body` is JSON on one line; once this returns, a killed process does not lose it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -81,12 +81,8 @@ class RowSelection:
 
     def rows(self, source: Source, columns: Collection[str] | None = None) -> Iterator[tuple[Row, ProblemKey | None]]:
         """The wanted rows, each with its problem; `None` if the row does not name it correctly."""
-        return self.among(source.iterate(None if columns is None else tuple(columns)))
-
-    def among(self, rows: Iterable[Row], done: int = 0) -> Iterator[tuple[Row, ProblemKey | None]]:
-        """The same of these rows, which come after others of which `done` were wanted."""
-        count = done
-        for row in rows:
+        count = 0
+        for row in source.iterate(None if columns is None else tuple(columns)):
             key = _problem_of(row)
             if key is not None and not self._wants(key):
                 continue
@@ -131,24 +127,15 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
         """Whether tests are still being read."""
         return self.problems.is_loading
 
-    def _rows(
-        self, reading: DumpReading, columns: Sequence[str] | None
-    ) -> Iterator[Iterator[Judgeable[ContestCandidate] | Refused]]:
-        rows = reading.rows_of(self.source, columns)
-        for row, key in self.selection.among(rows, done=reading.wanted):
+    def _entries(self, reading: DumpReading, columns: Sequence[str] | None) -> Iterator[JudgeableRow | Refused]:
+        for row, key in self.selection.rows(self.source, columns):
             problems = self.problems.so_far() if key is None else self.problems.wait_for(key)
-            yield self._row_entries(row, key, problems, reading)
-            reading.wanted += 1
-
-    def _row_entries(
-        self, row: Row, key: ProblemKey | None, problems: ProblemSet, reading: DumpReading
-    ) -> Iterator[JudgeableRow | Refused]:
-        samples = or_refused(row, sample_rows, row, self.id_column)
-        if isinstance(samples, Refused):
-            yield samples
-            return
-        for sample in samples:
-            yield or_refused(sample, self._entry, sample, key, problems, reading)
+            samples = or_refused(row, sample_rows, row, self.id_column)
+            if isinstance(samples, Refused):
+                yield samples
+                continue
+            for sample in samples:
+                yield or_refused(sample, self._entry, sample, key, problems, reading)
 
     def problem_signatures(self) -> Iterator[str]:
         """For each problem its notes, and the fingerprints of an empty program in each language. It waits for all."""

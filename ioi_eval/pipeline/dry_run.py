@@ -50,7 +50,7 @@ def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, r
     problems: defaultdict[ProblemKey, Counter[str]] = defaultdict(Counter)
     refused = ReasonCounts()
     leaders: set[bytes] = set()
-    for entry in dump_reader.entries(dump_reader.begin(index.stored_level)):
+    for entry in dump_reader.entries(index.stored_level):
         if isinstance(entry, Refused):
             refused.add(entry.kind, entry.message)
             continue

@@ -12,10 +12,11 @@ from typing import Any
 
 from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.pipeline.dump_judge import DumpJudge
+from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultT
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import Progress
-from ioi_eval.pipeline.result_files import ResultFiles
+from ioi_eval.pipeline.result_files import write_results
 from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, now, run_facts
 from ioi_eval.pipeline.threads import in_thread, until
@@ -63,21 +64,22 @@ async def score_dump(
         return await in_thread(written.end_run, unchanged, settings, progress)
     written.forget()
     store = ResultStore(journal, TemporaryRecords(directory), family.codec)
-    files = ResultFiles(directory, family, store, settings)
+    entries = (
+        entry if isinstance(entry, Refused) else entry.candidate for entry in dump_reader.entries(store.stored_level)
+    )
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
         family.await_problems()
         dump_reader.source.forget()
-        files.finish(writing)
+        write_results(directory, family, store, settings.keep, writing)
         values = summary.as_dict(facts)
         write_summary(directory, values, family.report(values))
         if not facts.interrupted and not summary.pending and not len(store.our_failures):
             written.describe(values["notes"][len(facts.notes) :])
         return values
 
-    with files:
-        run = DumpJudge(family, store, files.entries(), settings=settings, progress=progress, restore=restore)
-        return await _judge_and_write(run, write)
+    run = DumpJudge(family, store, entries, settings=settings, progress=progress, restore=restore)
+    return await _judge_and_write(run, write)
 
 
 async def _judge_and_write(

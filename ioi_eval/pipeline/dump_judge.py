@@ -1,12 +1,12 @@
 """Judges the submissions of a dump that have no stored result yet, and stores their results.
 
-In: the dump's entries (`ResultFiles.entries`). Out: for each submission a record in the `ResultStore`, from which the
+In: the dump's submissions and refused rows. Out: for each submission a record in the `ResultStore`, from which the
 result files are written afterwards; and `DumpJudge.counts`.
 
 One task, the feeder, reads entries. A fixed number of other tasks, the workers, judge. What the feeder does with an
 entry is the first of these that applies:
 
-1. The row is refused, or was written already with the result of an earlier run (`None`): it is only counted.
+1. The row is refused: it is only counted.
 2. An earlier run has judged the submission: it is only counted.
 3. It has no program: it is judged immediately, because nothing is run.
 4. Its program has a result, of another submission: it gets a *copy*, a record that refers to that result.
@@ -106,7 +106,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     Args:
         family: the dump, and how it is judged.
         store: stores the results.
-        entries: of the dump, in its order; `None` for one whose result was written already.
+        entries: of the dump, in its order.
         settings: of the run.
         progress: counts the rows.
         restore: recreates test data that was deleted from the cache; called in a thread.
@@ -116,7 +116,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         self,
         family: ProblemFamily[CandidateT, ResultT],
         store: ResultStore[ResultT],
-        entries: Iterator[CandidateT | Refused | None],
+        entries: Iterator[CandidateT | Refused],
         *,
         settings: Settings,
         progress: Progress,
@@ -171,10 +171,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         while not self.counts.stopped_by and (batch := await in_thread(self._next_batch)):
             copies: list[tuple[CandidateT, int]] = []
             empty: list[CandidateT] = []
-            self.progress.skip(RESUMED, batch.count(None))
             for entry in batch:
-                if entry is None:
-                    continue
                 self.progress.tally.count_read()
                 if isinstance(entry, Refused):
                     self.progress.advance(REFUSED)
@@ -212,18 +209,14 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         for copy, _ in same:
             self._count(copy, self._empty[copy.keys.program][0])
 
-    def _next_batch(self) -> list[CandidateT | Refused | None]:
-        """The next entries; none at the end. Only one, as long as reading a row may wait for its problem.
-
-        Rows that were written already are counted here: if the run is interrupted meanwhile, the batch is lost.
-        """
-        batch: list[CandidateT | Refused | None] = []
+    def _next_batch(self) -> list[CandidateT | Refused]:
+        """The next entries; none at the end. Only one, as long as reading a row may wait for its problem."""
+        batch: list[CandidateT | Refused] = []
         held = 0
         rows = 1 if self._family.dump_reader.may_wait else BATCH_ROWS
         for entry in itertools.islice(self._entries, rows):
             batch.append(entry)
-            self.counts.resumed += entry is None
-            held += 0 if entry is None or isinstance(entry, Refused) else (entry.size or 0)
+            held += 0 if isinstance(entry, Refused) else (entry.size or 0)
             if held > BATCH_CODE:
                 break
         return batch

@@ -7,11 +7,8 @@ in memory. `contest.py` reads rows for contest problems.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
-from itertools import islice
 from typing import Generic, ParamSpec, TypeVar
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError, internal_error_text
@@ -56,37 +53,17 @@ class Refused:
 
 
 class DumpReading:
-    """One reading of a dump, from its first row to its last: how far it has come, and which ids are taken.
+    """One reading of a dump, from its first row to its last: which ids are taken, and the keys of its submissions.
 
     Args:
         id_column: the column that names a submission.
         stored_level: returns how much the journal has for these keys. If a submission has several fingerprints, its
             entry is for the one for which the journal has most; of equals, or if `None`, for the first.
-
-    Attributes:
-        rows: how many rows of the source are done.
-        wanted: how many of these were wanted.
-        samples: how many programs these have for each problem, if such a number may name a program (APPS).
-        entries: how many entries of the next row are done.
     """
 
     def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None = None) -> None:
         self._id_column, self._stored_level = id_column, stored_level
         self._taken: dict[bytes, tuple[str, int]] = {}  # source and number of the row that has an id
-        self.rows = self.wanted = self.entries = 0
-        self.samples: Counter[str] = Counter()
-
-    def continued(self) -> DumpReading:
-        """Another reading, which goes on from here. Both have the same ids: which row has one first is the same."""
-        other = copy(self)
-        other.samples = self.samples.copy()
-        return other
-
-    def rows_of(self, source: Source, columns: Sequence[str] | None) -> Iterator[Row]:
-        """The rows that are not done."""
-        for row in source.iterate(columns, start=self.rows):
-            yield row
-            self.rows, self.entries = self.rows + 1, 0
 
     def refuse_repeated_id(self, row: Row, name: str, problem: ProblemKey | str) -> Refused | None:
         """Refuse a row if an earlier row for the same problem has its id; `None` if it is the first with this id.
@@ -141,33 +118,22 @@ class DumpReader(ABC, Generic[CandidateT]):
     def problem_signatures(self) -> Iterator[str]:
         """For each problem, texts that change if its results could change."""
 
-    def begin(self, stored_level: Callable[[Keys], StoredLevel] | None = None) -> DumpReading:
-        """A reading from the first row; `stored_level` as in `DumpReading`."""
-        return DumpReading(self.id_column, stored_level)
-
     def entries(
-        self, reading: DumpReading | None = None, *, whole_rows: bool = False
+        self, stored_level: Callable[[Keys], StoredLevel] | None = None, *, whole_rows: bool = False
     ) -> Iterator[Judgeable[CandidateT] | Refused]:
         """One entry for each program, in the order of the rows; one for a row that cannot be used.
 
         Args:
-            reading: goes on where it stands; every entry that is returned counts as done. `None` for a new one.
+            stored_level: as in `DumpReading`.
             whole_rows: read all columns; else only those that judging needs.
         """
-        reading = reading or self.begin()
-        for of_row in self._rows(reading, None if whole_rows else self._columns):
-            for entry in islice(of_row, reading.entries, None):
-                reading.entries += 1
-                yield entry
+        return self._entries(DumpReading(self.id_column, stored_level), None if whole_rows else self._columns)
 
     @abstractmethod
-    def _rows(
+    def _entries(
         self, reading: DumpReading, columns: Sequence[str] | None
-    ) -> Iterator[Iterator[Judgeable[CandidateT] | Refused]]:
-        """The entries of each row that is not done. A row is done when the next one is asked for.
-
-        It counts the wanted rows (`reading.wanted`).
-        """
+    ) -> Iterator[Judgeable[CandidateT] | Refused]:
+        """The entries of all rows, of which only these columns are read."""
 
 
 def or_refused(row: Row, read: Callable[P, ReadT], /, *args: P.args, **kwargs: P.kwargs) -> ReadT | Refused:

@@ -55,13 +55,11 @@ class RecordedResult(Generic[ResultT]):
         result: of the submission, or of another one with the same program.
         duplicate_of: the id of that other one.
         offset: of the result, in the journal; `None` for a failure of ours.
-        is_final_je: whether the record is a final JE: a judge program failed twice, or does not compile.
     """
 
     result: ResultT
     duplicate_of: str | None = None
     offset: int | None = None
-    is_final_je: bool = False
 
 
 class _Leader(NamedTuple):
@@ -145,9 +143,7 @@ class ResultStore(Generic[ResultT]):
             record = self.journal.read_stored(stored, keys)
             if record is None:
                 return None
-            return RecordedResult(
-                result=self._codec.decode(record.body), offset=stored.offset, is_final_je=stored.is_final_je
-            )
+            return RecordedResult(result=self._codec.decode(record.body), offset=stored.offset)
         leader = self._leader_at(stored.offset)
         if leader.program != keys.program:
             return None

@@ -111,17 +111,12 @@ def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
         with new_file(path, alone=True) as file:
             yield file
     except OSError as error:
-        raise not_written(path, error, advice) from error
-
-
-def not_written(path: Path, error: OSError, advice: str = "") -> SetupError:
-    """The error to raise if a file cannot be written; arguments as those of `replacing`."""
-    journal = path.with_name("journal")
-    if not advice and journal.is_file():
-        advice = f"The results are in {journal}; fix the cause and run the same command again"
-    elif not advice:
-        advice = f"{journal} is gone too: run the same command again to judge everything again"
-    return SetupError(f"{path} cannot be written: {error.strerror}. {advice}")
+        journal = path.with_name("journal")
+        if not advice and journal.is_file():
+            advice = f"The results are in {journal}; fix the cause and run the same command again"
+        elif not advice:
+            advice = f"{journal} is gone too: run the same command again to judge everything again"
+        raise SetupError(f"{path} cannot be written: {error.strerror}. {advice}") from error
 
 
 def to_json(row: dict[str, Any] | list[Any]) -> bytes:

@@ -14,7 +14,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -230,23 +229,18 @@ class Source(ABC):
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows, possibly none. Each kind of source implements this."""
 
-    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
-        """The rows after the first `start`, for `iterate`. Sources that can skip rows without parsing them do so."""
-        return islice(self.rows(columns), start, None)
-
-    def iterate(self, columns: Sequence[str] | None = None, *, start: int = 0) -> Iterator[Row]:
+    def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
         """The rows, one at a time.
 
         Args:
             columns: only those of these that exist; `None` for all.
-            start: how many rows to skip.
 
         Raises:
             InputError: the source cannot be read, or has no rows.
             RowError: a row cannot be read.
         """
-        empty = not start
-        for row in self.rows_from(columns, start):
+        empty = True
+        for row in self.rows(columns):
             empty = False
             yield row
         if empty:

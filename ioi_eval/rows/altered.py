@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,7 +17,6 @@ from ioi_eval.problems.samples import as_lists
 _CODE = ("code", "source_files")
 _CONVERSATION = ("prompt", "generation")
 _IN_MEMORY_BYTES = 8 * 1024 * 1024
-_STEP = 1024  # rows
 
 
 class Altered(Source):
@@ -49,12 +47,8 @@ class Altered(Source):
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows, altered."""
-        return self.rows_from(columns, 0)
-
-    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
-        """The rows after the first `start`, altered."""
         wanted = None if columns is None else [name for name in columns if name not in self._without]
-        for row in self._source.rows_from(wanted, start):
+        for row in self._source.rows(wanted):
             values = {name: value for name, value in row.values.items() if name not in self._without}
             if columns is None and self._with_messages:
                 values |= _messages(row)
@@ -85,9 +79,8 @@ def _conversation(prompt: Any, generation: Any) -> list[dict[str, Any]]:
 class KeptColumns(Source):
     """A source whose columns for judging are kept in a temporary file, once they have been read to the end.
 
-    A dump is read before judging, to find out which problems and languages it needs; judging reads the kept columns
-    (from the first row that was not judged before); and whole rows are read a second time, to put results beside them.
-    There is one reader at a time.
+    A dump is read before judging, to find out which problems and languages it needs; judging reads the kept columns;
+    and whole rows are read a second time, to put results beside them. There is one reader at a time.
 
     Args:
         source: what is read.
@@ -99,7 +92,7 @@ class KeptColumns(Source):
         self._source, self._columns = source, columns
         folder = None if directory is None else str(directory)
         self._file: IO[bytes] | None = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
-        self._rows, self._offsets = 0, [0]  # how many rows are kept, and where every `_STEP`th begins
+        self._rows = 0  # how many are kept
         self._is_whole = False
 
     def describe(self) -> str:
@@ -117,27 +110,21 @@ class KeptColumns(Source):
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The source's rows; from the temporary file, if only kept columns are wanted."""
-        return self.rows_from(columns, 0)
-
-    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
-        """The same, after the first `start` rows."""
         if self._columns is not None and (columns is None or not set(columns) <= set(self._columns)):
-            yield from self._source.rows_from(columns, start)
+            yield from self._source.rows(columns)
         elif self._file is None:
-            yield from self._source.rows_from(self._columns, start)
+            yield from self._source.rows(self._columns)
         elif self._is_whole:
-            step = min(start // _STEP, len(self._offsets) - 1)
-            self._file.seek(self._offsets[step])
-            for index in range(step * _STEP, self._rows):
+            self._file.seek(0)
+            for _ in range(self._rows):
                 source, number, values, all_names, broken = pickle.load(self._file)  # our own file, which has no name
-                if index >= start:
-                    yield Row(source=source, number=number, values=values, all_names=all_names, broken=broken)
+                yield Row(source=source, number=number, values=values, all_names=all_names, broken=broken)
         else:
-            yield from islice(self._store_and_yield(self._file), start, None)
+            yield from self._store_and_yield(self._file)
 
     def _store_and_yield(self, file: IO[bytes]) -> Iterator[Row]:
         """Read the source and keep its rows; if they cannot be written, nothing is kept from then on."""
-        self._rows, self._offsets = 0, [0]
+        self._rows = 0
         file.seek(0)
         file.truncate()
         for row in self._source.rows(self._columns):
@@ -147,8 +134,6 @@ class KeptColumns(Source):
                     fields = row.source, row.number, row.values, row.all_names, row.broken
                     pickle.dump(fields, file, protocol=pickle.HIGHEST_PROTOCOL)
                     self._rows += 1
-                    if self._rows % _STEP == 0:
-                        self._offsets.append(file.tell())
                 except (OSError, *ODD_DATA):
                     self._drop()
             yield row

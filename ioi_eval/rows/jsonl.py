@@ -26,17 +26,10 @@ class JsonLines(PathSource):
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The objects, in order; unwanted columns are dropped."""
-        return self.rows_from(columns, 0)
-
-    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
-        """The objects after the first `start`, which are not parsed."""
         wanted, source = None if columns is None else frozenset(columns), str(self._path)
         for number, line in enumerate(self._lines(), 1):
             text = line.removeprefix(_BOM) if number == 1 else line
             if not text or text.isspace():
-                continue
-            if start:
-                start -= 1
                 continue
             if number == 1:
                 _require_lines(self._path, text)

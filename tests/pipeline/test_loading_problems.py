@@ -68,9 +68,9 @@ class HeldTests(JsonLines):
         super().__init__(path)
         self._hold = hold
 
-    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows, each when it may be read."""
-        for index, row in enumerate(super().rows_from(columns, start)):
+        for index, row in enumerate(super().rows(columns)):
             self._hold(index)
             yield row
 
@@ -179,55 +179,37 @@ def test_a_problem_that_contradicts_itself_later_is_unusable(
     assert "nile-u0" in scorer.judged
 
 
-def test_results_of_an_earlier_run_wait_for_the_last_test(
-    contest: LoadingContest, contradicting: list[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A run that continues another one writes old results while it reads the dump, but not before it is known that
-    their problem is usable. The last row of tests is read when the run waits for it, or reads the dump.
+def test_results_of_an_earlier_run_wait_for_the_last_test(contest: LoadingContest, contradicting: list[bytes]) -> None:
+    """A run that continues another one does not write old results before it is known that their problem is usable.
+    The last row of tests is read when the run has begun to read the dump.
     """
     assert contest.run(ScriptedScorer(), selection=RowSelection(limit=1)).exit_code == 0
     contest.write_tests([*FIRST, *SECOND, OTHER])
-    goes_on, wait_for_all = threading.Event(), LoadingProblems.wait_for_all
+    reads_dump = threading.Event()
 
     class Telling(ScriptedScorer):
         def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
-            goes_on.set()
+            reads_dump.set()
             return super().fingerprints(problem, submission)
 
-    def tell(problems: LoadingProblems) -> ProblemSet:
-        goes_on.set()
-        return wait_for_all(problems)
-
-    monkeypatch.setattr(LoadingProblems, "wait_for_all", tell)
     (contest.out / STATE).unlink()
-    contest.hold = lambda index: None if index < 6 else _wait(goes_on)
+    contest.hold = lambda index: None if index < 6 else _wait(reads_dump)
     assert_contradicting(contest, contest.run(Telling()), contradicting)
 
 
-def test_a_dump_that_is_changed_while_tests_are_read_is_judged_again(
-    contest: LoadingContest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first row is written with its old result, then the row is changed. The next run does not take the results
-    for those of the new dump.
-    """
+def test_a_dump_that_is_changed_during_a_run_is_judged_again(contest: LoadingContest) -> None:
+    """The row that was changed after its program had been judged gets no result. The next run judges it."""
     contest.write(*programs("1", "0.5"))
-    assert contest.run(ScriptedScorer(), selection=RowSelection(limit=1)).exit_code == 0
-    (contest.out / STATE).unlink()
-    goes_on, wait_for_all = threading.Event(), LoadingProblems.wait_for_all
 
-    def tell(problems: LoadingProblems) -> ProblemSet:
-        goes_on.set()
-        return wait_for_all(problems)
+    def change(submission: Submission) -> None:
+        if submission.id == "u1":
+            contest.write(*programs("0", "0.5"))
 
-    def change(_submission: Submission) -> None:
-        contest.write(*programs("0", "0.5"))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(LoadingProblems, "wait_for_all", tell)
-        contest.hold = lambda index: None if index < 5 else _wait(goes_on)
-        assert contest.run(ScriptedScorer(before=change)).exit_code == 0
-    contest.hold = lambda _index: None
-    assert contest.run(ScriptedScorer()).exit_code == 0
+    outcome = contest.run(ScriptedScorer(before=change), jobs_at_once=1)
+    assert (outcome.exit_code, outcome.summary["submissions"]["pending"]) == (1, 1)
+    again = ScriptedScorer()
+    assert contest.run(again).exit_code == 0
+    assert again.judged == ["u0"]
     assert [row["total_score"] for row in contest.results()] == [0, 50]
 
 

@@ -74,11 +74,6 @@ class Counted(JsonLines):
         self.reads += 1
         yield from super().rows(columns)
 
-    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
-        """The rows."""
-        self.reads += 1
-        yield from super().rows_from(columns, start)
-
 
 def read(path: Path, cache: Path, problems: Any = None) -> tuple[dict[ProblemKey, TestData], bool]:
     """The tests, and whether the file was read. A new store is used, as in a new process."""
@@ -134,8 +129,8 @@ def test_a_file_that_changes_while_it_is_read_is_not_stored(path: Path, tmp_path
     """Some rows may be from before the change."""
 
     class Changing(Counted):
-        def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
-            yield from super().rows_from(columns, start)
+        def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
+            yield from super().rows(columns)
             time.sleep(0.02)
             os.utime(path)
 
@@ -239,9 +234,9 @@ def test_unused_notes_are_deleted(path: Path, tmp_path: Path) -> None:
 class Variant(JsonLines):
     """A reader of another package, which changes the rows."""
 
-    def rows_from(self, columns: Sequence[str] | None, start: int) -> Iterator[Row]:
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows with another answer."""
-        for row in super().rows_from(columns, start):
+        for row in super().rows(columns):
             yield Row(source=row.source, number=row.number, values={**row.values, "test_output": "another"})
 
 

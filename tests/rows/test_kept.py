@@ -15,7 +15,6 @@ import pytest
 
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.rows import KeptColumns, open_source
-from ioi_eval.rows.altered import Altered
 from tests.apps_rows import write_rows
 
 ROWS: list[dict[str, Any]] = [
@@ -76,22 +75,6 @@ def test_reading_a_part_keeps_nothing(counted: Counted) -> None:
     assert [row.number for row in kept.iterate(COLUMNS)] == [1, 2, 3]
     assert [row.number for row in kept.iterate(COLUMNS)] == [1, 2, 3]
     assert counted.reads == [2, 3]
-
-
-@pytest.mark.parametrize("start", [0, 1, 1023, 1024, 1025, 2048, 2499, 2500, 2501])
-def test_reading_can_start_at_any_row(start: int, tmp_path: Path) -> None:
-    """Of kept rows, whole rows, altered rows, and if nothing is kept."""
-    source = open_source(
-        write_rows(tmp_path / "dump.jsonl", [{"uuid": str(n), "code": "x", "n": n} for n in range(2500)])
-    )
-    kept, dropped = KeptColumns(Altered(source, without_code=True), COLUMNS), KeptColumns(source, COLUMNS)
-    for columns in (COLUMNS, None):
-        rows = list(kept.iterate(columns))
-        assert list(kept.iterate(columns, start=start)) == rows[start:]
-        assert "code" not in rows[0].values
-    assert list(dropped.iterate(COLUMNS, start=start)) == list(source.iterate(COLUMNS))[start:]
-    dropped.forget()
-    assert list(dropped.iterate(COLUMNS, start=start)) == list(source.iterate(COLUMNS))[start:]
 
 
 def test_all_columns_can_be_kept(counted: Counted) -> None:

@@ -25,15 +25,6 @@ def test_every_kind_gives_the_same_rows_twice(tmp_path: Path, make: Callable[[Pa
 
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
-def test_reading_can_start_at_any_row(tmp_path: Path, make: Callable[[Path], Path]) -> None:
-    """Also after the last row: only a source without any row is an error."""
-    source = open_source(make(tmp_path / "data.jsonl"))
-    rows = list(source.iterate())
-    for start in range(len(ROWS) + 2):
-        assert list(source.iterate(start=start)) == rows[start:]
-
-
-@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
 def test_only_requested_columns_are_read(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     """A missing column is no error here. The code that needs it reports it with the row."""
     source = open_source(make(tmp_path / "data.jsonl"))
@@ -57,7 +48,6 @@ def test_rows_have_line_numbers(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"n":1}\n\n  \n{"n":2}')
     assert [(row.source, row.number) for row in open_source(path).iterate()] == [(str(path), 1), (str(path), 4)]
-    assert [row.number for row in open_source(path).iterate(start=1)] == [4]
     places = [(Path(row.source).name, row.number) for row in open_source(folder(tmp_path / "f")).iterate()]
     assert places == [("1.jsonl", 1), ("3.jsonl.gz", 1), ("3.jsonl.gz", 2)]
 
