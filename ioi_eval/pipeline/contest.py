@@ -11,7 +11,6 @@ import orjson
 
 from ioi_eval.config import Unscored
 from ioi_eval.errors import RowError
-from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import decode_result, encode_result
 from ioi_eval.model import (
     DEFAULT_YEAR,
@@ -53,17 +52,6 @@ ContestCandidate: TypeAlias = Candidate[Problem, Submission]
 
 _KNOWN = 4096  # results whose columns are kept in memory: about 4 kB each
 _SIMILAR = 3  # how many similar problem ids a message names
-
-
-@fast_dataclass
-class JudgeableRow(Judgeable[ContestCandidate]):
-    """A row for a contest problem that can be judged.
-
-    Args:
-        target_subtask: the subtask that the program was written for, if the row says so.
-    """
-
-    target_subtask: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +115,9 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
         """Whether tests are still being read."""
         return self.problems.is_loading
 
-    def _entries(self, reading: DumpReading, columns: Sequence[str] | None) -> Iterator[JudgeableRow | Refused]:
+    def _entries(
+        self, reading: DumpReading, columns: Sequence[str] | None
+    ) -> Iterator[Judgeable[ContestCandidate] | Refused]:
         for row, key in self.selection.rows(self.source, columns):
             problems = self.problems.so_far() if key is None else self.problems.wait_for(key)
             samples = or_refused(row, sample_rows, row, self.id_column)
@@ -149,9 +139,9 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
 
     def _entry(
         self, row: Row, key: ProblemKey | None, problems: ProblemSet, reading: DumpReading
-    ) -> JudgeableRow | Refused:
+    ) -> Judgeable[ContestCandidate] | Refused:
         submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems.problems)
-        target = target_subtask(row)
+        target_subtask(row)  # if it is not a name, the row is refused
         problem = problems.problems.get(submission.problem)
         if problem is None:
             return _without_problem(row, submission.problem, problems)
@@ -174,7 +164,7 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
             fingerprint=fingerprint,
             keys=keys,
         )
-        return JudgeableRow(row=row, candidate=candidate, target_subtask=target)
+        return Judgeable(row=row, candidate=candidate)
 
 
 def _without_problem(row: Row, key: ProblemKey, problems: ProblemSet) -> Refused:
@@ -280,7 +270,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         return submission_result(candidate.problem, candidate.submission, failure, {})
 
     def add_result(
-        self, entry: JudgeableRow, judged_row: RecordedResult[SubmissionResult], tests: TestLines
+        self, entry: Judgeable[ContestCandidate], judged_row: RecordedResult[SubmissionResult], tests: TestLines
     ) -> tuple[bytes, ...]:
         """Add a result to the summary, and write its tests. Returns its line of `results.jsonl`."""
         candidate, dump_row = entry.candidate, entry.row.values
@@ -292,7 +282,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
             duplicate_of=judged_row.duplicate_of,
         )
         columns, reason = self._columns(judged, judged_row.offset, tests), judged.reason(dump_row)
-        row = columns.row(dump_row, judged, target_subtask=entry.target_subtask, reason=reason)
+        row = columns.row(dump_row, judged, target_subtask=target_subtask(entry.row), reason=reason)
         line = to_json(row)
         self.summary.add(
             row, dump_row, judged.problem, judged.result, submission=candidate.id, cpu=columns.cpu, reason=reason
