@@ -76,11 +76,6 @@ class Tally:
         if ending == RESUMED and self._recent:
             self._recent.pop()  # it says nothing about the rows to come
 
-    def skip(self, ending: str, rows: int) -> None:
-        """Count rows that are done; as `Progress.skip`. They say nothing about the rows to come."""
-        self.counts[ending] += rows
-        self.rows_read += rows if ending == RESUMED else 0
-
     @property
     def judged(self) -> int:
         """How many rows were judged themselves, with a program."""
@@ -179,18 +174,6 @@ class Progress(ABC):
         self.tally.count(verdict, tests)
         self.show_if_due()
 
-    def skip(self, ending: str, rows: int) -> None:
-        """Count rows that are done, and for which nothing had to be done.
-
-        They count as read too, if reading is counted.
-
-        Args:
-            ending: `RESUMED`, or `REFUSED` if they were refused; empty if their results were written before.
-            rows: how many.
-        """
-        self.tally.skip(ending, rows)
-        self.show_if_due()
-
     def show_if_due(self) -> None:
         """Show the progress and emit its event, if these are due. Called every second."""
         now = time.monotonic()
@@ -221,7 +204,7 @@ class Progress(ABC):
         return [*compiling, *self.tally.parts(now, self._load)]
 
     def writing(self) -> Self:
-        """The progress of writing the results, after judging. Its `advance` and `skip` are called."""
+        """The progress of writing the results, after judging. Its `advance` is called."""
         return type(self)(self.tally.total, self._stream, unit="rows of results written")
 
     def close(self) -> None:

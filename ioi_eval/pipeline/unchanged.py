@@ -86,8 +86,9 @@ class PresentResults:
         """
         counts = earlier["submissions"]
         resumed = counts["rows"] - counts["refused"]
-        for ending, number in ((RESUMED, resumed), (REFUSED, counts["refused"])):
-            progress.skip(ending, number)
+        for ending, rows in ((RESUMED, resumed), (REFUSED, counts["refused"])):
+            for _ in range(rows):
+                progress.advance(ending)
         progress.close()
         facts = run_facts(RunCounts(resumed=resumed), settings, self._journal.notes)
         values = renewed(earlier, facts, self._family.summary.this_run(facts))

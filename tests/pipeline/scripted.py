@@ -166,10 +166,6 @@ class Silent(Progress):
         self.verdicts.append(verdict)
         self.tests += tests
 
-    def skip(self, became: str, rows: int) -> None:
-        """Record them."""
-        self.verdicts += [became] * rows
-
     def _show(self, now: float) -> None:
         pass
 

@@ -75,22 +75,6 @@ def test_a_log_shows_the_remaining_time() -> None:
     )
 
 
-def test_skipped_rows_do_not_change_the_estimate() -> None:
-    """As rows of earlier runs that are read one by one do not."""
-    tallies = [Tally(1000), Tally(1000)]
-    tallies[0].skip("resumed", 900)
-    for _ in range(900):
-        tallies[1].count_read()
-        tallies[1].count("resumed")
-    for tally in tallies:
-        tally.started = 0.0
-        tally.count_read()
-        tally.count_queued()
-        tally.count("AC")
-    assert tallies[0].as_dict(10.0) == tallies[1].as_dict(10.0)
-    assert tallies[0].left_s(10.0) == 990.0
-
-
 def test_copies_take_no_time() -> None:
     """All but one of 10,000 rows are done: copies of ten programs that took 100 s. The last one is estimated at 10 s,
     not minutes.
