@@ -113,41 +113,32 @@ def mcnemar(lost: int, won: int) -> float:
     return min(1.0, 2.0 * math.fsum(map(math.exp, logs)))
 
 
-def pass_at_k(counts: Sequence[tuple[int, int]], k: int) -> float | None:
-    """The probability that one of k samples drawn without replacement solves a problem, in the mean over problems.
+def pass_at_each_k(counts: Sequence[tuple[int, int]], ks: Iterable[int]) -> dict[int, list[float]]:
+    """The probability that one of k samples drawn without replacement solves a problem, by k and for each problem.
 
     The estimator is unbiased: 1 − C(n − c, k) / C(n, k) for a problem with c of n samples right.
 
     Args:
         counts: (n, c) for each problem. Leave out samples that could not be judged: they do not count as wrong.
-        k: how many are drawn.
+        ks: how many are drawn.
 
     Returns:
-        A number in [0, 1]; `None` if a problem has fewer than k samples (a mean over the others would be of another set
-        of problems), or if there is no problem.
+        Numbers in [0, 1], without any k for which a problem has fewer samples (a mean over the others would be of
+        another set of problems). Empty if there is no problem.
 
     Raises:
-        InputError: k is below 1, or a count is impossible.
+        InputError: a k is below 1, or a count is impossible.
 
     Source: arXiv 2107.03374, section 2.1, in its product form, which stays exact for large n.
     """
-    if k < 1:
-        raise InputError(f"pass@{k} does not exist: k must be at least 1")
+    ks = tuple(ks)
+    if (least := min(ks, default=1)) < 1:
+        raise InputError(f"pass@{least} does not exist: k must be at least 1")
     for n, c in counts:
         if not 0 <= c <= n:
             raise InputError(f"{c} right samples of {n} are not possible")
-    if not counts or any(n < k for n, _ in counts):
-        return None
-    return math.fsum(_pass_at_k(n, c, k) for n, c in counts) / len(counts)
-
-
-def pass_at_each_k(counts: Sequence[tuple[int, int]], ks: Iterable[int]) -> dict[int, list[float]]:
-    """By k, the same for each problem by itself; without the ks for which `pass_at_k` gives none."""
-    return {k: [_pass_at_k(n, c, k) for n, c in counts] for k in ks if pass_at_k(counts, k) is not None}
-
-
-def _pass_at_k(n: int, c: int, k: int) -> float:
-    return 1.0 - all_among(n, n - c, k)
+    fewest = min((n for n, _ in counts), default=0)
+    return {k: [1.0 - all_among(n, n - c, k) for n, c in counts] for k in ks if k <= fewest}
 
 
 def all_among(n: int, some: int, k: int) -> float:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
-from ioi_eval.estimates import pass_at_each_k, pass_at_k
+from ioi_eval.estimates import pass_at_each_k
 
 SMALL = [(n, c, k) for n in range(1, 7) for c in range(n + 1) for k in range(1, n + 1)]
 
@@ -21,29 +21,18 @@ def test_pass_at_k_is_the_share_of_draws_with_a_correct_sample(n: int, c: int, k
     """The estimator is the exact share of k-subsets that contain a correct sample."""
     draws = list(combinations([True] * c + [False] * (n - c), k))
     expected = Fraction(sum(map(any, draws)), len(draws))
-    assert pass_at_k([(n, c)], k) == pytest.approx(float(expected), abs=1e-12)
+    assert pass_at_each_k([(n, c)], (k,)) == {k: [pytest.approx(float(expected), abs=1e-12)]}
 
 
 def test_pass_at_k_known_values() -> None:
     """Values from the closed form, at sizes where binomials overflow a float."""
-    assert pass_at_k([(200, 10)], 1) == pytest.approx(0.05)
+    assert pass_at_each_k([(200, 10)], (1,)) == {1: [pytest.approx(0.05)]}
     expected = 1 - Fraction(math.comb(190_000, 100), math.comb(200_000, 100))
-    assert pass_at_k([(200_000, 10_000)], 100) == pytest.approx(float(expected), rel=1e-9)
-
-
-def test_pass_at_k_is_the_mean_over_problems() -> None:
-    """Each problem counts once, whatever its number of samples."""
-    assert pass_at_k([(1, 1), (1000, 0)], 1) == 0.5
+    assert pass_at_each_k([(200_000, 10_000)], (100,)) == {100: [pytest.approx(float(expected), rel=1e-9)]}
 
 
 def test_pass_at_k_needs_k_samples_everywhere() -> None:
     """If a problem has fewer than k samples, or there is no problem, there is no pass@k."""
-    assert pass_at_k([(10, 5), (4, 4)], 5) is None
-    assert pass_at_k([], 1) is None
-
-
-def test_pass_at_each_k_is_computed_per_problem() -> None:
-    """For each k, a list with a value per problem. A k for which `pass_at_k` gives None is left out."""
     assert pass_at_each_k([(2, 1), (4, 0)], (1, 2, 3)) == {1: [0.5, 0.0], 2: [1.0, 0.0]}
     assert pass_at_each_k([], (1,)) == {}
 
@@ -52,15 +41,14 @@ def test_pass_at_each_k_is_computed_per_problem() -> None:
 def test_pass_at_k_refuses_impossible_arguments(counts: list[tuple[int, int]], k: int) -> None:
     """Impossible counts and k below 1 raise an error."""
     with pytest.raises(InputError):
-        pass_at_k(counts, k)
+        pass_at_each_k(counts, (k,))
 
 
 @given(st.lists(st.tuples(st.integers(5, 300), st.floats(0, 1)), min_size=1, max_size=8))
 def test_pass_at_k_is_a_probability_that_grows_with_k(drawn: list[tuple[int, float]]) -> None:
     """The value does not fall as k grows, and stays in [0, 1] in spite of rounding errors."""
     counts = [(n, round(n * share)) for n, share in drawn]
-    values = [pass_at_k(counts, k) for k in range(1, 6)]
-    known = [value for value in values if value is not None]
-    assert len(known) == 5
-    assert known == sorted(known)
-    assert all(0.0 <= value <= 1.0 for value in known)
+    for values in zip(*pass_at_each_k(counts, range(1, 6)).values(), strict=True):
+        assert len(values) == 5
+        assert list(values) == sorted(values)
+        assert all(0.0 <= value <= 1.0 for value in values)

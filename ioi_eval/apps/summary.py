@@ -199,9 +199,6 @@ class DifficultyTable:
         Raises:
             InputError: a k is below 1.
         """
-        for k in ks:
-            if k < 1:
-                raise InputError(f"pass@{k} does not exist: k must be at least 1")
         refused = Counter[str]()
         for difficulty, count in (invalid or {}).items():
             refused[difficulty or UNKNOWN] += count
