@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import socket
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from yarl import URL
 
 from ioi_eval.errors import UnavailableError
 from ioi_eval.events import Events
 from ioi_eval.sandbox.piston import endpoint_state
 from ioi_eval.sandbox.piston.cluster import PistonCluster
+from ioi_eval.sandbox.piston.http_client import HttpClient
+from ioi_eval.sandbox.piston.job_end import AnswerLostError
 from tests.faults.stub_jobs import echo, fails
 
 PATIENCE_S = 0.5
@@ -80,3 +85,33 @@ def test_a_job_that_no_connection_is_made_for_fails_in_the_end(start: Any, monke
     assert "answer checks, but have accepted no job for 0.5 s" in str(failure)
     assert "no connection" in str(failure.__cause__)
     assert gate.in_service.count(True) >= endpoint_state.LEAST_UNCONNECTED, "it came back after each check"
+
+
+def test_a_worker_comes_back_under_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container that is started again may have another address, so its name is looked up again."""
+    addresses = {"worker.invalid": "127.0.0.1"}
+    lookup = socket.getaddrinfo
+
+    def getaddrinfo(host: str, *arguments: Any, **options: Any) -> Any:
+        return lookup(addresses.get(host, host), *arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+
+    async def answer(text: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\n" + text)
+        writer.close()
+
+    async def run() -> list[bytes]:
+        async with HttpClient() as client:
+            async with await asyncio.start_server(functools.partial(answer, b"1"), "127.0.0.1", 0) as server:
+                port = server.sockets[0].getsockname()[1]
+                url = URL(f"http://worker.invalid:{port}/runtimes")
+                first = await client.get(url, within_s=60)
+            addresses["worker.invalid"] = "127.0.0.2"
+            async with await asyncio.start_server(functools.partial(answer, b"2"), "127.0.0.2", port):
+                with pytest.raises(AnswerLostError):
+                    await client.get(url, within_s=60)
+                return [first.body, (await client.get(url, within_s=60)).body]
+
+    assert asyncio.run(run()) == [b"1", b"2"]

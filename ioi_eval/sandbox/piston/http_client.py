@@ -277,12 +277,15 @@ class HttpClient:
         return await self._exchange("POST", url, sending, max_bytes=max_bytes, headers=headers)
 
     async def _answer(self, url: URL, wait: Wait, exchange: Awaitable[Reply]) -> Reply:
-        """The answer, if the wait for it does not end before."""
+        """The answer, if the wait for it does not end before. If it is lost, the server's name is looked up again."""
         self._under_way.add(wait)
         try:
             async with asyncio.timeout(None) as wait.timeout:
                 return await exchange
-        except TimeoutError:
+        except (TimeoutError, AnswerLostError) as error:
+            self.connections.clear_dns_cache(url.raw_host, url.port)
+            if isinstance(error, AnswerLostError):
+                raise
             assert wait.lost is not None, "only `Wait.end` ends the wait"
             raise AnswerLostError(f"{url}: {wait.lost}", wait.lost.end) from None
         finally:
