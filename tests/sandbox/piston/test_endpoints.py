@@ -87,9 +87,9 @@ def test_a_login_is_not_shown_if_its_endpoint_is_refused(text: str) -> None:
 
 
 def test_a_file_is_read_each_time(tmp_path: Path) -> None:
-    """A file may have comments and commas, and may be combined with URLs. Later changes of the file are found."""
+    """A file may have comments, commas and a byte order mark, and may be combined with URLs. Later changes are found."""
     path = tmp_path / "workers.txt"
-    path.write_text("# ours\n\nw2:2000  # the new one\n", encoding="utf-8")
+    path.write_text("# ours\n\nw2:2000  # the new one\n", encoding="utf-8-sig")
     source = endpoint_source(f"w1:2000,file:{path}")
     assert asyncio.run(endpoints_now(source)) == (W1, W2)
     path.write_text("w3:1,w4:2\n", encoding="utf-8")
