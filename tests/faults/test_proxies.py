@@ -16,8 +16,8 @@ from yarl import URL
 
 from ioi_eval.cli.abilities import abilities
 from ioi_eval.errors import SandboxError, SetupError
+from ioi_eval.sandbox.piston import control
 from ioi_eval.sandbox.piston.cluster import PistonCluster
-from ioi_eval.sandbox.piston.control import presences
 from ioi_eval.sandbox.piston.discovery import Prober
 from ioi_eval.sandbox.piston.http_client import HttpClient, Sending
 from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
@@ -71,7 +71,7 @@ def test_redirections_are_not_followed() -> None:
     assert with_fixed_answer(head, b"", runtimes)[0].endswith(words)
 
     async def status(host: str) -> str:
-        return (await presences([f"http://{host}/api/v2"]))[0].why_not
+        return (await control.presences([f"http://{host}/api/v2"]))[0].why_not
 
     assert with_fixed_answer(head, b"", status)[0].endswith(words)
 
@@ -239,6 +239,19 @@ def test_answers_that_are_sent_twice(size: int, are_apart: bool) -> None:
         return found
 
     assert with_server(twice, use) == bodies
+
+
+def test_status_of_a_worker_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says so."""
+    monkeypatch.setattr(control, "_HEALTH_S", 0.1)
+
+    async def never(_: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    async def use(_: HttpClient, url: URL) -> str:
+        return (await control.presences([str(url)]))[0].why_not
+
+    assert with_server(never, use) == "no answer in time"
 
 
 def test_request_ends_at_its_deadline_or_is_given_up() -> None:

@@ -56,7 +56,7 @@ _ADVICE = {
 _ADVICE_FOR_STATUS = {
     401: "write http://user:password@host",
     413: "a proxy in between limits requests: raise its limit (nginx: client_max_body_size 512m)",
-    504: "a proxy in between did not wait for the job's end: raise its timeout (nginx: proxy_read_timeout 30m)",
+    504: "a proxy in between did not wait for the answer: raise its timeout (nginx: proxy_read_timeout 30m)",
 }
 _REFUSALS = frozenset({400, 413, 415})
 """The statuses with which Piston refuses a request (proxies use 413); another worker would refuse it too."""

@@ -226,4 +226,6 @@ def _message_of(error: Exception) -> str:
 
     if isinstance(error, httpx.ConnectError) and str(error) == _ALL_FAILED:
         return "no connection: is it started?"
+    if isinstance(error, httpx.TimeoutException):
+        return "no answer in time"
     return (str(error) or type(error).__name__) + answer.tls_advice(str(error))
