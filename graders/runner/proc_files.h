@@ -102,6 +102,15 @@ class ProcFiles {
   // Whether /proc has never shown the process: it hides processes, or this one ended at once.
   bool hidden() const { return !tasks_; }
 
+  // How many bytes it has read, from files and pipes; 0 if the kernel does not say.
+  int64_t read_bytes(pid_t pid) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/io", pid);
+    read_kept(io_, AT_FDCWD, path, text, sizeof text);
+    long long bytes;
+    return sscanf(text, "rchar: %lld", &bytes) == 1 ? bytes : 0;
+  }
+
   // The size of the page tables, which resident size does not include: single pages far apart need two pages of tables each.
   // Producing `status` costs the kernel as much as all the rest, so this is read less often.
   int64_t tables_bytes(pid_t pid, const Sample& sample) const {
@@ -186,7 +195,7 @@ class ProcFiles {
   }
 
   Fd tasks_, main_thread_;
-  Fd statm_, schedstat_, stat_;  // the last two of the main thread
+  Fd statm_, io_, schedstat_, stat_;  // the last two of the main thread
 };
 
 }  // namespace runner

@@ -209,6 +209,7 @@ class RunningTest : protected TestState {
       if (c.process.alive()) look(c, due);
     }
     manager_.look(due);
+    if (due && manager_.process.alive()) stop_flood();
     // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread is runnable, idle time is not added up.
     int64_t idle = !due || anybody(&Sample::runs) ? 0 : new_idle_us(wall);
     unblock();
@@ -262,6 +263,16 @@ class RunningTest : protected TestState {
     if (std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes) end(c, Limit::Output);
     cut(c.errors, plan_.stderr_bytes);
     if (c.report) cut(c.report, kReportBytes);
+  }
+
+  // What the processes send to the manager is output too. A correct manager that reads blanks, or a word, without end would be
+  // stopped at its own limit, as if it were at fault; until then it could use more memory than the machine has.
+  void stop_flood() {
+    int64_t most = plan_.output_bytes + file_size(test_.input) + file_size(test_.answer) + kManagersFilesBytes;
+    if (manager_.files.read_bytes(manager_.process.pid) <= most) return;
+    for (Contestant& c : contestants_) {
+      if (c.process.alive()) end(c, Limit::Output);
+    }
   }
 
   static void cut(const Fd& file, int64_t bytes) {

@@ -139,6 +139,15 @@ def test_program_killed_by_a_broken_pipe(plain_box: Box, program: Callable[..., 
         assert (entry["verdict"], entry["message"]) == ("WA", "a wrong number came back")
 
 
+def test_program_that_sends_without_end(plain_box: Box, program: Callable[..., Path]) -> None:
+    """If a program sends so much that a correct manager cannot end, it is OLE, and not the manager's fault."""
+    inputs = ("skips-blanks blanks", "skips-blanks many-blanks")
+    patient = {**JUDGE, "wall_ms": 100_000}
+    honest, flood = run_game(plain_box, program, *inputs, cpu_ms=20_000, output_bytes=1 << 20, manager=patient).lines
+    assert (honest["verdict"], honest["message"]) == ("AC", "a number after blanks"), honest
+    assert (flood["verdict"], flood["limit"], flood["judge"]["cpu_us"] > 0) == ("OLE", "output", True)
+
+
 def test_manager_killed_by_the_programs_end(plain_box: Box, program: Callable[..., Path]) -> None:
     """A manager that is killed by SIGPIPE because the program ended is not JE: the score is 0."""
     entry = run_game(plain_box, program, "default-sigpipe leave", processes=2).only

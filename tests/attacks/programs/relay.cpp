@@ -94,6 +94,17 @@ ATTACK(flood_for_the_manager) {
     }
 }
 
+// attack: blanks_for_the_manager
+// tries: to send blanks without end, which the manager skips until it is over its own limit, so that the judge seems at fault
+// expect: OLE
+ATTACK(blanks_for_the_manager) {
+    static char bytes[65536];
+    memset(bytes, ' ', sizeof bytes);
+    for (;;) {
+        if (write(1, bytes, sizeof bytes) < 0) _exit(0);
+    }
+}
+
 // attack: packets_for_the_manager
 // tries: to turn its FIFO into one of packets, of which a short read throws the rest away
 // expect: WA TLE

@@ -75,6 +75,17 @@ int main(int argc, char** argv) {
     abort();
   }
   if (mode == "exits-badly") return 3;
+  if (mode == "skips-blanks") {
+    fprintf(to[0], "%s 1\n", order);
+    fflush(to[0]);
+    char bytes[65536];
+    for (ssize_t n; (n = read(fileno(from[0]), bytes, sizeof bytes)) > 0;) {
+      if (memchr(bytes, '2', static_cast<size_t>(n)) == nullptr) continue;
+      fprintf(to[0], "end 0\n"), fflush(to[0]);
+      verdict("1", "a number after blanks");
+    }
+    verdict("0", "blanks only");
+  }
   if (mode == "loops") {
     volatile long work = 0;
     for (;;) work = work + 1;

@@ -86,6 +86,11 @@ int main(int argc, char** argv) {
       signal(SIGPIPE, SIG_DFL);
       for (;;) fputs("1 ", out);
     }
+    if (what == "blanks" || what == "many-blanks") {  // 64 MiB, or without end
+      static char bytes[65536];
+      memset(bytes, ' ', sizeof bytes);
+      for (int i = 0; i < 1024 || what == "many-blanks"; i++) fwrite(bytes, 1, sizeof bytes, out);
+    }
     if (what == "churn") {  // more events than the kernel's inotify queue holds (16,384)
       for (int i = 0; i < 9000; i++) {
         close(open(argv[-1], O_RDONLY | O_NONBLOCK));
