@@ -242,7 +242,11 @@ void run_job(const Options& options, Lines& lines) {
   close_on_exec();
   grow_table();
   JobFiles files;
-  options.mode == "--dir" ? files.in_directory(options.value) : files.inherit(options.value);
+  if (options.mode == "--dir") {
+    files.in_directory(options.value);
+  } else {
+    files.inherit(options.value);
+  }
   if (!options.stored.empty()) add_stored(files, options.stored);
   const Plan plan = read_plan(files, lines.nonce);
   const Plan steps = read_steps(plan, files, lines.nonce);
@@ -271,7 +275,8 @@ void run(const Options& options, Lines& lines) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGCHLD, SIG_DFL);  // a parent may ignore it, and then the kernel would not tell us how our children end
   raise_descriptor_limit();
-  options.mode == "--probe" ? probe(options) : run_job(options, lines);
+  if (options.mode == "--probe") return probe(options);
+  run_job(options, lines);
 }
 
 }  // namespace

@@ -299,8 +299,8 @@ class Compilation {
   const Machine& machine_;
   JobFiles& files_;
   Lines& lines_;
-  std::string header_;               // the precompiled header; empty: there is none
-  std::vector<std::string> sees_;    // what steps see of this machine
+  std::string header_;             // the precompiled header; empty: there is none
+  std::vector<std::string> sees_;  // what steps see of this machine
   std::string directory_;
   Fd work_;
   ProcessDirectories directories_;  // full, and steps do not see the system: their root directory

@@ -32,9 +32,9 @@ struct Contestant {
   PidNamespace pid_namespace;
   Process process;  // after the namespace, whose end waits for it
   Fd control, listener, output, errors, report;
-  Fd program;  // what its interpreter reads by the file `with`: the offset, which we share, shows whether it has
-  bool ready = false;             // its child is about to exec
-  bool started = false;           // the exec has happened
+  Fd program;            // what its interpreter reads by the file `with`: the offset, which we share, shows whether it has
+  bool ready = false;    // its child is about to exec
+  bool started = false;  // the exec has happened
   int64_t started_us = 0, ended_us = 0;
   int64_t spent_before_us = 0;    // CPU time before the exec, which does not count
   ProcFiles files;

@@ -36,7 +36,7 @@ class Judge {
   Sample last;
   JudgeFault fault = JudgeFault::None;
   std::string explanation;
-  bool ours = false;  // the fault is not the judge program's
+  bool ours = false;          // the fault is not the judge program's
   std::string directory;      // in which it runs
   std::string kept_feedback;  // the feedback directory of an earlier pass
 

@@ -167,7 +167,10 @@ class Launch {
         command.add(contestant_.index == 0 ? directories_.inside_out : directories_.inside_in);
         return;
       case TaskType::Communication:
-        if (plan_.fifo_use == FifoUse::Paths) command.add(directories_.inside_in), command.add(directories_.inside_out);
+        if (plan_.fifo_use == FifoUse::Paths) {
+          command.add(directories_.inside_in);
+          command.add(directories_.inside_out);
+        }
         if (plan_.processes != 1) command.add(std::to_string(contestant_.index));
         return;
     }

@@ -32,25 +32,25 @@ constexpr int64_t kTablesBytes = 32 << 20;
 constexpr size_t kMessageBytes = 4000;
 constexpr size_t kStderrBytes = 2000;
 constexpr size_t kReportBytes = 16384;  // an interpreter's report
-constexpr size_t kMaxNames = 32;       // a line names at most this many refused calls
+constexpr size_t kMaxNames = 32;        // a line names at most this many refused calls
 constexpr size_t kScoreBytes = 4096;    // a longer line or file is not a score
 
 // How often the runner looks, and how long it waits.
 constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // how often it looks at the processes; at first more often
-constexpr int64_t kLongestTickUs = 100'000;              // a longer time between two looks is not the program's
+constexpr int64_t kLongestTickUs = 100'000;             // a longer time between two looks is not the program's
 constexpr int kLooksAtTables = 8;                       // at every eighth look it counts page tables
-constexpr int kMaxRefusals = 1000;             // it answers this many refused calls; then the kernel refuses without asking
-constexpr int64_t kWarmUs = 30'000'000;         // a warm interpreter must start and answer within this, also on a loaded machine
-constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager may be idle this long after all contestants have ended
-constexpr int64_t kManagerGraceUs = 200'000;    // how long after a manager's failure a contestant's own failure is awaited
-constexpr int64_t kHiddenDelayUs = 2'000'000;   // a process may get no processor for this long if /proc hides what it waits for
+constexpr int kMaxRefusals = 1000;                      // it answers this many refused calls; then the kernel refuses without asking
+constexpr int64_t kWarmUs = 30'000'000;                 // a warm interpreter must start and answer within this, also on a loaded machine
+constexpr int64_t kManagerIdleUs = 10'000'000;          // a manager may be idle this long after all contestants have ended
+constexpr int64_t kManagerGraceUs = 200'000;            // how long after a manager's failure a contestant's own failure is awaited
+constexpr int64_t kHiddenDelayUs = 2'000'000;           // a process may get no processor for this long if /proc hides what it waits for
 
 // Steps of a compilation.
 constexpr int kStepTickMs = 20;                   // it looks at their processes; what grows in between has rlimits
 constexpr size_t kStepFloodBytes = 64 << 20;      // a step that prints more than this is stopped
 constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown by this
 
-// Files that were packed by the client, which on `ioi-eval serve` may be anybody. The same as there for whole requests.
+// Bounds of files that the client packed, who may be hostile. `ioi-eval serve` has the same for whole requests (request_body.py).
 constexpr size_t kMostPackedBytes = 512 << 20, kMostUnpackedBytes = 64 << 20, kMostRatio = 32;
 
 constexpr int kNotStoredCode = 66;  // the exit code if a problem's package lacks files of the job; `graders/stored/run` has it too

@@ -14,14 +14,14 @@ namespace runner {
 struct Outcome {
   Verdict verdict = Verdict::JE;
   std::string score, message;
-  std::string in_time;  // of a TLE that ended by itself: its score if it had been in time; empty if unknown
+  std::string in_time;          // of a TLE that ended by itself: its score if it had been in time; empty if unknown
   bool may_be_in_time = false;  // whether the client may measure its time again
   Limit limit = Limit::None;
   int code = 0, signal = 0;
   int64_t cpu_us = 0, wall_us = 0, idle_us = 0, memory_bytes = 0, judge_cpu_us = 0, judge_wall_us = 0;
   Attempts attempted;
   std::string errors, report;
-  Fd output;                          // its first bytes are returned
+  Fd output;                            // its first bytes are returned
   JudgeFault fault = JudgeFault::None;  // of a JE, with the program at fault and an explanation
   TrustedProgram program = TrustedProgram::Runner;
   std::string explanation;

@@ -52,12 +52,12 @@ struct JudgeSpec {
 
 struct Test {
   long id = 0;
-  int input = -1, answer = -1, program = -1;   // descriptors
-  int output = -1;                             // the output that was submitted instead of a program
-  std::vector<std::pair<int, int>> at;         // (group, position)
-  std::vector<std::string> args;               // of the checker, after its own
-  int64_t full = 1;                            // full marks, in the units of a score file; 0 if that does not count
-  int64_t steps = 0;                           // a score is rounded down to a multiple of 1 / steps
+  int input = -1, answer = -1, program = -1;  // descriptors
+  int output = -1;                            // the output that was submitted instead of a program
+  std::vector<std::pair<int, int>> at;        // (group, position)
+  std::vector<std::string> args;              // of the checker, after its own
+  int64_t full = 1;                           // full marks, in the units of a score file; 0 if that does not count
+  int64_t steps = 0;                          // a score is rounded down to a multiple of 1 / steps
 };
 
 struct CompileAction {
@@ -70,10 +70,10 @@ struct CompileAction {
 
 // How a run plan's program is compiled in the same job, and the tests for which it is needed after the job.
 struct Build {
-  std::string plan;                        // the file with the compile plan; empty: the program is a file of the job
-  int64_t max_ms = 0;                      // if it takes more wall clock than this, no test is run
-  bool has_rest = false;                   // whether there are tests that other jobs may run
-  std::vector<std::pair<int, int>> rest;   // for each of their groups, the first position; empty: they are needed always
+  std::string plan;                       // the file with the compile plan; empty: the program is a file of the job
+  int64_t max_ms = 0;                     // if it takes more wall clock than this, no test is run
+  bool has_rest = false;                  // whether there are tests that other jobs may run
+  std::vector<std::pair<int, int>> rest;  // for each of their groups, the first position; empty: they are needed always
 };
 
 struct Plan {
@@ -90,20 +90,20 @@ struct Plan {
   std::vector<std::string> interpreter_args, environment;
   std::vector<std::string> sees;  // of this machine, in both modes
   bool sees_system = false;       // steps also see the system's programs and libraries
-  std::string precompiled;        // a C++ standard: steps use the header that the worker has precompiled for it, if any …
-  std::string precompiled_as;     // … at this path of the work directory
-  std::string interpreter_file;  // a file for the interpreter
-  bool warm = false;        // it forks for each test
+  std::string precompiled;        // the C++ standard whose header steps use, if the worker has precompiled it; empty: none
+  std::string precompiled_as;     // the link to that header, in the work directory
+  std::string interpreter_file;   // a file for the interpreter
+  bool warm = false;              // it forks for each test
   TaskType task = TaskType::Batch;
   FifoUse fifo_use = FifoUse::Standard;  // where there is a manager
   std::string input_file, output_file;  // files that the program reads and writes; empty: stdin, stdout
   bool has_checker = false;
   JudgeSpec manager, checker;
-  comparators::Spec rule;  // by which the runner compares
-  int64_t return_bytes = 0;  // of each output
-  int64_t prefault_bytes = 0;   // memory that the runner touches first, so that a virtual machine gets it from its host
-  int64_t room_ms = -1;      // how much wall clock the sandbox allows for all tests; -1: no bound
-  long passes = 1;           // most runs of a program on one test
+  comparators::Spec rule;      // by which the runner compares
+  int64_t return_bytes = 0;    // of each output
+  int64_t prefault_bytes = 0;  // memory that the runner touches first, so that a virtual machine gets it from its host
+  int64_t room_ms = -1;        // how much wall clock the sandbox allows for all tests; -1: no bound
+  long passes = 1;             // most runs of a program on one test
   bool needed_only = false;
   int64_t enough_ms = 0;  // after this much wall clock no further test is started; 0: no bound
   std::vector<Test> tests;
