@@ -88,7 +88,7 @@ def served(cache: Path) -> Iterator[str]:
 
 
 @pytest.fixture(params=["embedded", "served", "piston", "documented"])
-def entering(request: pytest.FixtureRequest) -> Entering:
+def entering(request: pytest.FixtureRequest, short_requests: None) -> Entering:
     """The function that enters a sandbox, for each sandbox."""
     if request.param == "embedded":
         return _embedded
