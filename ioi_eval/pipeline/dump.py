@@ -6,7 +6,6 @@ Results are in the journal before the result files are made from it, in the dump
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from ioi_eval.pipeline.result_files import write_results
 from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, now, run_facts
 from ioi_eval.pipeline.threads import in_thread, until
-from ioi_eval.pipeline.unchanged import STATE, PresentResults, signature
+from ioi_eval.pipeline.unchanged import PresentResults
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import write_summary
 from ioi_eval.report.run_summary import RunFacts
@@ -50,16 +49,9 @@ async def score_dump(
         SetupError: nothing can be judged here, or nothing can be written there.
     """
     dump_reader, summary = family.dump_reader, family.summary
-    options = {**settings.options, "family": family.options}
-    digest = await in_thread(dump_reader.source.digest)
-
-    @cache
-    def made_from() -> str | None:
-        return None if digest is None else signature(digest, dump_reader.problem_signatures(), options)
-
-    if (directory / STATE).exists():  # of an earlier run: all problems are needed to compare it
+    written = await in_thread(PresentResults, directory, family, journal, settings.options)
+    if written.exist():  # all problems are needed to compare
         await until(lambda: not dump_reader.may_wait)
-    written = PresentResults(directory, family, journal, made_from)
     if not settings.retry_failed and (unchanged := await in_thread(written.unchanged_summary)) is not None:
         return await in_thread(written.end_run, unchanged, settings, progress)
     written.forget()

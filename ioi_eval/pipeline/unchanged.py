@@ -12,7 +12,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,44 +34,43 @@ STATE = ".written.json"
 _FORMAT = 1
 
 
-def signature(digest: str, problem_signatures: Iterable[str], options: Mapping[str, Any]) -> str:
-    """A hash of everything that results are made from.
-
-    Args:
-        digest: a hash of the dump's contents, from before its first row was written.
-        problem_signatures: for each problem, texts that change if its results could change.
-        options: all options of the run.
-    """
-    values = [_FORMAT, __version__, digest, list(problem_signatures), options]
-    return digest_of(json.dumps(values, default=str, sort_keys=True))  # orjson refuses file names that are not UTF-8
-
-
 class PresentResults:
     """The results in a directory, and what they were made from.
 
     Args:
         directory: where results are.
-        family: the dump, and how it is judged.
+        family: the dump, which is hashed now, before it is read; and how it is judged.
         journal: in the same directory.
-        made_from: returns the signature of this run; called when it is needed first, because it waits for all problems.
+        options: all options of the run.
     """
 
     def __init__(
-        self,
-        directory: Path,
-        family: ProblemFamily[Any, Any],
-        journal: Journal,
-        made_from: Callable[[], str | None],
+        self, directory: Path, family: ProblemFamily[Any, Any], journal: Journal, options: Mapping[str, Any]
     ) -> None:
-        self._directory, self._family, self._journal, self._made_from = directory, family, journal, made_from
+        self._directory, self._family, self._journal = directory, family, journal
+        self._options = {**options, "family": family.options}
+        self._digest = family.dump_reader.source.digest()
+
+    @cached_property
+    def _made_from(self) -> str | None:
+        """A hash of all that results are made from; `None` if the dump has none. It waits for all problems."""
+        if self._digest is None:
+            return None
+        problems = list(self._family.dump_reader.problem_signatures())
+        values = [_FORMAT, __version__, self._digest, problems, self._options]
+        return digest_of(json.dumps(values, default=str, sort_keys=True))  # orjson refuses names that are not UTF-8
+
+    def exist(self) -> bool:
+        """Whether there are complete results of an earlier run, with a description."""
+        return (self._directory / STATE).exists()
 
     def unchanged_summary(self) -> dict[str, Any] | None:
         """The earlier summary, if this run would write the same results; only with the notes about the results."""
-        if not (self._directory / STATE).exists() or (made_from := self._made_from()) is None:
+        if not self.exist() or self._made_from is None:
             return None
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # then it is not what we wrote
             state = orjson.loads((self._directory / STATE).read_bytes())
-            same = state["made_from"] == made_from and state["journal"] == list(self._journal.state_at_opening)
+            same = state["made_from"] == self._made_from and state["journal"] == list(self._journal.state_at_opening)
             if same and state["files"] == self._state_of_files():
                 values: dict[str, Any] = orjson.loads((self._directory / "summary.json").read_bytes())
                 return {**values, "notes": state["notes"]}
@@ -104,14 +104,13 @@ class PresentResults:
     def describe(self, notes: Sequence[str]) -> None:
         """Describe what the present files were made from, with the notes about the results."""
         self._journal.sync()
-        made_from = self._made_from()
         state = {
-            "made_from": made_from,
+            "made_from": self._made_from,
             "journal": list(self._journal.state),
             "files": self._state_of_files(),
             "notes": list(notes),
         }
-        if made_from is not None:
+        if self._made_from is not None:
             with contextlib.suppress(OSError):  # then the next run makes the results again
                 (self._directory / STATE).write_bytes(orjson.dumps(state))
 
