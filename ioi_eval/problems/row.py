@@ -14,6 +14,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +105,7 @@ class Row:
         value = self.values.get(column)
         if isinstance(value, str) and value:
             return value
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
+        value = _number(value)
         if isinstance(value, int) and not isinstance(value, bool):
             if value.bit_length() > _NAME_BITS:
                 raise self.error(f"{column} is an integer of {value.bit_length():,} bits; it must be a name")
@@ -121,8 +121,7 @@ class Row:
             return default
         if isinstance(value, str) and len(value) < _NUMBER_LENGTH and value.strip().removeprefix("-").isdecimal():
             value = int(value)
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
+        value = _number(value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise self._missing(column, "a whole number")
         if value.bit_length() > _INTEGER_BITS:
@@ -267,6 +266,12 @@ def _as_list(value: Any) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()
     return list(value) if isinstance(value, tuple) else value
+
+
+def _number(value: Any) -> Any:
+    """The whole numbers of tables (7.0, numpy's 7) as `int`; other values as they are."""
+    whole = value.is_integer() if isinstance(value, float) else isinstance(value, Integral)
+    return int(value) if whole and not isinstance(value, bool) else value
 
 
 def _short(value: object) -> str:

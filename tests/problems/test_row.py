@@ -16,7 +16,7 @@ def row(**values: Any) -> Row:
     return Row(source="d.jsonl", number=7, values=values)
 
 
-@pytest.mark.parametrize("value", [2024, 2024.0, "2024", " 2024 "])
+@pytest.mark.parametrize("value", [2024, 2024.0, "2024", " 2024 ", np.int64(2024)])
 def test_integers_are_accepted_in_many_forms(value: object) -> None:
     """A column with a null has floats in a table, and text in a spreadsheet."""
     assert row(year=value).integer("year") == 2024
@@ -58,7 +58,9 @@ def test_a_column_with_a_similar_name_may_be_the_missing_one() -> None:
         row(test_output="").text("test_input")
 
 
-@pytest.mark.parametrize(("value", "name"), [("a b", "a b"), (7, "7"), (7.0, "7"), ("07", "07"), (-1, "-1")])
+@pytest.mark.parametrize(
+    ("value", "name"), [("a b", "a b"), (7, "7"), (7.0, "7"), (np.int64(7), "7"), ("07", "07"), (-1, "-1")]
+)
 def test_ids_become_text(value: object, name: str) -> None:
     """Numbers are ids too. 7.0 is a 7 from a table."""
     assert row(id=value).identifier("id") == name
