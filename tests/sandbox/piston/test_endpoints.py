@@ -87,7 +87,7 @@ def test_a_login_is_not_shown_if_its_endpoint_is_refused(text: str) -> None:
 
 
 def test_a_file_is_read_each_time(tmp_path: Path) -> None:
-    """A file may have comments, commas and a byte order mark, and may be combined with URLs. Later changes are found."""
+    """A file may have comments, commas and a byte order mark, and may be combined with URLs. Changes are found."""
     path = tmp_path / "workers.txt"
     path.write_text("# ours\n\nw2:2000  # the new one\n", encoding="utf-8-sig")
     source = endpoint_source(f"w1:2000,file:{path}")
