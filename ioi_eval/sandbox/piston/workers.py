@@ -257,11 +257,11 @@ class WorkerList:
                 is_alive = without_problems(runtimes) == without_problems(worker.runtimes)
                 if is_alive:
                     self._groups.note_runtimes(name, runtimes)
-                    self.unusable.pop(name, None)  # an exploration may have failed while its runtimes were different
+                    self.unusable.pop(name, None)
                 elif await self._explore(worker.url):
                     return
-            except (SandboxError, SetupError):
-                is_alive = False
+            except (SandboxError, SetupError) as error:
+                self.unusable[name] = error
         self._pool.check_ended(name, is_alive, self._time())
 
     async def _explore_new(self, name: str, url: URL) -> None:
