@@ -35,6 +35,8 @@ from tests.faults.stub_jobs import (
     with_cluster,
 )
 
+pytestmark = pytest.mark.usefixtures("short_requests")
+
 
 @pytest.mark.parametrize("fault", TRANSIENT + HARMLESS)
 def test_each_fault_alone(start: Any, fault: str) -> None:

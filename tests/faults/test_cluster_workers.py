@@ -38,6 +38,8 @@ from tests.faults.stub_jobs import (
     with_cluster,
 )
 
+pytestmark = pytest.mark.usefixtures("short_requests")
+
 
 def test_a_server_dies_and_comes_back(start: Any) -> None:
     """Jobs of a killed server are retried on another one. After its restart, the server gets jobs again."""
