@@ -75,6 +75,7 @@ def test_a_correct_worker(start: Any, artifacts: ArtifactStore) -> None:
             assert findings["network"].advice == "PISTON_DISABLE_NETWORKING=true"
 
 
+@pytest.mark.usefixtures("short_requests")
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -152,6 +153,7 @@ def test_all_faults_are_reported_at_once(start: Any, artifacts: ArtifactStore) -
     assert {what for what, finding in findings.items() if finding.severity is Severity.BAD} == expected.keys()
 
 
+@pytest.mark.usefixtures("short_requests")
 @pytest.mark.parametrize(
     ("version", "texts"),
     [
@@ -196,6 +198,7 @@ esac"""
     assert any("landlock.h" in finding.detail for finding in bad)
 
 
+@pytest.mark.usefixtures("short_requests")
 @pytest.mark.parametrize(("shift", "words"), [(3600, "ahead of"), (-3600, "behind")])
 def test_what_jobs_see(start: Any, artifacts: ArtifactStore, tmp_path: Path, shift: int, words: str) -> None:
     """Warnings: a clock that is one hour ahead or behind; more slots than processors, because programs would disturb
