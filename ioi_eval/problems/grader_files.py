@@ -28,7 +28,9 @@ BUILD_SCRIPT = "build"
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # `\Z`: else the time is quadratic
-_STARTS_PROGRAMS = re.compile(r"\b(?:v?fork|popen|f?exec[lv]\w*)[ \t]*\(")
+_STARTS_PROGRAMS = re.compile(  # calls in C++ and Python, but none of a class's own functions
+    r"(?:\bos\.|(?<![\w.])(?<!->))(v?fork(?=[ \t]*\([ \t]*\))|popen|f?exec(?:[lv]p?e?|veat))[ \t]*\("
+)
 _JUDGE_DIRECTORIES = {
     "checker": ("checker", "graders", ""),
     "manager": ("graders", "manager", ""),
@@ -124,7 +126,7 @@ def _check_starts_nothing(files: Iterable[SourceFile]) -> None:
     for file in files:
         if found := _STARTS_PROGRAMS.search(without_comments(file.content.decode("utf-8", "replace"))):
             raise UnsupportedError(
-                f"{file.path} starts a program ({found[0]}…)), which is not supported: correct submissions would fail"
+                f"{file.path} starts a program ({found[1]}), which is not supported: correct submissions would fail"
             )
 
 

@@ -365,7 +365,11 @@ def test_a_misspelled_column_of_a_problem_is_named(tmp_path: Path, column: str, 
         ),
         (
             {"grader_files": [BATCH_FILES[0], ["graders/grader.cpp", "// fork()\nint main() { execv (path, argv); }"]]},
-            "graders/grader.cpp starts a program (execv (…)), which is not supported",
+            "graders/grader.cpp starts a program (execv), which is not supported",
+        ),
+        (
+            {"grader_files": [BATCH_FILES[0], ["graders/grader.py", "import os\nos.execlpe(path, name, {})\n"]]},
+            "graders/grader.py starts a program (execlpe), which is not supported",
         ),
     ],
 )
@@ -375,6 +379,13 @@ def test_unsupported_features_are_refused(tmp_path: Path, changes: dict[str, Any
     assert isinstance(error, UnsupportedError)
     assert words in str(error)
     assert "problem 2024/sum" in str(error)
+
+
+def test_a_grader_may_have_functions_with_names_of_system_calls(tmp_path: Path) -> None:
+    """A member, or a `fork` with arguments, starts no program."""
+    grader = "int fork(int node);\nint main() { return tree.fork() + version->popen(1) + fork(2) + execvalue(3); }"
+    rows = [problem_row(grader_files=[BATCH_FILES[0], ["graders/grader.cpp", grader]])]
+    assert KEY in load(tmp_path, rows, [test_row("1-01"), test_row("1-02")]).problems
 
 
 def test_missing_tests_are_named(tmp_path: Path) -> None:
