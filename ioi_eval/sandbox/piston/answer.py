@@ -54,7 +54,7 @@ _ADVICE = {
     "requests must be of type application/json": "is a proxy in between?",
 }
 _ADVICE_FOR_STATUS = {
-    401: "write http://user:password@host",
+    401: "its URL needs user:password@ before the host",
     413: "a proxy in between limits requests: raise its limit (nginx: client_max_body_size 512m)",
     504: "a proxy in between did not wait for the answer: raise its timeout (nginx: proxy_read_timeout 30m)",
 }

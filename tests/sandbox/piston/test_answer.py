@@ -99,7 +99,8 @@ def test_status_decides_the_error(status: int, content: bytes, error: type[Excep
 
 
 @pytest.mark.parametrize(
-    ("status", "setting"), [(401, "user:password@"), (413, "client_max_body_size"), (504, "proxy_read_timeout")]
+    ("status", "setting"),
+    [(401, "needs user:password@ before"), (413, "client_max_body_size"), (504, "proxy_read_timeout")],
 )
 def test_answers_of_proxies_have_advice(status: int, setting: str) -> None:
     """The message about what proxies often answer names the setting to change."""
