@@ -27,7 +27,7 @@ def problem_row(subtask: str, points: float, *tests: str, **other: Any) -> dict[
     """A row of the problem "add": two numbers on stdin, their sum on stdout, no grader, no checker."""
     row = {
         "year": 2024, "id": "add", "name": "Add", "day": "1", "subtask": subtask, "score": points,
-        "score_precision": 2, "time_limit": 0.3, "memory_limit": 1 << 28, "task_type": "Batch",
+        "score_precision": 2, "time_limit": 1.0, "memory_limit": 1 << 28, "task_type": "Batch",
         "test_names": list(tests), "grader_files": [],
     }  # fmt: skip
     return {**row, **other}

@@ -57,7 +57,7 @@ def test_a_submission_is_shown_with_its_first_difference(judged: Start, tmp_path
     assert shown.returncode == 0, shown.stderr
     assert "2024/add  narrow: WA, 0 of 100 points" in shown.stdout
     assert "   2  int main() {" in shown.stdout
-    assert " of 0.3 s" in shown.stdout
+    assert " of 1 s" in shown.stdout
     assert " of 256 MiB" in shown.stdout
     assert "Input (13 bytes):\n  | 3000000000 4\n" in shown.stdout
     assert "Expected (11 bytes):\n  | 3000000004\n" in shown.stdout
