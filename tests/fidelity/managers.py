@@ -17,9 +17,9 @@ hang_up() { exec 4>&- 3<&-; }
 """,
 )
 
-JE, AC, PA, WA, RE, TLE, MLE = (
+JE, AC, PA, WA, RE, TLE, MLE, OLE = (
     *(Verdict.JE, Verdict.AC, Verdict.PA, Verdict.WA),
-    *(Verdict.RE, Verdict.TLE, Verdict.MLE),
+    *(Verdict.RE, Verdict.TLE, Verdict.MLE, Verdict.OLE),
 )
 
 COMMUNICATION = Communication(manager=JudgeProgram(source=_SCRIPT))

@@ -12,6 +12,7 @@ from tests.fidelity.managers import (
     HEAD,
     JE,
     MLE,
+    OLE,
     RE,
     SENDS,
     TLE,
@@ -120,8 +121,11 @@ def test_program_that_floods(bench: Any, problem_from: Any) -> None:
     }
     code = 'int main() { for (;;) puts("flood"); }'
     assert mismatches(bench, problem_from, code, cases, COMMUNICATION) == []
-    listens = managers(("all", "speak $1 $2; echo 1; exec cat <&3 > /dev/null", TLE, 0.0), limit="cpu")
-    assert mismatches(bench, problem_from, code, listens, COMMUNICATION) == []
+    # It is over the output limit long before 10 s, and over a short time limit before that.
+    listens = managers(("all", "speak $1 $2; echo 1; exec cat <&3 > /dev/null", OLE, 0.0), limit="output")
+    assert mismatches(bench, problem_from, code, listens, COMMUNICATION, time_limit_s=10.0) == []
+    late = managers(("all", "speak $1 $2; echo 1; exec cat <&3 > /dev/null", TLE, 0.0), limit="cpu")
+    assert mismatches(bench, problem_from, code, late, COMMUNICATION, time_limit_s=0.01) == []
 
 
 def test_program_that_floods_stderr(bench: Any, problem_from: Any) -> None:
