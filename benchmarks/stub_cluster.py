@@ -41,6 +41,7 @@ def http(body: bytes) -> bytes:
 
 FIXED = http(ANSWER % (STAGE % '"1\\n"').encode())
 LISTED = http(RUNTIMES)
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 def probe_answer(body: bytes) -> bytes:
@@ -128,6 +129,10 @@ class Connection(asyncio.Protocol):
         if head.startswith(b"get"):
             self.received = b""
             self.transport.write(LISTED)
+            return
+        if b"expect: 100-continue" in head:  # the client asks whether it may send so much, and then does not
+            self.received = b""
+            self.transport.write(CONTINUE)
             return
         at = head.find(b"content-length:")
         size = int(head[at + 15 :].split(b"\r\n", 1)[0])
