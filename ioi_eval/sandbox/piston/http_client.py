@@ -282,15 +282,16 @@ class HttpClient:
         try:
             async with asyncio.timeout(None) as wait.timeout:
                 return await exchange
-        except (TimeoutError, AnswerLostError) as error:
-            self.connections.clear_dns_cache(url.raw_host, url.port)
-            if isinstance(error, AnswerLostError):
-                raise
+        except TimeoutError:
             assert wait.lost is not None, "only `Wait.end` ends the wait"
-            raise AnswerLostError(f"{url}: {wait.lost}", wait.lost.end) from None
+            lost = AnswerLostError(f"{url}: {wait.lost}", wait.lost.end)
+        except AnswerLostError as error:
+            lost = error
         finally:
             wait.timeout = None
             self._under_way.discard(wait)
+        self.connections.clear_dns_cache(url.raw_host, url.port)
+        raise lost
 
     def time(self) -> float:
         """The time on the client's clock."""
