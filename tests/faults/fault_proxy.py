@@ -1,8 +1,9 @@
 """A proxy between client and servers that produces the faults of networks, proxies and crashing servers.
 
-`fault_proxy.py --upstream PORTS --faults NAMES [--rate R] [--first N] [--seed S] [--idle S]` listens on a port for each
-upstream port and prints its own ports as one line of JSON. After a request `GET /arm`, it produces faults for requests
-that execute jobs: for the first N, then for a random share R. The fault is a random one of the names:
+`fault_proxy.py --upstream PORTS --faults NAMES [--rate R] [--first N] [--every N] [--seed S] [--idle S]` listens on a
+port for each upstream port and prints its own ports as one line of JSON. After a request `GET /arm`, it produces faults
+for requests that execute jobs: for the first N, for every Nth, and for a random share R of the others. The fault is a
+random one of the names:
 
     reset-before  reset-in  reset-after   the connection is reset before, in the middle of, after the request's body
     reset-answer  truncate                reset, or closed, in the middle of the answer
@@ -68,7 +69,9 @@ class Proxy:
     def fault(self) -> str | None:
         """The fault for the next request, or `None`."""
         self.counts["requests"] += 1
-        if self.counts["requests"] > self.options.first and self.rng.random() >= self.options.rate:
+        number, every = self.counts["requests"], self.options.every
+        is_chosen = number <= self.options.first or (every > 0 and number % every == 0)
+        if not is_chosen and self.rng.random() >= self.options.rate:
             return None
         name: str = self.rng.choice(self.options.faults)
         self.counts[name] += 1
@@ -156,6 +159,7 @@ async def main() -> None:
     parser.add_argument("--faults", type=lambda text: text.split(","), default=[])
     parser.add_argument("--rate", type=float, default=0.0)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--every", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--idle", type=float, default=5.0)
     parser.add_argument("--body", type=int)

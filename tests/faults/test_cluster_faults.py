@@ -53,6 +53,20 @@ def test_each_fault_alone(start: Any, fault: str) -> None:
     assert counts(proxy.urls[0], "faults")[fault] == 3
 
 
+@pytest.mark.parametrize("fault", ["reset-before", "truncate", "html-502", "null", "not-json"])
+def test_a_worker_is_explored_although_every_third_request_is_lost(start: Any, fault: str) -> None:
+    """Only the lost requests are sent again, so what was found out before is not lost too."""
+    _, proxy = proxied(start, faults=fault, every=3)
+    counts(proxy.urls[0], "arm")
+
+    async def use(cluster: PistonCluster) -> None:
+        answers = await run_all(cluster, [echo(str(number)) for number in range(6)], 1)
+        assert [answer.run.stdout for answer in answers] == [str(number) for number in range(6)]
+
+    with_cluster(proxy.urls, use)
+    assert counts(proxy.urls[0], "faults")[fault] >= 3
+
+
 def run_with_all_faults(start: Any, jobs: int) -> None:
     """Run many jobs with a mixture of all faults: each job gets its own answer, and no slot is lost or duplicated."""
     servers, slots = 3, 4

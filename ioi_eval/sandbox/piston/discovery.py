@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from ioi_eval.errors import InputError, RejectedError, SandboxError, SetupError, TransientError
-from ioi_eval.model import Execution
+from ioi_eval.model import Execution, Stage
 from ioi_eval.sandbox.findings import Finding
 from ioi_eval.sandbox.piston import answer, probing, wire
 from ioi_eval.sandbox.piston.conditions import conditions, fatal
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
     from ioi_eval.sandbox.piston.http_client import HttpClient, Reply
 
+A = TypeVar("A")
+
 CHECK_S = 3.0
 """A server answers a check in milliseconds; one that is unpacking a large request may take a second."""
 
@@ -36,7 +40,7 @@ _PROBE_S = 120.0  # a worker may be busy with the jobs of others
 _MAX_PROBES = 8  # six ceilings, and the probe
 
 _MEASURED_AT_ONCE = 4  # of each kind: one that does not answer must not keep the others waiting
-_ATTEMPTS = 4  # an exploration takes a dozen requests: one lost request must not exclude a worker
+_ATTEMPTS = 4  # of each request: lost ones must not exclude a worker
 _PAUSE_S = 0.3
 _MAX_ANSWER_BYTES = 128 << 20
 
@@ -139,30 +143,7 @@ class Prober:
             SetupError: it answers, but cannot serve; with what to change there. `UnsuitableWorkerError` if its limits
                 are the reason.
         """
-        for attempt in range(_ATTEMPTS):
-            try:
-                return await self._explore_once(url)
-            except TransientError as error:
-                if attempt == _ATTEMPTS - 1 or getattr(error, "end", None) is JobEnd.NOT_SERVED:
-                    raise
-            await asyncio.sleep(_PAUSE_S)
-        raise AssertionError("the last attempt returns or raises")
-
-    async def conditions(self, url: URL) -> tuple[Finding, ...]:
-        """The conditions of a worker's best package, as far as they can be found out if it cannot serve.
-
-        Raises:
-            SandboxError: it does not answer now.
-            SetupError: it refuses all requests.
-        """
-        installed = probing.starters(await self.runtimes(url), self._profile)
-        if not installed:
-            return ()
-        best, _ = await self._run_probe(url, installed[0], secrets.token_hex(16), 0)
-        return await self._conditions(url, best, output_bytes=None)
-
-    async def _explore_once(self, url: URL) -> Worker:
-        runtimes = await self.runtimes(url)
+        runtimes = await _repeat(partial(self.runtimes, url))
         errors: list[SetupError | RejectedError] = []
         reasons: list[str] = []
         for installed in probing.starters(runtimes, self._profile):
@@ -178,6 +159,19 @@ class Prober:
         raise SetupError(
             f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}; {answer.INSTALL}")
         )
+
+    async def conditions(self, url: URL) -> tuple[Finding, ...]:
+        """The conditions of a worker's best package, as far as they can be found out if it cannot serve.
+
+        Raises:
+            SandboxError: it does not answer now.
+            SetupError: it refuses all requests.
+        """
+        installed = probing.starters(await self.runtimes(url), self._profile)
+        if not installed:
+            return ()
+        best, _ = await self._run_probe(url, installed[0], secrets.token_hex(16), 0)
+        return await self._conditions(url, best, output_bytes=None)
 
     async def _explore_package(self, url: URL, runtimes: tuple[Runtime, ...], installed: InstalledStarter) -> Worker:
         installed, report = await self._probe(url, installed)
@@ -235,11 +229,8 @@ class Prober:
             if probing.read_probe(execution, nonce, 0) is not None:
                 conditions = await self._conditions(url, installed, output_bytes=0)
                 raise UnsuitableWorkerError(fatal(conditions), conditions)
-            failed = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
-            output = (failed.stderr or failed.stdout).strip()[-300:]
-            if failed.code is None:  # the machine may be too busy, or another process killed it: try again
-                raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {output!r}")
-            raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {output!r}")
+            failed = _failed_stage(execution)
+            raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {_end(failed)!r}")
         if not report.compilers:
             raise SetupError("no C++ compiler can be found from its jobs; install g++ in the image, or the package gcc")
         machine = report.compilers[0].machine
@@ -252,18 +243,31 @@ class Prober:
     ) -> tuple[InstalledStarter, Execution]:
         """The execution of the probe, and the starter with the ceilings that were found on the way."""
         for _ in range(_MAX_PROBES):
-            reply = await self._post(url, _probe_body(installed, nonce, padding))
-            refused = answer.refused_ceiling(reply.status, reply.body)
-            following = probing.with_ceiling(installed, refused) if refused else None
-            if following is None:
-                try:
-                    return installed, answer.execution(reply.status, reply.body)
-                except TransientError as error:
-                    raise type(error)(f"{url}: {error}") from error
-            installed = following
+            found = await _repeat(partial(self._send_probe, url, installed, nonce, padding))
+            if isinstance(found, Execution):
+                return installed, found
+            installed = found
         raise SetupError(
             f"it still rejects the limits of a job after they were lowered {_MAX_PROBES} times as it asked"
         )
+
+    async def _send_probe(
+        self, url: URL, installed: InstalledStarter, nonce: str, padding: int
+    ) -> Execution | InstalledStarter:
+        """The execution of the probe; if the worker refuses its limits, the starter with the ceiling it names."""
+        reply = await self._post(url, _probe_body(installed, nonce, padding))
+        refused = answer.refused_ceiling(reply.status, reply.body)
+        following = probing.with_ceiling(installed, refused) if refused else None
+        if following is not None:
+            return following
+        try:
+            execution = answer.execution(reply.status, reply.body)
+        except TransientError as error:
+            raise type(error)(f"{url}: {error}") from error
+        failed = _failed_stage(execution)
+        if failed.code is None and not padding:  # not because of its output: the machine may be too busy
+            raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {_end(failed)!r}")
+        return execution
 
     async def _measure_output(self, url: URL, installed: InstalledStarter) -> int:
         nonce = secrets.token_hex(16)
@@ -277,10 +281,11 @@ class Prober:
         body = _probe_body(installed, secrets.token_hex(16), 0)
         text = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
         for size in probing.BODY_LADDER:
-            if await self._client.is_too_large(url / "execute", size, within_s=CHECK_S):
+            if await _repeat(partial(self._client.is_too_large, url / "execute", size, within_s=CHECK_S)):
                 continue  # a proxy would see the size of the compressed request only
             packed = await asyncio.to_thread(probing.padded, text, size)
-            reply = await self._post(url, Body(segments=(packed,), size=len(packed), max_run_s=0.0), gzipped=True)
+            body = Body(segments=(packed,), size=len(packed), max_run_s=0.0)
+            reply = await _repeat(partial(self._post, url, body, gzipped=True))
             if reply.status == 200:
                 return size
             if not answer.is_too_large(reply.status, reply.body):
@@ -295,6 +300,27 @@ class Prober:
         if reply.is_cut:
             raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN)
         return reply
+
+
+async def _repeat(request: Callable[[], Awaitable[A]]) -> A:
+    """What a request returns; it is sent again if its answer is lost."""
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return await request()
+        except TransientError as error:
+            if getattr(error, "end", None) is JobEnd.NOT_SERVED:
+                raise
+        await asyncio.sleep(_PAUSE_S)
+    return await request()
+
+
+def _failed_stage(execution: Execution) -> Stage:
+    """The stage that failed, if one did: the compilation, or else the run."""
+    return execution.compile if execution.compile and execution.compile.code != 0 else execution.run
+
+
+def _end(stage: Stage) -> str:
+    return (stage.stderr or stage.stdout).strip()[-300:]
 
 
 def _probe_body(installed: InstalledStarter, nonce: str, padding: int) -> Body:
