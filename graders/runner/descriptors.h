@@ -105,17 +105,11 @@ inline ssize_t read_at(int fd, void* buffer, size_t size, int64_t offset) {
   return static_cast<ssize_t>(got);
 }
 
-// Bytes of a file from a position on, whatever the descriptor's offset. The file may have become shorter than that.
-inline std::string part_of(int fd, size_t most, int64_t from) {
-  std::string text(static_cast<size_t>(std::clamp<int64_t>(file_size(fd) - from, 0, static_cast<int64_t>(most))), '\0');
-  text.resize(static_cast<size_t>(std::max<ssize_t>(0, read_at(fd, &text[0], text.size(), from))));
+// The first bytes of a file, whatever the descriptor's offset. The file may become shorter meanwhile.
+inline std::string head(int fd, size_t most) {
+  std::string text(std::min(most, static_cast<size_t>(file_size(fd))), '\0');
+  text.resize(static_cast<size_t>(std::max<ssize_t>(0, read_at(fd, &text[0], text.size(), 0))));
   return text;
-}
-
-inline std::string head(int fd, size_t most) { return part_of(fd, most, 0); }
-
-inline std::string tail(int fd, size_t most) {
-  return part_of(fd, most, std::max<int64_t>(0, file_size(fd) - static_cast<int64_t>(most)));
 }
 
 inline bool copy_bytes(int from, int to) {

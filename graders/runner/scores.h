@@ -6,6 +6,7 @@
 #include "numbers.h"
 #include "plan_lines.h"
 #include "protocols.h"
+#include "reader.h"
 #include "system.h"
 
 namespace runner {
@@ -32,10 +33,21 @@ inline std::string trimmed(const std::string& text) {
 
 inline std::string first_line(const std::string& text) { return trimmed(text.substr(0, text.find('\n'))); }
 
-// The last line that begins so; empty if there is none.
-inline std::string last_line_with(const std::string& start, const std::string& text) {
-  size_t at = ("\n" + text).rfind("\n" + start);
-  return at == std::string::npos ? "" : first_line(text.substr(at));
+// The last line of a file that begins so, at most kMessageBytes of it; empty if there is none. Lines are read whole: a line of
+// testlib may quote a long word of the program's output, and the end of that must not look like a line.
+inline std::string last_line_with(const std::string& start, int fd) {
+  comparators::Reader file(fd);
+  std::string line, last;
+  for (int c = 0; c != comparators::kEnd;) {
+    c = file.next();
+    if (c == '\n' || c == comparators::kEnd) {
+      if (line.compare(0, start.size(), start) == 0) last = line;
+      line.clear();
+    } else if (line.size() < kMessageBytes) {
+      line += static_cast<char>(c);
+    }
+  }
+  return trimmed(last);
 }
 
 // Reads a score, which must be a plain decimal number within [0, 1]: no nan, no inf, no hexadecimal.
@@ -102,13 +114,12 @@ inline Judgement read_cms(int output, int errors) {
 // overlap with the others; they are refused by their message.) Source: testlib.h, `InStream::quit`.
 inline Judgement read_testlib(int code, int errors, int64_t full) {
   Judgement judgement;
-  std::string text = head(errors, kMessageBytes), end = tail(errors, kMessageBytes);
-  judgement.message = first_line(text);
-  std::string partially = last_line_with("partially correct (", end);
+  judgement.message = first_line(head(errors, kMessageBytes));
+  std::string partially = last_line_with("partially correct (", errors);
   if (!partially.empty()) {
     judgement.error = "not a score: the checker says \"" + partially.substr(0, 100) + "\"";
   } else if (code == 7 && full > 0) {
-    std::vector<std::string> words = split(last_line_with("points ", end), ' ');
+    std::vector<std::string> words = split(last_line_with("points ", errors), ' ');
     read_score(words.size() > 1 ? words[1] : "", judgement, full);
   } else {
     bool accepted = has(kTestlib.accepts, code);
