@@ -43,7 +43,6 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     Args:
         path: a zip, a tar or a folder.
         year: the contest's year; packages do not state it.
-        day: the contest day for the rows.
 
     Raises:
         InputError: the package is missing, damaged, incomplete or contradicts itself.

@@ -44,8 +44,6 @@ def read_solutions(package: Package, subtasks: Sequence[Subtask], *, output_only
     """The sources in `sol/`, or the outputs there if the task takes outputs only.
 
     Args:
-        package: the package.
-        subtasks: the imported subtasks.
         output_only: whether the task takes outputs only.
     """
     programs = [

@@ -48,7 +48,6 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     Args:
         path: its folder, or an archive of it.
         year: the contest's year.
-        day: the contest day for the rows.
 
     Raises:
         InputError: something that judging needs is missing or not valid.

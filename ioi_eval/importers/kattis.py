@@ -61,7 +61,6 @@ def import_package(
     Args:
         path: a folder, a zip or a tar; the problem's id is its name, unless `domjudge-problem.ini` gives one.
         year: the contest's year; packages do not state it.
-        day: the contest day for the rows.
         time_limit_s: replaces the package's time limit.
         derive: if there is no time limit, describe in `timing` how to derive it; the rows then have one minute.
 
@@ -80,7 +79,6 @@ class _Data:
 
     Args:
         kind: that of the package; its scores are the validator's if DOMjudge takes them from there.
-        root: the groups.
         by_points: whether groups state their points as before version 2025.
         for_domjudge: whether the points are given as by DOMjudge.
     """

@@ -99,7 +99,6 @@ def read_groups(package: Package, for_all: Mapping[str, Any] | None = None) -> T
     """The tree of test data.
 
     Args:
-        package: its `data/` is read.
         for_all: settings from `problem.yaml` (in old packages), which hold for all groups, whatever these state.
 
     Raises:

@@ -52,7 +52,6 @@ def check_executables(ini: Mapping[str, str], *, own: str | None) -> None:
     """Refuse packages that are judged by a program of the DOMjudge server, because the package does not contain it.
 
     Args:
-        ini: DOMjudge's settings.
         own: the setting that is ignored because the package has its own validator; `None` if it has none.
 
     Raises:
@@ -124,7 +123,6 @@ def is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
     Old packages for Kattis, which adds the scores of tests, state the points of submissions in the same words.
 
     Args:
-        root: the test groups.
         totals: the points that submissions are stated to have; none is stated for other judges.
     """
     most = 0.0

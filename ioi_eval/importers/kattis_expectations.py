@@ -64,7 +64,6 @@ class Expectations:
     """All statements of a package's `submissions.yaml`.
 
     Args:
-        package: the package.
         groups: paths of its test groups, below `data/`.
 
     Raises:

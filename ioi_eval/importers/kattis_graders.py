@@ -47,7 +47,6 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
     """Find out how the package's own grader scores the groups that use it.
 
     Args:
-        package: its `graders/` is read.
         groups: the groups with `grading: custom`.
 
     Returns:

@@ -45,9 +45,6 @@ class GradedGroup:
 def pass_fail_subtasks(root: TestGroup) -> list[Subtask]:
     """All tests as one subtask worth one point. Ignored samples are a separate subtask worth 0 points.
 
-    Args:
-        root: the root of its test data.
-
     Raises:
         UnsupportedError: a group is accepted although some of its tests are not.
     """
@@ -86,8 +83,7 @@ def scoring_subtasks(
     """The groups of a scoring problem as subtasks.
 
     Args:
-        root: the root of its test data.
-        custom: whether its output validator gives scores.
+        custom: whether the package has an output validator that gives scores.
         graded: by path, how the package's own grader scores groups by their lowest score.
 
     Raises:
@@ -245,7 +241,6 @@ def test_columns(
     On samples that are worth nothing, and in a pass-fail problem, it does not count: there only acceptance does.
 
     Args:
-        root: the root of its test data.
         custom: whether the package has its own output validator, and in a scoring problem whether that gives scores.
         scoring: whether submissions get points.
         graded: by path, how the package's own grader scores groups by their lowest score.

@@ -76,7 +76,6 @@ def validator_flags(where: str, config: Mapping[str, Any]) -> list[str]:
 
     Args:
         where: the package and the group, for messages.
-        config: the group's settings.
 
     Raises:
         InputError: they are neither.
@@ -145,9 +144,6 @@ def has_cpp_grader(package: Package) -> bool:
 def included_files(package: Package) -> list[tuple[str, str]]:
     """The files that are compiled with every C++ submission: `include/cpp/`, or `include/default/`.
 
-    Args:
-        package: its `include/` is read.
-
     Raises:
         UnsupportedError: there are several sources.
     """
@@ -172,11 +168,7 @@ def included_files(package: Package) -> list[tuple[str, str]]:
 
 
 def included_python(package: Package) -> tuple[str, ...]:
-    """The paths of the files that are put beside every Python submission: `include/python3/`, or `include/default/`.
-
-    Args:
-        package: its `include/` is read.
-    """
+    """The paths of the files that are put beside every Python submission: `include/python3/`, or `include/default/`."""
     folder = included_folder(package, "python")
     names = tuple(name for name in (package.names(folder) if folder else ()) if name.endswith(".py"))
     if names:

@@ -26,7 +26,6 @@ def subtasks_by_group(root: TestGroup, *, custom: bool) -> list[Subtask]:
     """The groups of a scoring problem.
 
     Args:
-        root: the root of its test data.
         custom: whether the package has its own output validator, which may give scores.
 
     Raises:

@@ -66,8 +66,6 @@ def read_submissions(
     """The submissions in supported languages, with what is stated about them.
 
     Args:
-        package: its `submissions/` is read.
-        subtasks: the imported subtasks.
         groups: the test groups below `secret/`, in order.
         kind: how submissions are judged. In a scoring problem the verdict of the whole is not that of each group, and
             if the validator gives scores, an accepted output may still get less than full marks.

@@ -46,7 +46,6 @@ def import_package(
     Args:
         path: the folder with `info.toml`; shared headers are looked for in `common/` of the folders above it.
         year: the year for the rows; problems have none.
-        day: the day for the rows.
         time_limit_s: replaces the problem's time limit.
 
     Raises:

@@ -39,7 +39,6 @@ def select_tests(patterns: Sequence[tuple[str, str]], names: Sequence[str]) -> l
 
     Args:
         patterns: names of all subtasks, each with its expression.
-        names: the names of all tests.
 
     Raises:
         InputError: an expression is not valid or matches nothing, or all together take too long.

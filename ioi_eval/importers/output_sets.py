@@ -38,7 +38,6 @@ def output_sets(package: Package, folder: str) -> tuple[OutputSet, ...]:
     """The solutions with outputs directly below a folder.
 
     Args:
-        package: the open package.
         folder: its path, without a slash at the end.
 
     Raises:

@@ -52,7 +52,6 @@ class Package:
     """An open package.
 
     Args:
-        files: its files.
         root_file: the file in its outermost folder.
         or_file: another file that may be there instead.
 
@@ -114,7 +113,6 @@ class Package:
         """Some files of a zip in the package: their paths in it and their contents.
 
         Args:
-            name: the path of the zip.
             wanted: whether to read the file with a path.
 
         Raises:

@@ -202,7 +202,6 @@ def zipped_files(content: bytes, wanted: Callable[[str], bool], most: int) -> It
     """Some files of a zip inside a package: their paths in it and their contents.
 
     Args:
-        content: the bytes of the zip.
         wanted: whether to read the file with a path.
         most: the most bytes of all files together.
 

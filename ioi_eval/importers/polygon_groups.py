@@ -40,7 +40,6 @@ class PolygonTest:
         input: the path of its input in the package.
         answer: the path of its answer.
         group: the name of its group; `None` for none.
-        points: its points.
         command: the generator and its arguments; empty if the test is a file of the package.
         from_file: the file that the generator writes; empty for its stdout.
     """
@@ -59,10 +58,8 @@ class PolygonGroup:
     """A group of tests.
 
     Args:
-        name: its name.
         complete: whether it gives its points only if all its tests are passed; else each test gives its own.
         points: the points of a complete group.
-        tests: its tests.
         required: the tests of all groups that it depends on.
         depends_on: the names of these groups.
     """

@@ -40,7 +40,6 @@ def read_solutions(
         package: the package, for their sources and notes.
         assets: the element that lists them.
         testset: the name of the tests that are judged.
-        subtasks: the imported subtasks.
         groups: the groups of tests; empty if the problem has no points.
     """
     solutions: list[PackageSolution] = []

@@ -57,7 +57,6 @@ class MakingPrograms:
         interactor: the path of the interactor's source; `None` if the problem is not interactive.
         beside: the paths of all files that these may include.
         input_file, output_file: the files that the solution reads and writes; empty for stdin and stdout.
-        std: the C++ standard.
     """
 
     generators: Mapping[str, str]
@@ -73,7 +72,6 @@ class MadeTests:
     """Reads the tests of a package, and makes those that it lacks.
 
     Args:
-        tests: all tests.
         programs: make the inputs and answers that are not there.
     """
 

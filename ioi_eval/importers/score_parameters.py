@@ -27,7 +27,6 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
     """The subtasks that a score type and its parameters define.
 
     Args:
-        score_type: the task's score type.
         parameters: for Sum the points of each test, else a list of groups.
         tests: the names of all tests; they are used in lexicographical order.
 

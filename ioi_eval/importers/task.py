@@ -70,7 +70,6 @@ class ImportedTask:
     """A package as rows.
 
     Args:
-        key: the problem.
         problem_rows: one row for each subtask, as in `open-r1/ioi`.
         solution_rows: one row for each solution: the columns of a dump, and what its authors state about it.
         notes: notes for the user: what is missing, was left out or was repaired.
@@ -132,7 +131,6 @@ def build_task(
         files: the judge's files: paths as in `open-r1/ioi`, with their contents.
         config: the content of `graders/grader_config.json`, with flat keys, where the reference's scripts read it.
         tests: for each test's name the paths of input and output.
-        solutions: the solutions of the package.
         test_columns: for each test's name further columns of its row.
         read_test: reads an input or output by its path.
 
@@ -175,7 +173,6 @@ def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
     Some authors call the outputs `tests/*.ans`.
 
     Args:
-        package: its `tests/` is read.
         advice: what to do if some are missing, for messages.
 
     Raises:
@@ -246,7 +243,6 @@ def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple
     Only includes outside of `#if` count; many solutions include a grader if `EVAL` is not defined.
 
     Args:
-        package: the package.
         problem: has grader, checker and manager, and the files that each may include.
         solutions: path and text of the model solutions, in C++.
 
@@ -374,7 +370,6 @@ def check_answer(name: str, text: str) -> None:
 
     Args:
         name: the output's path in the package.
-        text: its content.
 
     Raises:
         InputError: it is empty, or the grader's result is a failure.

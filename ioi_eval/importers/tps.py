@@ -44,7 +44,6 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     Args:
         path: the folder with `problem.json`.
         year: the contest's year; TPS does not state it.
-        day: the contest day for the rows.
 
     Raises:
         InputError: the folder is incomplete or contradicts itself.
