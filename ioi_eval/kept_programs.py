@@ -87,8 +87,6 @@ class KeptPrograms:
         Args:
             recipe: of a submission.
             toolchain: that the recipe calls.
-            target: where it is compiled.
-            limits: of the compilation.
         """
         if target.name != LOCAL or self._given_up:
             return None

@@ -49,7 +49,6 @@ class PrecompiledHeaders:
 
     Args:
         sandbox: executes the compile jobs.
-        artifacts: stores the headers.
         policy: gives the compile limits.
     """
 

@@ -81,9 +81,6 @@ class Builder:
     """Compiles programs on one sandbox, with one artifact store.
 
     Args:
-        sandbox: executes the compile jobs.
-        artifacts: stores the compiled programs.
-        policy: gives the compile limits.
         events: gets an event when a problem's own program is compiled.
 
     `tools` has the compilers and interpreters of targets.
@@ -162,8 +159,6 @@ class Builder:
         Args:
             what: `checker` or `manager`.
             source: its file, or the script that builds it.
-            target: where it is compiled.
-            std: the C++ standard.
             beside: the files that it includes.
             problem: for events.
 
@@ -224,8 +219,6 @@ class Builder:
         If it does not, the error is not the program's fault. The check is made at the first error in a run.
 
         Args:
-            std: the standard.
-            target: where the program was compiled.
             language: the language of the program that did not compile.
             message: the compiler's message. If it mentions the machine (a full disk), or a part of the compiler that is
                 missing, the check is made again, because the machine may have changed since the last one.

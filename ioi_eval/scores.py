@@ -111,7 +111,6 @@ def submission_result(
     also of those worth 0 points: AC means that no test failed.
 
     Args:
-        problem: the problem.
         submission: gives the id.
         compile: with CE or NC, every subtask scores 0 with that verdict and its tests are SKIPPED; with JE, no subtask
             has a score and all tests are JE. In both cases `outcomes` is ignored.
@@ -323,7 +322,6 @@ class BestSubtasks:
         """Add one submission.
 
         Args:
-            result: its result.
             submission: its id, if `result` was computed for another submission with the same program.
 
         Raises:

@@ -50,8 +50,6 @@ class Tools:
         """The compiler or interpreter for submissions in a language on a target.
 
         Args:
-            language: the language.
-            target: the target.
             python: the command of the interpreter, for submissions in Python.
 
         Raises:

@@ -69,7 +69,6 @@ class Durations:
         """How many tests the next job should hold.
 
         Args:
-            problem: whose tests they are.
             pending: how many are left.
             jobs_at_once: how many jobs may share these.
         """
@@ -112,7 +111,6 @@ class AnswerSizes:
         """Record that a whole answer arrived.
 
         Args:
-            target: where the job ran.
             asked: how many tests the first attempt had.
             granted: how many the last attempt had; fewer if earlier answers were cut off.
             held: how many tests the answer holds; fewer if the rest no longer mattered, or took too long.

@@ -71,7 +71,6 @@ class ProgramScheduler:
     """What the runs of programs on one sandbox share. Safe to use from many tasks at once; threads may share it.
 
     Args:
-        sandbox: executes the jobs.
         jobs_at_once: how many jobs of one program may run at once on a target now.
         max_tests: in one job.
         max_shared_jobs: how many shared jobs run at once, on all targets; `None` for as many as these have slots.
@@ -98,9 +97,7 @@ class ProgramRun:
 
     Args:
         scheduler: of the sandbox.
-        program: what is run.
         judging: says what is next.
-        target: where it runs.
         record: records a test's outcome in `judging`.
         wanted: whether any further test is to be run for the first time.
     """

@@ -50,9 +50,7 @@ class RunRequest:
 
     Args:
         problem: identifies the problem: its tests take about equally long.
-        program: the program and its tests.
         setup: how they are run and judged.
-        target: where they run.
         retries: how often the job may still be sent again.
         alone: run nothing else of ours on that machine.
         prefault_bytes: how much memory the machine is made to have before the first test.
@@ -72,7 +70,6 @@ class _Waiting:
     """A request in the queue.
 
     Args:
-        request: what is run.
         assigned: the requests of the shared job that it is to run, of which it is the first; or its answer, which
             another request's job brought; or `None` if that job failed and it is to run by itself.
     """
@@ -94,7 +91,6 @@ class SharedJobs:
     """Runs programs, several in one job where that saves time. Threads may share it, each with its own event loop.
 
     Args:
-        sandbox: executes the jobs.
         durations: how long tests take.
         answer_sizes: how many tests an answer can hold.
         max_tests: of a shared job.
@@ -118,7 +114,6 @@ class SharedJobs:
         """The outcomes of a program's tests.
 
         Args:
-            request: what is run.
             own_job: do not share a job.
 
         Raises:

@@ -45,7 +45,6 @@ class Bindings(Generic[ProblemT]):
     """How many submissions each target of a sandbox judges, and what each may judge.
 
     Args:
-        sandbox: has the targets.
         why_unsuitable: why a target is unsuitable for a problem; `None` if it is suitable. Called once for each pair.
     """
 
@@ -67,7 +66,6 @@ class Bindings(Generic[ProblemT]):
         """Judge a submission on one target.
 
         Args:
-            problem: what the submission is for.
             judge: judges it there; called again with another target if one is lost or unsuitable.
             why_unsuitable: why a target is unsuitable for this submission; `None` if no reason is known.
             nothing_runs: nothing is run, so if no target may judge it, any target is used.
@@ -119,7 +117,6 @@ class Bindings(Generic[ProblemT]):
 
         Args:
             targets: what there is.
-            problem: what the submission is for.
             without: names of targets that have failed it already.
         """
         candidates = [target for target in self.suitable(targets, problem) if target.name not in without]

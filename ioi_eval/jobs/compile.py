@@ -46,8 +46,6 @@ def compile_job(
     """The job that executes a recipe.
 
     Args:
-        recipe: what to build.
-        runner: the runner for this target.
         policy: gives the compile limits; the problem's own programs (`of_problem`) get multiples of them.
         nonce: 32 hexadecimal digits.
         of_problem: whether the source is the problem's, not a submission's.
@@ -84,9 +82,7 @@ def compile_plan(
     """The plan that executes a recipe, and the files that it names.
 
     Args:
-        recipe: what to build.
         limits: of each step.
-        least: the weakest isolation that is accepted.
         nonce: 32 hexadecimal digits.
         into: for each artifact, the file that takes it.
     """
@@ -322,7 +318,6 @@ def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None
     The box contains nothing hostile, so plain scripts are enough.
 
     Args:
-        toolchain: the target's.
         nonce: 32 hexadecimal digits.
         shipped: the compiled runner of the wheel, if it has one.
     """

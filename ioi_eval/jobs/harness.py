@@ -132,7 +132,6 @@ class Interpreter:
         version: as it reports itself (`cpython 3.11.2`).
         numpy: numpy's version there; `None` without it.
         packages: a hash of the packages installed there.
-        path: the executable.
         sees: the files and directories that it reads; a box shows no others.
         harness: the harness as this interpreter's bytecode.
     """
@@ -203,7 +202,6 @@ def program_line(
     """The `program` line of a plan whose program is the file `program`, a `program_file`; and the files that it needs.
 
     Args:
-        interpreter: of the target.
         grader: run programs as this other grader does (`harness/compat/`).
         warm: fork each test from one interpreter, rather than start one for each.
         preload: the modules that are loaded before it forks: see `preloaded`.

@@ -34,7 +34,6 @@ class RunnerPlan:
     Args:
         mode: `compile` or `run`.
         nonce: 32 hexadecimal digits that the end line must repeat.
-        least: the weakest isolation that is accepted.
     """
 
     def __init__(self, *, mode: str, nonce: str, least: Isolation) -> None:

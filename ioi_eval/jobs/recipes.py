@@ -84,7 +84,6 @@ class Uncompiled:
 
     Args:
         recipe: how; it has one artifact.
-        limits: of its steps.
     """
 
     recipe: Recipe
@@ -112,7 +111,6 @@ def submission_recipe(
         problem: gives headers and the standard.
         sources: the program's files. All of them are in the box when one that is not a header is compiled.
         objects: the grader's objects, by name; they are put into the box after the submission has been compiled.
-        toolchain: compiles the language on the target.
         std: overrides the problem's C++ standard.
         language: the program's language; it must be a compiled one.
     """
@@ -187,9 +185,7 @@ def known_good_recipe(
     """A program that every working compiler compiles: if it fails, the compiler is broken, not a submission.
 
     Args:
-        toolchain: compiles the language on the target.
         std: the standard; `None` for one that every compiler of the language knows.
-        language: the program's language.
         was_compiled: whether it was compiled before, and the question is only if a part of the compiler is missing now.
             Large headers are then only read: 0.3 s of CPU time in C++, not 1.7 s.
     """

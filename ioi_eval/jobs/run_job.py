@@ -44,7 +44,6 @@ class PlannedTest:
     """A test that is to be run.
 
     Args:
-        test: its name.
         at: its positions in groups, for the stop rule.
     """
 
@@ -111,8 +110,6 @@ class RunSetup:
     """How programs are run and judged. Programs that share a job have the same setup.
 
     Args:
-        runner: of the target.
-        least: the weakest isolation that is accepted.
         files: the files that the lines name, except the program: judge programs, the harness.
         program: the plan's line on how programs are started; `None` if none is started.
         limits: the plan's line of limits, except `prefault_bytes` and `room_ms`.
@@ -280,7 +277,6 @@ def bounds_of(target: Target, setup: RunSetup, *, compiles: bool = False) -> Job
     """What a target's bounds leave for programs and their tests, after the files that every job has.
 
     Args:
-        target: where the job runs.
         setup: how its tests are run.
         compiles: whether the job compiles its program first.
     """

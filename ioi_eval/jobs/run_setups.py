@@ -36,8 +36,6 @@ class Programs:
     """The programs that a run job starts, all compiled on the target that will run them.
 
     Args:
-        runner: judges.
-        checker, manager: the judge programs.
         submission: the program, or how the job compiles it; for an interpreter, the file that it reads
             (`jobs.harness.program_file`); `None` for none.
         static: whether the program needs no libraries.

@@ -84,8 +84,6 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
     """Read the answer to a compile plan.
 
     Args:
-        stage: the job's run stage.
-        nonce: the plan's.
         returned: the files that were returned with it.
 
     Raises:
@@ -148,8 +146,6 @@ def run_answer(
     """Read the answer to a run plan.
 
     Args:
-        stage: the job's run stage.
-        nonce: the plan's.
         returned: the files that were returned with it.
         tests: how many tests the plan has. Their numbers are their names in the answer.
         time_limit_s: to mark near-limit results.

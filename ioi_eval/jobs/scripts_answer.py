@@ -201,7 +201,6 @@ def test_outcome(execution: Execution, test: str) -> TestOutcome:
 
     Args:
         execution: of a classic job.
-        test: the test's name.
 
     Raises:
         TransportError: no score arrived: the script was killed, but not by its hard limit, or the end of its output

@@ -73,11 +73,7 @@ _RUNNER = "runner"  # Source: `graders/compile`
 
 
 def own_files(runner: Content) -> Mapping[str, Content]:
-    """Our own pair and the runner that it uses, for any sandbox with bash and a C++ compiler.
-
-    Args:
-        runner: the runner, compiled on that target.
-    """
+    """Our own pair and the runner that it uses, for any sandbox with bash and a C++ compiler."""
     return {**boxfiles.classic_scripts(), _RUNNER: runner}
 
 
@@ -86,8 +82,6 @@ def job(problem: Problem, case: TestCase, code: str) -> Job:
 
     Args:
         problem: gives graders, judge programs and limits.
-        case: the test.
-        code: the submission.
 
     Raises:
         UnsupportedError: the scripts would judge this problem wrongly.
@@ -161,8 +155,6 @@ def row_job(
     Args:
         problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files`
             (pairs of path and content; files without content are left out).
-        test_input: the test's input.
-        submission: the program.
         test_output: the expected output, if there is one.
         beside: further files of the job: the scripts `compile` and `run` and what they need (`own_files`); empty if
             the worker's package has its own scripts.

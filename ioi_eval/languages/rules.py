@@ -88,9 +88,6 @@ class CompiledLanguage(LanguageRules):
         Args:
             toolchain: compiles the language on the target.
             sources: the names of the submission's sources, without headers.
-            objects: the objects that are linked with them.
-            output: the program's file name.
-            std: the standard.
         """
 
 

@@ -75,7 +75,6 @@ class RunnerJudge:
     """Compiles and runs submissions; see the module.
 
     Args:
-        sandbox: executes the jobs.
         builder: compiles.
         headers: precompiled headers.
         policy: how submissions are judged.
@@ -312,9 +311,7 @@ class RunnerJudge:
         """The submission as the engine runs it.
 
         Args:
-            run: the submission.
             submission: its program as it is sent, or how the job compiles it; `None` if it has none.
-            judges: the judge programs.
         """
         problem, target, tool = run.problem, run.target, run.tool
         interpreter = tool if isinstance(tool, Interpreter) else None

@@ -30,7 +30,6 @@ class ScriptsJudge:
     """Judges submissions test by test; see the module.
 
     Args:
-        sandbox: executes the jobs.
         policy: how it is judged.
     """
 

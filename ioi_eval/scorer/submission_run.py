@@ -17,8 +17,6 @@ class SubmissionRun:
 
     Args:
         problem: the problem, with the tests of each subtask in the order in which they run.
-        submission: what is judged.
-        target: where it is compiled and run.
         exhaustive: run every test, even if its subtasks are already decided.
         near_limit_repeats: how often a late test may be run again alone on the machine.
 
