@@ -94,7 +94,6 @@ def frame_at(buffer: bytes | memoryview, at: int = 0, *, base: int = 0) -> Frame
 
     Args:
         buffer: bytes of a journal.
-        at: a position in the buffer.
         base: the buffer's own offset in the file.
     """
     head = _HEAD.match(buffer, at)

@@ -32,7 +32,6 @@ class Merged:
         left_out: how many records were left out because an earlier one has the same keys.
         conflicts: messages about journals with different results for the same program; the first journal counts.
         notes: notes about the journals, for users.
-        command: the command that wrote the results.
     """
 
     results: int = 0

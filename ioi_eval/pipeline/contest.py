@@ -87,12 +87,9 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
     """Reads a dump's rows as submissions to contest problems.
 
     Args:
-        source: the dump.
-        selection: which of its rows.
         problems: a row waits until the tests of its problem have been read.
         fingerprints: returns a hash of everything that determines a submission's outcome, for each kind of target
             that may judge it.
-        id_column: the column that names a submission.
         with_includes: add the includes that models forget.
     """
 
@@ -229,8 +226,6 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
     """A dump of submissions to contest problems. Columns that rows with the same result share are computed once.
 
     Args:
-        dump_reader: reads it.
-        scorer: judges a submission, and computes its score.
         unscored: the value in the results for scores that are not known.
         grouping: the columns of the dump by which the summary has groups too.
     """

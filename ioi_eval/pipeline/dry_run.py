@@ -42,7 +42,6 @@ def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, r
     """Read a dump without judging or writing anything.
 
     Args:
-        dump_reader: the dump's rows.
         index: of the journal that a run would continue.
         dedupe: identical programs are judged once.
         retry_failed: judge rows again on which a judge program failed.

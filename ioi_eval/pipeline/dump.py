@@ -37,11 +37,7 @@ async def score_dump(
     """Judge the submissions that are not judged yet, and write the results of all.
 
     Args:
-        directory: where the results go.
         family: the dump, and how it is judged: `ContestFamily`, or `ioi_eval.apps.family.AppsFamily`.
-        journal: in the same directory.
-        settings: of the run.
-        progress: counts the rows.
         restore: makes deleted test data in the cache again; called in a thread.
 
     Raises:

@@ -58,8 +58,6 @@ class Judged(Generic[ResultT]):
     """A submission that was judged.
 
     Args:
-        result: its result, or our failure.
-        facts: about the result.
         seconds: how long judging it took.
         is_our_bug: whether a bug of ours prevented judging it.
     """
@@ -81,7 +79,6 @@ class StopRule:
         """Include a result.
 
         Args:
-            facts: about the result.
             bug_in_problem: the problem, if our own code failed on the row.
             was_in_sandbox: whether there was a program to run; otherwise the result does not show that anything works.
 
@@ -105,10 +102,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
 
     Args:
         family: the dump, and how it is judged.
-        store: stores the results.
         entries: of the dump, in its order.
-        settings: of the run.
-        progress: counts the rows.
         restore: recreates test data that was deleted from the cache; called in a thread.
     """
 

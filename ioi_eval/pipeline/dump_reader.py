@@ -30,7 +30,6 @@ class Judgeable(Generic[CandidateT]):
 
     Args:
         row: as in the dump.
-        candidate: its submission.
     """
 
     row: Row
@@ -56,7 +55,6 @@ class DumpReading:
     """One reading of a dump, from its first row to its last: which ids are taken, and the keys of its submissions.
 
     Args:
-        id_column: the column that names a submission.
         stored_level: returns how much the journal has for these keys. If a submission has several fingerprints, its
             entry is for the one for which the journal has most; of equals, or if `None`, for the first.
     """
@@ -101,8 +99,6 @@ class DumpReader(ABC, Generic[CandidateT]):
     """Reads a dump's rows as submissions.
 
     Args:
-        source: the dump.
-        id_column: the column that names a submission.
         columns: those that judging needs.
     """
 

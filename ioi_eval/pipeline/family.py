@@ -50,7 +50,6 @@ class ResultFacts:
         """Emit the event that a submission was judged.
 
         Args:
-            events: the run's events.
             names: the submission and its problem.
             seconds: how long judging took.
         """
@@ -87,7 +86,6 @@ class ProblemFamily(ABC, Generic[CandidateT, ResultT]):
     """One dump of submissions to problems of a family.
 
     Args:
-        dump_reader: reads it.
         summary: sums up its results.
         options: all other values on which results depend, besides the dump, the problems and the run's options.
     """

@@ -97,7 +97,6 @@ class Tally:
         """The parts of the displayed line, the most important first.
 
         Args:
-            now: the time.
             load: returns how many jobs run.
         """
         parts = []
@@ -298,8 +297,6 @@ async def with_progress(progress: Progress, work: Awaitable[None], *, check: Cal
     """Do the work, and call `progress.show_if_due` every second meanwhile.
 
     Args:
-        progress: of the work.
-        work: what is done.
         check: called before that, in a thread.
 
     Raises:

@@ -32,11 +32,9 @@ def write_results(
     """Write the result files of a run; they replace the earlier ones when the last row is written.
 
     Args:
-        directory: where the files go.
         family: the dump, and how it is judged.
         store: has the results; rows without one get no line.
         keep: which inputs and outputs are written.
-        progress: counts the rows.
 
     Raises:
         SetupError: they cannot be written.

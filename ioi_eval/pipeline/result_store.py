@@ -37,7 +37,6 @@ class ResultCodec(Generic[ResultT]):
     """How the results of a family of problems are stored: functions of a result.
 
     Args:
-        encode: the result as plain values.
         decode: reads what `encode` wrote.
         tests: how many tests it contains, which is its size in memory.
     """
@@ -93,8 +92,6 @@ class ResultStore(Generic[ResultT]):
         """Store a result.
 
         Args:
-            candidate: the submission.
-            result: its result.
             kind: of the record; `None` for a failure of ours.
             fingerprint: for the kind of target that judged it; empty if none did.
 

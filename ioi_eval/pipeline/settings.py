@@ -45,7 +45,6 @@ class Settings:
         retry_failed: judge rows again on which a judge program failed.
         keep: which inputs and outputs the results have, if they were returned.
         options: the options of the command, for the summary.
-        events: get an event for each submission.
     """
 
     jobs_at_once: int
@@ -63,7 +62,6 @@ def run_facts(
     """The facts about a run that the summary has.
 
     Args:
-        counts, settings: of the run.
         notes: of the journal.
         started: when it began, in ISO 8601; empty for now.
         interrupted: whether the user ended it early.

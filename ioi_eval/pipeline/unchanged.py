@@ -38,10 +38,7 @@ class PresentResults:
     """The results in a directory, and what they were made from.
 
     Args:
-        directory: where results are.
         family: the dump, which is hashed now, before it is read; and how it is judged.
-        journal: in the same directory.
-        options: all options of the run.
     """
 
     def __init__(
@@ -77,13 +74,7 @@ class PresentResults:
         return None
 
     def end_run(self, earlier: dict[str, Any], settings: Settings, progress: Progress) -> DumpOutcome:
-        """End a run whose results are there already: only the summary and the report are written.
-
-        Args:
-            earlier: the summary of the present results.
-            settings: of this run.
-            progress: counts the rows.
-        """
+        """End a run whose results are there already: only the summary and the report are written."""
         counts = earlier["submissions"]
         resumed = counts["rows"] - counts["refused"]
         for ending, rows in ((RESUMED, resumed), (REFUSED, counts["refused"])):

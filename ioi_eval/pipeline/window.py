@@ -34,8 +34,6 @@ class Candidate(Generic[ProblemT, SubmissionT]):
     """A submission of a dump, of any family of problems.
 
     Args:
-        problem: its problem.
-        submission: the submission itself.
         problem_key: the problem's key: submissions with the same key take about equally long.
         id: the submission's id, unique within the problem.
         found_by: how its program was found and changed.

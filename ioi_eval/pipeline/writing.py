@@ -28,7 +28,6 @@ class TestLines:
     """The lines of `tests.jsonl` and `inputs.jsonl`, each written once.
 
     Args:
-        file: the tests are written to it.
         inputs: the beginnings of inputs are written to it: of the first test that each program failed.
         keep: which inputs and outputs are written.
     """
@@ -45,7 +44,6 @@ class TestLines:
 
         Args:
             line: of the tests of a program.
-            problem: its problem.
             input_of: returns the beginning of a test's input.
 
         Returns:
@@ -83,8 +81,6 @@ def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> No
     """Write `summary.json` and `report.md`.
 
     Args:
-        directory: where they go.
-        values: the summary, as plain values.
         report: the same in Markdown.
 
     Raises:
@@ -101,7 +97,6 @@ def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
     """A file that replaces the one at `path` once it is whole and on the disk. Only one process writes it.
 
     Args:
-        path: the file to replace.
         advice: what to do if it cannot be written; by default, where the results are stored.
 
     Raises:

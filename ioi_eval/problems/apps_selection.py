@@ -31,7 +31,6 @@ class ProblemSelection:
         ids: only these, as `42` or `apps_42`; empty for all.
         limit: how many at most; `None` for all.
         sampling: how the sample is drawn.
-        seed: of the random choices.
     """
 
     difficulties: tuple[str, ...] = ()

@@ -91,9 +91,6 @@ def submission(row: Row, *, name: str, problem: str, extractor: Extractor) -> Ap
 
     Args:
         row: with one program.
-        name: the submission's id.
-        problem: the problem's id.
-        extractor: extracts the program.
 
     Raises:
         RowError: a column has something that is not a program, or an entry of `messages` is not a message.

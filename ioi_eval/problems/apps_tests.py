@@ -26,7 +26,6 @@ def read_tests(value: object, starter_code: str, make: MakeProblem) -> AppsProbl
     Args:
         value: JSON text, or the parsed object; `None` if the row has nothing.
         starter_code: its annotation may show whether results are wrapped.
-        make: has the problem's other fields.
 
     Returns:
         The problem with its tests, or the fault because of which the row cannot be judged. If only the numbers of

@@ -67,11 +67,7 @@ class TestData:
 
 
 class Contents:
-    """Keeps test data: small values in memory, up to a total size; the rest on disk.
-
-    Args:
-        store: for the rest.
-    """
+    """Keeps test data: small values in memory, up to a total size; the rest on disk."""
 
     def __init__(self, store: BlobStore) -> None:
         self._store = store
@@ -89,12 +85,7 @@ class Contents:
 
 
 class KnownTests:
-    """The tests that earlier runs read from the files of a source.
-
-    Args:
-        source: the tests.
-        store: has them.
-    """
+    """The tests that earlier runs read from the files of a source."""
 
     def __init__(self, source: Source, store: BlobStore) -> None:
         self._files, self._store = source.files(), store
@@ -104,7 +95,6 @@ class KnownTests:
         """The problem's tests with these names; `None` if they must be read.
 
         Args:
-            problem: the problem.
             names: of its tests.
             contents: keeps small ones.
 

@@ -113,7 +113,6 @@ def with_tests(
     """Read the tests of problems.
 
     Args:
-        drafts: the problems, without tests.
         test_source, blobs: as for `load_problems`.
         when_complete: is called with a problem when all of its tests have been read. A later row of tests may still
             make the problem unusable.

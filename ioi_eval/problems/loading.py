@@ -40,13 +40,7 @@ class LoadingProblems:
 
     @classmethod
     def begin(cls, drafts: ProblemSet, tests: Source, blobs: BlobStore) -> LoadingProblems:
-        """Begin to read the tests.
-
-        Args:
-            drafts: the problems, without tests.
-            tests: rows of tests.
-            blobs: stores the test data.
-        """
+        """Begin to read the tests."""
         loading = cls(drafts)
         Thread(target=loading._read, args=(tests, blobs), name="ioi-eval-tests", daemon=True).start()
         return loading

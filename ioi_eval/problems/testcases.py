@@ -39,7 +39,6 @@ def collect_tests(
     Args:
         source: rows as in `open-r1/ioi-test-cases`.
         wanted: the subtasks of each problem.
-        store: stores the test data.
         when_complete: is called for a problem when all of its tests have been read. A later row may still give it an
             error.
 

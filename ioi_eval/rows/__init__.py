@@ -171,7 +171,6 @@ def _require_split(split: str | None, names: tuple[str, str], path: Path) -> Non
     Args:
         split: the wanted split; `None` for any.
         names: the split that the source says it is, if any, and its directory's name.
-        path: the source.
     """
     if split is not None and split not in names:
         problem = f"is the split {names[0]}, not" if names[0] else "has no splits, so there is none called"

@@ -23,7 +23,6 @@ class Altered(Source):
     """A source with other columns.
 
     Args:
-        source: the source that is read.
         without_code: leave out the columns with a program, which may be outdated: it is extracted again.
         with_messages: put the conversation of `prompt` and `generation` into `messages`, if all columns are read. Rows
             that lack one of the two are not changed.
@@ -83,7 +82,6 @@ class KeptColumns(Source):
     and whole rows are read a second time, to put results beside them. There is one reader at a time.
 
     Args:
-        source: what is read.
         columns: which are kept; `None` for all.
         directory: for the temporary file, which has no name, if the columns are too large for memory.
     """

@@ -49,7 +49,6 @@ class Chain(Source):
     """Several sources, one after the other. Some may be empty, because a shard may be, but not all.
 
     Args:
-        parts: in order.
         name: description of all together.
     """
 
@@ -96,7 +95,6 @@ def choose_splits(
     """Which splits are read: the one that was asked for, or all, or the obvious one.
 
     Args:
-        existing: the existing splits.
         all_splits: whether all are wanted.
         what: the data set, for the message.
         remedy: what the user can name instead.
