@@ -117,8 +117,6 @@ class _HardLimit:
     """How a hard limit is reported and raised.
 
     Args:
-        resource: its number.
-        what: its name for people.
         flag: its letter for `ulimit`.
         docker: its name for `docker run --ulimit`; systemd has the same name in capitals.
     """

@@ -17,9 +17,7 @@ class MachineLimit:
 
     Args:
         what: what is limited.
-        measured: what was found.
         needed: what judging needs, or what happens to a program that reaches the limit.
-        advice: what to do.
         is_fatal: nothing can be judged correctly; else it narrows.
         memory_bytes: the limit affects problems whose memory limit is larger.
         fails: a program that reaches the limit fails as if by its own fault, so outcomes depend on the limit.

@@ -184,7 +184,6 @@ class LocalSandbox:
 
         Args:
             stages: `run`, or `compile` and `run`.
-            files: the files in the box.
             alone: whether nothing else may run in this sandbox meanwhile.
 
         Raises:

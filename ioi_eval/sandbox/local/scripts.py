@@ -52,8 +52,6 @@ class Command:
 
     Args:
         stage: `compile` or `run`.
-        argv: the command.
-        limits: its hard limits.
         stdin: its standard input.
     """
 
@@ -76,7 +74,6 @@ class ScriptBoxes:
     """Runs script jobs, each in its own box. The stage runner is made for the first job, and then kept.
 
     Args:
-        toolchain: compiles the stage runner.
         has_size_option: whether this machine's bwrap has `--size`.
     """
 
@@ -174,7 +171,6 @@ async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
     """Compile one of our own in-box programs on this machine.
 
     Args:
-        toolchain: the compiler.
         source: its name in `graders/`.
         uid: the user who compiles, if we are root.
 

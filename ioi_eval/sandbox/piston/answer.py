@@ -78,8 +78,6 @@ def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> E
     """Read the answer to `POST /api/v2/execute`.
 
     Args:
-        status: HTTP status.
-        body: all bytes of the answer.
         output_bytes: more stdout or stderr than this exceeds the output limit, even if the server allows more.
 
     Raises:

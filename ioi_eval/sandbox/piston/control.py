@@ -41,7 +41,6 @@ class Presence:
     """Whether a server is up.
 
     Args:
-        url: the base of its API.
         server: what it is: `Piston v3` before isolate, `Piston v4` since; the name that another server gives, if any.
         runtimes: what it has installed.
         latency_ms: how long the request for runtimes took, on an open connection.
@@ -62,7 +61,6 @@ class PackageChange:
     Args:
         url: the base of the server's API.
         is_done: whether the package is now installed, or removed, as requested.
-        message: what happened.
         is_dead: whether the server crashed on the request.
     """
 

@@ -54,7 +54,6 @@ class Worker:
         runtimes: what it has installed; if this changes, except by problems' packages, all else may have changed.
         profile: `bundled` or `classic`.
         installed: the package that will start jobs, and the limits it accepts.
-        report: what it reports about itself.
         max_output_bytes: an answer may be at least this long.
         max_body_bytes: a request may be at least this long; `None` if that could not be found out.
         clock_ahead_s: how far its clock is ahead of ours.
@@ -91,7 +90,6 @@ class UnsuitableWorkerError(SetupError):
 
     Args:
         message: what is wrong, in one line.
-        conditions: all of its conditions.
         worker: what else was found out about it; `None` if its answers are too short for that.
     """
 
@@ -105,7 +103,6 @@ class Prober:
     """Explores workers, many at once.
 
     Args:
-        client: sends the requests.
         profile: `bundled`, `classic`, or `None` for the best that each worker supports.
     """
 

@@ -66,7 +66,6 @@ class Wait:
 
     Args:
         within_s: how long the answer may take.
-        client: sends the request.
 
     Attributes:
         lost: why no answer is expected any more; `None` while one is.
@@ -97,7 +96,6 @@ class Sending(Wait, Payload):
     """A job that is being sent, and the wait for its answer. Segments of its body on disk are read piece by piece.
 
     Args:
-        body: the body.
         within_s: how long the answer may take.
         client: its connections are used.
     """

@@ -141,8 +141,6 @@ class Pool:
         """Ask for a slot for a new job. The request may already hold one when this returns.
 
         Args:
-            group: the group of endpoints.
-            now: the time.
             is_alone: whether the job must run alone on a machine.
             is_only: whether no other group is suitable.
             last_endpoint: the endpoint that had the job last; a retry prefers another.

@@ -61,8 +61,6 @@ class MadePackage:
 
     Args:
         language, version: under which workers install it.
-        file: the tarball's name.
-        sha256: the tarball's hash.
         size: how many bytes it takes on a worker: its files and the tarball, which servers keep.
     """
 
@@ -121,7 +119,6 @@ def make_package(repository: Path, package: ProblemPackage, contents: Mapping[st
 
     Args:
         repository: the directory; made if absent.
-        package: the problem's.
         contents: its files by `stored_files.digest`: test data, and other files that jobs can use.
 
     Raises:
@@ -149,9 +146,7 @@ def list_packages(repository: Path, url: str, packages: Iterable[MadePackage]) -
     """Add packages to a repository's index. Other lines stay: workers can only remove packages that are listed.
 
     Args:
-        repository: the directory.
         url: where it is served.
-        packages: the packages that were made there.
 
     Raises:
         SetupError: the repository cannot be written.

@@ -83,7 +83,6 @@ class RequestSpool:
         """The JSON literal of a content.
 
         Args:
-            content: the content.
             may_deflate: whether it may be deflated. Only blobs are, as they are sent many times.
 
         Raises:

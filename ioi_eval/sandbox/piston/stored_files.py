@@ -98,7 +98,6 @@ class Variant:
     """A job as it is sent to a worker that has some of its files.
 
     Args:
-        job: the job without these files.
         named: the hashes of the files that are not sent.
         package: the package that runs it; empty for the usual one.
     """
@@ -217,9 +216,6 @@ class StoredFiles:
 
         Args:
             name: the worker's URL.
-            variant: the job that was sent.
-            job: the job with all files.
-            result: its result.
         """
         reasons = variant.missing(result)
         if not reasons:

@@ -152,7 +152,6 @@ class WorkerList:
 
     Args:
         source: the endpoints, or a function that returns them.
-        prober: explores workers.
         groups: the workers in use.
         pool: gets the endpoints in service.
         time: the pool's clock.

@@ -32,11 +32,7 @@ class Connections:
         self._timers: dict[asyncio.BaseTransport, asyncio.TimerHandle] = {}
 
     def watched(self, make: Callable[[], asyncio.Protocol]) -> Callable[[], asyncio.Protocol]:
-        """A factory of protocols whose connections are watched.
-
-        Args:
-            make: makes an HTTP protocol.
-        """
+        """A factory of protocols whose connections are watched."""
         return lambda: _Watched(make(), self)
 
     @contextmanager

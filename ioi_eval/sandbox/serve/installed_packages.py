@@ -177,7 +177,6 @@ class InstalledPackages:
         """The files of a job: those of the package that it names, and those that it was sent with.
 
         Args:
-            runtime: the package.
             sent: the files that were sent, with the list `stored`.
 
         Raises:
@@ -293,7 +292,6 @@ class ServedPackages:
     """A server's packages.
 
     Args:
-        packages: the installed packages.
         within_s: how long a request waits for a change, or for the repository, in seconds.
     """
 

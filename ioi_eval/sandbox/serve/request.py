@@ -45,7 +45,6 @@ class Refusal(Exception):
     """The HTTP answer to a request that is not served.
 
     Args:
-        status: HTTP status.
         answer: its JSON body; `None` for an empty one.
     """
 

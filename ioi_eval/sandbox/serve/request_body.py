@@ -47,7 +47,6 @@ def unpack(body: bytes, encoding: str, most: int) -> bytes:
     """Undo a body's `Content-Encoding`, and stop at the limit.
 
     Args:
-        body: as it was sent.
         encoding: the header; "" for none.
         most: the largest unpacked body. A packed one may have `UNPACKED_BYTES`, or `MAX_RATIO` times its packed size.
 

@@ -61,7 +61,6 @@ class Scripts:
     """A client's commands, to run in a box with these files.
 
     Args:
-        files: the files in the box.
         commands: the stages, in order.
         judges: whether our own scripts judge, so that clients read the end of a stage as a score.
     """

@@ -86,10 +86,7 @@ async def serving(
     Args:
         sandbox: runs the jobs, as many at once as it has slots.
         runner: compiled for the sandbox.
-        host: the address to bind.
         port: the port; 0 for any that is free.
-        settings: the server's limits.
-        packages: the problems' packages.
 
     Raises:
         IsolationError: the sandbox cannot run clients' scripts.
