@@ -147,8 +147,6 @@ class BlobStore:
         """Whether the entry exists and is undamaged. One of another size was truncated by a crash: it is rewritten.
 
         Args:
-            path: the entry.
-            digest: of its content.
             size: of its content, in bytes.
             content: if it is in memory, it is compared, which takes half as long as hashing the entry.
         """

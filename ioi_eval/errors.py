@@ -171,7 +171,6 @@ def unknown(kind: str, name: str, known: Iterable[str], *, near: str | None = No
 
     Args:
         kind: of what it is the name.
-        name: the name.
         known: those that exist. If none is similar, the message has all of them.
         near: the one that is meant, if it is known better than by the spelling.
         help_of: the command whose help lists the known names, if they are too many for a message.

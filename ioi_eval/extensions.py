@@ -42,8 +42,6 @@ def extension(kind: Kind, name: str, *, ours: Iterable[str] = ()) -> Any:
     """The extension with a name.
 
     Args:
-        kind: its kind.
-        name: the name of its entry point.
         ours: the names that this package itself has, for the message: `name` may be one of them, mistyped.
 
     Raises:

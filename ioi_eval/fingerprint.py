@@ -67,8 +67,6 @@ class Fingerprints:
         """The fingerprint of judging this program for this problem on this target: 64 hexadecimal digits.
 
         Args:
-            problem, submission: what is judged.
-            target: where it is judged.
             tool: the fingerprint of the target's tool for a language that needs more than its C++ compiler.
         """
         known = self._problems.get(id(problem))

@@ -86,7 +86,6 @@ def build(directory: Path, compiler: str) -> None:
 
     Args:
         directory: an existing one.
-        compiler: the command of a C++ compiler.
 
     Raises:
         SetupError: they do not compile, cannot be linked statically, or cannot be started here.

@@ -43,7 +43,6 @@ class RowFinding:
     """A row with a fault.
 
     Args:
-        entry: the problem.
         kind: what is wrong.
         reason: what is wrong, as a message.
         solutions, passed: how many reference solutions were judged, and passed.
@@ -199,8 +198,6 @@ async def with_comparators(
     Args:
         finding: about the problem.
         executors: by comparator.
-        problem: the problem.
-        code: the program.
     """
     verdicts = {name: (await executor.score(problem, code)).verdict for name, executor in executors.items()}
     return replace(

@@ -30,9 +30,6 @@ T = TypeVar("T")
 class Background:
     """An embedded sandbox in its own thread.
 
-    Args:
-        least_isolation: the weakest that is accepted.
-
     Raises:
         SetupError: there is no compiler for the runner here, or not enough isolation.
     """

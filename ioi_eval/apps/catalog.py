@@ -35,7 +35,6 @@ class CatalogEntry:
     """The part of a problem that stays in memory.
 
     Args:
-        id, instance_id, difficulty: of the problem.
         tests: how many it has.
         digest: a hash of everything about it that can change an outcome.
         fault: why its row is broken; `None` if it is not.

@@ -35,10 +35,8 @@ class Configuration:
     Args:
         sample_size: how many problems.
         timeout_seconds: how long a task may take; a test may take no longer.
-        filter_difficulty: which difficulties.
         task_ids: only these problems, as `42` or `apps_42`.
         sampling_strategy: how the problems are chosen from these.
-        random_seed: for random choices.
         unused: the keys in the file that are not about scoring.
     """
 

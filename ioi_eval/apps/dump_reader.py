@@ -31,11 +31,7 @@ AppsCandidate: TypeAlias = Candidate[CatalogEntry, AppsSubmission]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invalid(Refused):
-    """A row of the dump for a problem that cannot be judged.
-
-    Args:
-        catalog_entry: the problem.
-    """
+    """A row of the dump for a problem that cannot be judged."""
 
     catalog_entry: CatalogEntry
 
@@ -52,7 +48,6 @@ def survey(source: Source, *, id_column: str = "uuid") -> Mapping[str | None, in
     `None` stands for rows that name no problem.
 
     Args:
-        source: the dump.
         id_column: the column with the programs' names; only `uuid` may be missing in all rows.
 
     Raises:
@@ -79,7 +74,6 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
     """Reads a dump's rows as submissions to APPS problems.
 
     Args:
-        source: the dump.
         catalog: the selected problems.
         fingerprints: returns hashes of all that determines a submission's outcome, from the problem's digest and the
             submission: one for each kind of target that may judge it.

@@ -109,7 +109,6 @@ class AppsExecutor:
 
         Args:
             problem: the problem. If its row cannot be judged, the result has no score and says why.
-            code: the program's text.
 
         Raises:
             InputError: the comparator's checker does not compile.

@@ -54,7 +54,6 @@ async def grader_results(
 
     Args:
         entry: a program of a dump.
-        problem: its problem.
         executors: by grader; `ours` is one of them.
         unusable: graders that cannot be used here, with the reason; others that turn out so are added.
 

@@ -68,8 +68,6 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
     """A dump of programs for APPS.
 
     Args:
-        dump_reader: reads it.
-        executor: judges a program.
         judged_by: the name of the rules.
         summary: sums up results.
     """

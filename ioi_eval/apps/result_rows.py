@@ -52,7 +52,6 @@ def reason_of(row: Mapping[str, Any], verdict: Verdict, extraction: str) -> str:
 
     Args:
         row: of the dump or of results.
-        verdict: of the program.
         extraction: the rule that found it. Those of other graders are not explained.
     """
     if extraction not in {"none", "column:code"}:

@@ -142,7 +142,6 @@ def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, ch
 
     Args:
         settings: how programs are run and judged.
-        target: where programs run.
         python: the fingerprint of the interpreter there.
         checker: the source of the comparator's checker that judges (`AppsExecutor.checker`): the file may have been
             edited since.

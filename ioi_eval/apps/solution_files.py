@@ -19,7 +19,6 @@ class SolutionFiles(Source):
 
     Args:
         files: by problem.
-        name: describes them together.
     """
 
     def __init__(self, files: Mapping[str, Path], name: str) -> None:

@@ -163,7 +163,6 @@ class DifficultyTable:
         """Add a solution.
 
         Args:
-            problem: the problem's id.
             difficulty: of the problem; empty if unknown.
             passed: how many tests it passed; `None` if it could not be judged.
             total: the number of tests.

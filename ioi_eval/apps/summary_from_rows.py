@@ -27,7 +27,6 @@ def apps_summary_from_rows(
     Args:
         rows: of `results.jsonl`, with their tests.
         summaries: the summaries in the same directories; an empty one if there is none.
-        directories: their names.
         grouping: the columns of these rows that make groups; by default those of the runs.
 
     Raises:

@@ -70,7 +70,6 @@ async def measure(
         scorer: judges on this machine, without `spread`, so that a job that runs alone is really alone. Nothing else
             may use the scorer meanwhile.
         slots: how many programs it runs at once.
-        processors: the number of processors of this machine.
         rounds: how often each part is measured.
         tolerance: above these limits the machine is busy.
 
@@ -94,9 +93,7 @@ def require_idle(others: float | None, processors: int, when: str, tolerance: To
 
     Args:
         others: the number of processors that they kept busy; `None` if unknown.
-        processors: the number of processors.
         when: the time, for the message.
-        tolerance: the limit.
 
     Raises:
         SetupError: they kept too many processors busy.

@@ -28,10 +28,8 @@ class Calibration:
     """A measured time scale, and the conditions of the measurement.
 
     Args:
-        time_scale: the factor for limits.
         taken: the time, in ISO 8601.
         machine: its processors, as text.
-        compiler: the C++ compiler's version.
         workload: the digest of the workload.
     """
 

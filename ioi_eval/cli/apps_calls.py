@@ -57,7 +57,6 @@ def interpreter_line(python: Interpreter, asked: str, *, is_here: bool) -> str:
     """One line: which interpreter runs the programs, whether it has numpy, and which other one a shell would start.
 
     Args:
-        python: the interpreter.
         asked: its command, as the user gave it.
         is_here: whether it is on this machine.
     """

@@ -29,7 +29,6 @@ async def opened_scorer(
     """Enter the sandbox, and judge on it; a line at the end describes the compiled programs that were kept.
 
     Args:
-        options: where jobs are executed.
         rules: how submissions are compiled and run.
         keep: which inputs and outputs the results keep.
         score_only: as in `Policy`.

@@ -28,7 +28,6 @@ class OptionGroup:
     """Marks a field of a group that is itself made from options.
 
     Args:
-        make: the class or function that makes it.
         fixed: the values of those of its options that the command does not have.
     """
 

@@ -79,7 +79,6 @@ def replacement_warning(
     """A warning if the directory has results that this run will replace with fewer; the journal keeps them.
 
     Args:
-        out: the directory.
         rows: the number of rows of this run.
         options: the options of this run, as `Earlier.options`.
         row_options: for each option that may leave rows out, its key in `options`.

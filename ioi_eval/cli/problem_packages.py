@@ -63,7 +63,6 @@ def install(chosen: ChosenPackages, repository: Path, *, url: str | None, max_by
 
     Args:
         chosen: the workers and the problems.
-        repository: the directory for the packages.
         url: the URL of the repository; by default port 8000 of this host.
         max_bytes: the most bytes that the packages may take on a worker.
         prune: whether to remove all other problems' packages.

@@ -38,7 +38,6 @@ def remake(
     """Make all reports of some results anew, and show the result.
 
     Args:
-        directories: directories with results.
         out: the directory for the reports; `None` for the directory of the results, if it is only one.
         id_column: the column with the submission's id, if no summary names it.
         by: columns to group by, as in `--by`; `None` for the columns of the runs.

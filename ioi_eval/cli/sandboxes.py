@@ -156,9 +156,7 @@ class OpenSandbox:
     """A sandbox that is ready.
 
     Args:
-        sandbox: executes jobs.
         jobs_at_once: how many to run.
-        least_isolation: the weakest that is accepted.
         limits: the limits of this machine that programs may reach; those of other machines are not known.
         load: returns how many jobs run now, and how many may run.
     """
@@ -173,10 +171,6 @@ class OpenSandbox:
 @asynccontextmanager
 async def opened(options: SandboxOptions, *, events: Events | None = None) -> AsyncIterator[OpenSandbox]:
     """Enter the sandbox, and print a line about it on stderr.
-
-    Args:
-        options: where jobs are executed.
-        events: receives events about workers.
 
     Raises:
         InputError: an endpoint is not valid.

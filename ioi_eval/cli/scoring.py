@@ -96,7 +96,6 @@ def score_all(
     Args:
         calls: they differ only in `dumps` and `out`.
         after: called after each dump; returns an exit code.
-        events: receives the events of the run.
 
     Returns:
         The exit code: the highest of all.

@@ -61,8 +61,6 @@ class Watch:
         """Do the work of a command, and send events at its beginning and at its end, also after an error.
 
         Args:
-            command: the name of the command.
-            options: its options.
             work: does the work and returns the exit code.
             read: the sources that the command reads.
 

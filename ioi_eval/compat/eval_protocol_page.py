@@ -98,7 +98,6 @@ def failure(test: AppsTest, printed: str) -> dict[str, Any]:
     """The metadata of a wrong answer.
 
     Args:
-        test: the test.
         printed: the output, or the returned value as JSON, without trailing blanks.
     """
     asked, expected = shown_texts(test)

@@ -178,7 +178,6 @@ class CompatGrader:
         """Its results for a program.
 
         Args:
-            problem: the row.
             runs: in the tests' order; those after the one at which it stops may be missing.
             test_s: its limit of one test, if a user has changed that.
         """

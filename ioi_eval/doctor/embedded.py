@@ -42,10 +42,6 @@ def examine_cache(cache: Path) -> Finding:
 async def examine(*, artifacts: ArtifactStore, compiler: str) -> list[Finding]:
     """Try everything that judging on this machine needs, and everything that it must prevent.
 
-    Args:
-        artifacts: stores the runner and the probes.
-        compiler: the C++ compiler's command.
-
     Returns:
         The findings, in order; never empty.
     """

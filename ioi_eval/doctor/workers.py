@@ -31,8 +31,6 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
     """Try everything that judging on a worker needs, and everything that it must prevent.
 
     Args:
-        url: the worker.
-        artifacts: stores the runner and the probes.
         slots: how many jobs it will get at once.
 
     Returns:
@@ -166,7 +164,6 @@ def _inspection_findings(seen: Mapping[str, str], slots: int, *, measures: bool)
     """Findings from a job that inspected its surroundings.
 
     Args:
-        seen: what the script printed.
         slots: how many jobs the worker will get at once.
         measures: whether the server reports CPU time: Piston since isolate, or `ioi-eval serve`.
     """

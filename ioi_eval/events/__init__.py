@@ -44,9 +44,6 @@ class EventListener(Protocol):
 class Events:
     """Passes events of one run to listeners. Any thread may emit.
 
-    Args:
-        listeners: receive the events.
-
     Attributes:
         run: identifies the run: a file may have events of several runs.
     """

@@ -45,7 +45,6 @@ def track(package: str, project: str, lines: Iterable[bytes]) -> str:
 
     Args:
         package: `wandb` or `trackio`.
-        project: the tracker's project for the run.
         lines: the events, each a line of JSON; other lines are skipped.
 
     Returns:

@@ -52,7 +52,6 @@ def fix_includes(code: str, header_name: str | None) -> tuple[str, bool]:
     """Add the lines that models forget: a header that includes everything, the problem's header, and the namespace.
 
     Args:
-        code: the program.
         header_name: the problem's own header; `None` if it has none.
 
     Returns:

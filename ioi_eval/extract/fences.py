@@ -64,9 +64,7 @@ class Block(NamedTuple):
 
     Args:
         tag: the language in the opening fence, in lower case; empty if there is none.
-        text: the whole text.
         start, end: the positions of the block's lines in the text.
-        indent: the indentation of the opening fence.
     """
 
     tag: str
@@ -92,7 +90,6 @@ def blocks(text: str, tags: frozenset[str] = frozenset()) -> Generator[Block, No
     """The complete fenced blocks of a text, in order.
 
     Args:
-        text: the text to search.
         tags: further names of the language that is looked for.
 
     Returns:
@@ -123,7 +120,6 @@ def code_blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block
     A model that is asked for Markdown puts its whole answer into a block with longer fences.
 
     Args:
-        text: the text to search.
         tags: further names of the language that is looked for.
     """
     languages = (_LANGUAGES | tags) - _DOCUMENTS

@@ -38,7 +38,6 @@ def failure_reason(
     Args:
         row: of a dump or of results, with one program.
         verdict: of the submission.
-        language: the language in which it was judged.
         extraction: the rule that found the program.
         source: where this language is from, for the message; by default what the row says about that.
     """

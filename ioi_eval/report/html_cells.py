@@ -91,7 +91,6 @@ def best_of(values: Mapping[float, int], ks: Sequence[int]) -> list[float]:
 
     Args:
         values: the number of occurrences of each value; together at least the highest k.
-        ks: the values of k.
     """
     n = sum(values.values())
     ordered = sorted(values.items())

@@ -52,7 +52,6 @@ def check_name(name: str, *, advice: str = "") -> None:
     """Refuse a text that is not the name of a data set on the Hub.
 
     Args:
-        name: the text.
         advice: what to do instead, at the end of the message.
 
     Raises:

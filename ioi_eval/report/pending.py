@@ -15,7 +15,6 @@ class Pending:
     """How many submissions of a run are not judged yet. It is false if there are none.
 
     Args:
-        count: how many.
         rows: the number of all submissions; 0 if unknown.
     """
 

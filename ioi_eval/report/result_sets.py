@@ -40,7 +40,6 @@ class ResultSet:
 
     Args:
         summary: the contents of `summary.json`; empty if there is none.
-        id_column: the column that names a submission.
     """
 
     directory: Path
@@ -166,7 +165,6 @@ def summary_of(directory: Path, *, allow_damaged: bool = False) -> dict[str, Any
     """The contents of `summary.json`; empty if there is none, as with results of other programs.
 
     Args:
-        directory: the directory of the results.
         allow_damaged: whether a damaged one counts as missing, for commands that make it again.
 
     Raises:

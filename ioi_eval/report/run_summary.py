@@ -105,7 +105,6 @@ class RunSummary(ABC):
     """Adds up results one by one. `undecided` counts the `judged` submissions without a score (JE).
 
     Args:
-        make: makes the summary of a group.
         grouping: the columns of the dump by which all numbers are also given for each group.
     """
 

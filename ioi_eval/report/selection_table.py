@@ -102,7 +102,6 @@ def contests_by_group(
     Args:
         rows: for each row the name of its group, the name of its problem, and the row.
         days: the day of each problem; `practice` for practice problems.
-        standings: the contests.
 
     Raises:
         InputError: a row is not a row of results.

@@ -56,9 +56,7 @@ def summary_from_rows(
 
     Args:
         rows: rows of `results.jsonl`, without tests.
-        id_column: the column that names a submission.
         summaries: the existing summary of each directory; empty if there is none.
-        directories: their names.
         grouping: the columns to group by; by default those of the runs.
 
     Raises:
@@ -107,11 +105,8 @@ def values_of_rows(
     """The summary of the rows of some directories.
 
     Args:
-        summary: an empty one of their family.
-        rows: rows of `results.jsonl`.
         add: adds a row that was judged to the summary.
         summaries, directories: the existing summary and the name of each directory.
-        id_column: the column that names a submission.
 
     Raises:
         InputError: a row is not a result of this family of problems.
@@ -136,7 +131,6 @@ def copy_from_run(values: dict[str, Any], summaries: Sequence[Row], names: Itera
     """Copy entries that cannot be made from rows from the run's summary, if there is one, and it is of the same rows.
 
     Args:
-        values: the new summary.
         summaries: the existing summary of each directory.
         names: the entries to copy.
         regrouped: whether the new summary has other groups. These are kept; the groups of pending rows are unknown.

@@ -25,10 +25,8 @@ class LightRow(Mapping[str, Any]):
     A problem may have a hundred thousand rows with long generations.
 
     Args:
-        problem: the submission's problem.
         compiles: whether the program compiles; `None` if we failed to find out.
         scores: its scores, as `scores_of` gives them.
-        target_subtask: the subtask that it was written for.
         length: of the model's reasoning.
     """
 
@@ -75,7 +73,6 @@ def limited_score(rows: list[LightRow], problem: Problem) -> float:
     """The points of 50 submissions that a contestant would choose without knowing their scores.
 
     Args:
-        rows: all submissions to the problem.
         problem: has the points of its subtasks. Like any total, the sum is rounded once (source: CMS).
     """
     best = [(0.0, 0.0)] * len(problem.subtasks)

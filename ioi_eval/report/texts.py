@@ -23,7 +23,6 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
     """Columns of text, aligned. Cells may be untrusted: they are shown on one line, without control characters.
 
     Args:
-        head: the columns' names.
         rows: the cells of each row.
         left: the columns that are aligned to the left; the others are numbers.
         width: the most characters of a line; longer texts in left-aligned columns are wrapped. 0: no limit.

@@ -116,7 +116,6 @@ class Comparison:
             as the judged submissions are not a random sample.
         p: p of McNemar's test; `None` if only problems are compared.
         means: means by name: `score before`, `score difference`, `solved before`, …
-        notes: notes for the user.
     """
 
     family: Family

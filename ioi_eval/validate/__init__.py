@@ -39,7 +39,6 @@ class ValidationRun:
 
     Args:
         reading: the solutions, in the order in which they are reported.
-        scorer: judges one solution.
         journal: has the results of earlier runs, and gets those of this run that have a score. It may be that of
             `score`: results of `score` are not exhaustive, and have other keys.
     """

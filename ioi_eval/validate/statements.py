@@ -80,7 +80,6 @@ def read_solutions(
 
     Args:
         source: rows with `code`, `label` or an id, and `expected_subtasks`, `expected_total` or `expected`.
-        problems: their problems.
         id_column: the column with the id of a solution that has no label.
         against: results of others, with the same names; may be `source` itself.
         years, ids: only solutions to these problems; to all if empty.

@@ -133,7 +133,6 @@ def _require_accepted(
     """Refuse a solution with another result than expected, or that is late on a test, so that its time is not known.
 
     Args:
-        problem, submission, result: the solution and its result.
         rejected: whether it must fail.
         any_group: whether it is accepted if one subtask is.
 
