@@ -1,3 +1,1 @@
-"""The tests. Their folders mirror the package; tests of several packages have folders of their own (`CONTRIBUTING.md`
-has the list).
-"""
+"""The tests. Their directories mirror the package; tests of several packages have directories of their own."""

@@ -29,7 +29,7 @@ _PRIVATE, _TOGETHER = ".private", ".together"
 
 
 class Repos:
-    """The data sets in a folder."""
+    """The data sets in a directory."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -38,7 +38,7 @@ class Repos:
         self.lock = threading.Lock()
 
     def find(self, name: str, token: str) -> Path | None:
-        """The folder of a data set; `None` if it does not exist or is hidden from this token."""
+        """The directory of a data set; `None` if it does not exist or is hidden from this token."""
         path = self.root / name
         return path if path.is_dir() and (token == TOKEN or not (path / _PRIVATE).exists()) else None
 
@@ -72,7 +72,7 @@ class Repos:
         }
 
     def tree(self, repo: Path, below: str, recursive: bool) -> list[dict[str, Any]]:
-        """Files and folders below a path."""
+        """Files and directories below a path."""
         entries: dict[str, dict[str, Any]] = {}
         prefix = f"{below}/" if below else ""
         for path, content in self.files(repo).items():
@@ -253,7 +253,7 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(200, {})
 
     def found(self, name: str) -> Path | None:
-        """A data set's folder. If it does not exist, an error is sent."""
+        """A data set's directory. If it does not exist, an error is sent."""
         repo = self.repos.find(name, self.token)
         if repo is None:
             self.refuse(401 if not self.token else 404, "RepoNotFound", "Repository not found")
@@ -294,7 +294,7 @@ def standing_in(root: Path) -> Iterator[dict[str, str]]:
 
 
 def put_rows(root: Path, name: str, rows: Sequence[Mapping[str, Any]], file: str = "train.jsonl") -> Path:
-    """Create a data set with these rows in one file. Returns its folder."""
+    """Create a data set with these rows in one file. Returns its directory."""
     repo = root / name
     path = repo / file
     path.parent.mkdir(parents=True, exist_ok=True)

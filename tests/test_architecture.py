@@ -85,7 +85,7 @@ def imported_units(path: Path) -> set[str]:
 
 
 def test_imports_point_down() -> None:
-    """A module imports only from modules below its own, or from its own folder."""
+    """A module imports only from modules below its own, or from its own directory."""
     assert {unit(path) for path in modules()} - RANK.keys() == set(), "these have no place in the arrow"
     upward = {}
     for path in modules():

@@ -1,4 +1,4 @@
-"""Importers, sandboxes and sources of rows from another Python package, which is installed in a folder."""
+"""Importers, sandboxes and sources of rows from another Python package, which is installed in a directory."""
 
 from __future__ import annotations
 

@@ -250,8 +250,8 @@ int main() { puts(kOne + kFactor == 4 ? "1" : "0"); }
 """
 
 
-def test_headers_in_folders(cache: Path) -> None:
-    """Grader and checker include headers from folders below their own; two of the same name are not mixed up."""
+def test_headers_in_directories(cache: Path) -> None:
+    """Grader and checker include headers from directories below their own; two of the same name are not mixed up."""
 
     def file(path: str, text: str) -> SourceFile:
         return SourceFile(path=path, content=text.encode())

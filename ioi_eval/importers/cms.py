@@ -1,8 +1,8 @@
 """CMS export packages, as the IOI publishes its tasks: `problem.json`, `subtasks/`, `tests/`, `graders/`, …
 
 The package is read as by CMS's own loader of TPS exports; `grader_config.json` is made from `problem.json`, with
-flat keys. A package has neither year nor day. Solutions are in folders named by their label, which is the verdict that
-TPS states for the whole solution; its exceptions for subtasks are not exported (see `expectations.py`).
+flat keys. A package has neither year nor day. Solutions are in directories named by their label, which is the verdict
+that TPS states for the whole solution; its exceptions for subtasks are not exported (see `expectations.py`).
 
 Source: CMS, `cmscontrib/loaders/tps.py`; TPS, `scripts/exporters/CMS.py`.
 """
@@ -41,7 +41,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     """Read a CMS export package.
 
     Args:
-        path: a zip, a tar or a folder.
+        path: a zip, a tar or a directory.
         year: the contest's year; packages do not state it.
 
     Raises:
@@ -272,7 +272,7 @@ def _solutions(package: Package, task_type: TaskType) -> list[PackageSolution]:
 
 
 def _expected_verdict(package: Package, label: str) -> str | None:
-    """The verdict that a solution's folder states; `None` for none, with a note if the folder is no known label."""
+    """The verdict that the name of a solution's directory states; `None`, with a note, if it is no known label."""
     if label == _UNLABELLED:
         return None
     try:

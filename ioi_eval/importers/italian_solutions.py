@@ -24,7 +24,7 @@ from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Subtask
 
 LINKED = ("grader", "stub")
-_FOLDER = "sol"
+_DIRECTORY = "sol"
 _MODELS = ("solution", "soluzione")
 _NO_SOLUTIONS = (*LINKED, "template", "manager", "checker")
 _CHECK = re.compile(r"@check-([\w-]+):([^\n]*)")
@@ -48,7 +48,7 @@ def read_solutions(package: Package, subtasks: Sequence[Subtask], *, output_only
     """
     programs = [
         path
-        for path in package.names(_FOLDER)
+        for path in package.names(_DIRECTORY)
         if language(path) is not None and PurePosixPath(path).stem not in _NO_SOLUTIONS
     ]
     if output_only:
@@ -61,13 +61,13 @@ def read_solutions(package: Package, subtasks: Sequence[Subtask], *, output_only
                 expected=MODEL_SOLUTION if output_set.name in _MODELS else None,
                 outputs=output_set.outputs,
             )
-            for output_set in output_sets(package, _FOLDER)
+            for output_set in output_sets(package, _DIRECTORY)
         ]
     names = _subtask_names(package, subtasks)
     return [
         PackageSolution(
             path=path,
-            label=path.removeprefix(f"{_FOLDER}/"),
+            label=path.removeprefix(f"{_DIRECTORY}/"),
             expected=MODEL_SOLUTION if path.count("/") == 1 and PurePosixPath(path).stem in _MODELS else None,
             expected_subtasks=_stated(package, path, names),
         )

@@ -1,4 +1,4 @@
-"""Tasks in the Italian YAML format, which CMS reads: a folder with `task.yaml`.
+"""Tasks in the Italian YAML format, which CMS reads: a directory with `task.yaml`.
 
     task.yaml             names, limits, infile and outfile, and maybe the score type
     gen/GEN               a line for each test, `#ST: points` before each subtask, `#COPY: file` for a copied test
@@ -36,7 +36,7 @@ _HEADERS = (".h", ".hpp")
 _SOURCES = (".c", ".cpp", ".cc", ".cxx", ".c++", ".C", ".cs", ".hs", ".java", ".pas", ".php", ".py", ".rs")
 """The endings of sources. Source: CMS, `cms/grading/languages`."""
 
-_JUDGE_FOLDERS = ("check", "cor")
+_JUDGE_DIRECTORIES = ("check", "cor")
 _JUDGE_NAMES = ("checker", "correttore", "manager")
 _JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
 _MAX_TESTS = 100_000
@@ -46,7 +46,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     """Read a task.
 
     Args:
-        path: its folder, or an archive of it.
+        path: its directory, or an archive of it.
         year: the contest's year.
 
     Raises:
@@ -128,11 +128,11 @@ def _limit(package: Package, meta: Mapping[str, Any], *names: str) -> float:
 def _tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
     tests = {f"{n:03}": (f"input/input{n}.txt", f"output/output{n}.txt") for n in range(count)}
     if absent := [path for pair in tests.values() for path in pair if not package.has(path)]:
-        folder = absent[0].partition("/")[0]
+        directory = absent[0].partition("/")[0]
         others = [
-            name for name in package.names(folder) if name not in {path for pair in tests.values() for path in pair}
+            name for name in package.names(directory) if name not in {path for pair in tests.values() for path in pair}
         ]
-        found = f"; {folder}/ holds {', '.join(others[:3])}, which CMS does not read" if others else ""
+        found = f"; {directory}/ holds {', '.join(others[:3])}, which CMS does not read" if others else ""
         raise InputError(
             f"there is no {absent[0]}, though there should be {count} tests ({len(absent)} of"
             f" {2 * count} files are missing){found}; generate them first, or call them so"
@@ -308,9 +308,9 @@ def _judge(package: Package, role: str) -> str | None:
         InputError: there is only a compiled program.
         UnsupportedError: its source is in a language that is not supported.
     """
-    for folder in _JUDGE_FOLDERS:
-        name = "correttore" if role == "checker" and folder == "cor" else role
-        base = f"{folder}/{name}"
+    for directory in _JUDGE_DIRECTORIES:
+        name = "correttore" if role == "checker" and directory == "cor" else role
+        base = f"{directory}/{name}"
         for ending in _JUDGE_ENDINGS:
             if package.has(base + ending):
                 return base + ending
@@ -337,13 +337,13 @@ def _files(package: Package, task_type: str) -> list[tuple[str, str]]:
     source = _judge(package, role)
     if source is not None:
         files.append((f"{role}/{role}{PurePosixPath(source).suffix}", package.text(source)))
-        folder = source.partition("/")[0]
+        directory = source.partition("/")[0]
         files += [
-            (f"{role}/{name.removeprefix(f'{folder}/')}", package.text(name))
-            for name in package.names(folder)
+            (f"{role}/{name.removeprefix(f'{directory}/')}", package.text(name))
+            for name in package.names(directory)
             if name.endswith(_HEADERS)
         ]
-    others = [path for folder in _JUDGE_FOLDERS for path in map(PurePosixPath, package.names(folder))]
+    others = [path for directory in _JUDGE_DIRECTORIES for path in map(PurePosixPath, package.names(directory))]
     unused = [
         str(other)
         for other in others

@@ -59,7 +59,7 @@ def import_package(
     """Read a problem package.
 
     Args:
-        path: a folder, a zip or a tar; the problem's id is its name, unless `domjudge-problem.ini` gives one.
+        path: a directory, a zip or a tar; the problem's id is its name, unless `domjudge-problem.ini` gives one.
         year: the contest's year; packages do not state it.
         time_limit_s: replaces the package's time limit.
         derive: if there is no time limit, describe in `timing` how to derive it; the rows then have one minute.
@@ -245,8 +245,8 @@ def _check_test_files(package: Package) -> None:
         UnsupportedError: a test has its own arguments or files, or a group has a static validation test case.
     """
     for name in package.names("data"):
-        folder = next((part for part in name.split("/")[:-1] if part.endswith(".files")), None)
-        if folder is not None:
+        directory = next((part for part in name.split("/")[:-1] if part.endswith(".files")), None)
+        if directory is not None:
             raise UnsupportedError(f"{name} is a file for the submission, which is not supported")
         if not name.endswith(".yaml"):
             continue

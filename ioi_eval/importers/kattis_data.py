@@ -1,4 +1,4 @@
-"""The test data of a Kattis package: the folders below `data/`, which are groups of tests, and their settings.
+"""The test data of a Kattis package: the directories below `data/`, which are groups of tests, and their settings.
 
 Source: Kattis problem package format (legacy), "Test Data Groups", and 2025-09, "Test Data".
 """
@@ -14,7 +14,7 @@ from ioi_eval.importers.package import Package
 
 DATA = "data"
 _IGNORED_KINDS = ("invalid_input", "invalid_answer", "invalid_output", "valid_output")
-"""Folders of data that tests the package itself. BAPCtools used `bad` and the plurals before it took over 2025-09."""
+"""Directories of data that tests the package. BAPCtools used `bad` and the plurals before it took over 2025-09."""
 
 _DEFAULTS = {"on_reject": "break", "grading": "default", "grader_flags": "", "output_validator_flags": ""}
 SETTINGS = frozenset((
@@ -34,13 +34,13 @@ VERDICT_FLAGS = ("worst_error", "no_errors", "first_error", "always_accept", "ac
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestGroup:
-    """A folder of test data.
+    """A directory of test data.
 
     Args:
         path: in the package (`data/secret/group1`).
         config: the settings of its `testdata.yaml`, and inherited ones.
         tests: names of the tests directly in it, in order: paths below `data/` without an ending.
-        groups: the folders in it, in order.
+        groups: the directories in it, in order.
         configured: whether it has its own configuration file.
         one_result: whether the package's own grader gets only the lowest result of its tests.
     """
@@ -61,7 +61,7 @@ class TestGroup:
 
     @property
     def secret(self) -> tuple[TestGroup, ...]:
-        """Of the root: the folder with secret tests and all groups in it, in the order in which they are judged."""
+        """Of the root: the directory with secret tests and all groups in it, in the order in which they are judged."""
         return tuple(inner for group in self.groups if group.name == "secret" for inner in group.walk())
 
     @property
@@ -131,13 +131,13 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any], for_all: Ma
     config = {**inherited, **(package.yaml(own) if own else {}), **for_all}
     if (policy := config["on_reject"]) not in ("break", "continue"):
         raise InputError(f"on_reject of {path} is {policy!r}; it must be break or continue")
-    folders = {name.partition("/")[0] for name in below if "/" in name}
+    directories = {name.partition("/")[0] for name in below if "/" in name}
     prefix = f"{path}/".removeprefix(f"{DATA}/")
-    items = sorted([*(f"{name}.in" for name in inputs), *folders])  # in the order of judging: by name
+    items = sorted([*(f"{name}.in" for name in inputs), *directories])  # in the order of judging: by name
     return TestGroup(
         path=path,
         config=config,
-        tests=tuple(f"{prefix}{item.removesuffix('.in')}" for item in items if item not in folders),
-        groups=tuple(_read(package, f"{path}/{item}", config, for_all) for item in items if item in folders),
+        tests=tuple(f"{prefix}{item.removesuffix('.in')}" for item in items if item not in directories),
+        groups=tuple(_read(package, f"{path}/{item}", config, for_all) for item in items if item in directories),
         configured=own is not None,
     )

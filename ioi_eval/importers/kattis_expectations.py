@@ -1,4 +1,4 @@
-"""Reads what a Kattis package of version 2025-09 states about its submissions: `submissions/submissions.yaml`, folders.
+"""Reads what a Kattis package of version 2025-09 states about its submissions in `submissions/submissions.yaml`.
 
 For each glob pattern, `permitted` lists the verdicts that tests may have; at least one test must have a verdict from
 `required`. Here a subtask has the verdict of its first test with the lowest score. So the expected verdict is AC if
@@ -83,7 +83,7 @@ class Expectations:
         """What is stated about a submission.
 
         Args:
-            submission: the path of its file or folder, below `submissions/`.
+            submission: the path of its file or directory, below `submissions/`.
         """
         rules = [rule for pattern, rule in self._rules if _matches(pattern, submission)]
         groups: dict[str, tuple[str, ...]] = {}
@@ -169,7 +169,7 @@ def _fits_any(pattern: str, path: str) -> bool:
 
 
 def _matches(pattern: str, path: str) -> bool:
-    """Whether a pattern matches a path or a folder above it; `*` matches any characters of a name."""
+    """Whether a pattern matches a path or a directory above it; `*` matches any characters of a name."""
     wanted, parts = pattern.strip("/").split("/"), path.split("/")
     return len(wanted) <= len(parts) and all(_fits(part, name) for part, name in zip(wanted, parts, strict=False))
 

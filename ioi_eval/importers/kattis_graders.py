@@ -25,7 +25,7 @@ from ioi_eval.importers.package import Package
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
-_FOLDER = "graders"
+_DIRECTORY = "graders"
 _FULL_SCORE = re.compile(r"0*(?!1$)[1-9][0-9]{0,8}")  # from 2; a longer number is no score
 _CASES = 24
 _LARGEST_DRAWN = 1000  # points of a group that states no `range`
@@ -134,7 +134,7 @@ def _joined(group: TestGroup) -> TestGroup:
     if only is None or only.groups or only.config["grading"] != "default" or not only.aggregations:
         return replace(group, groups=groups)
     if (aggregation := only.aggregations[-1]) != "min":
-        raise UnsupportedError(f"{only.path} takes the {aggregation} of its tests for {_FOLDER}/; min is supported")
+        raise UnsupportedError(f"{only.path} takes the {aggregation} of its tests for {_DIRECTORY}/; min is supported")
     flags = only.config["output_validator_flags"]
     config = {**group.config, "output_validator_flags": flags}
     return replace(only, path=group.path, config=config, configured=group.configured, one_result=True)
@@ -168,10 +168,10 @@ def _points_of(most: Sequence[float]) -> list[Results]:
 
 
 def _source(package: Package) -> str:
-    sources = [name for name in package.names(_FOLDER) if name.endswith(".py")]
-    if len(sources) != 1 or len(package.names(_FOLDER)) != 1:
-        stated = ", ".join(package.names(_FOLDER)) or "nothing"
-        raise UnsupportedError(f"{_FOLDER}/ holds {stated}; one grader in Python is supported")
+    sources = [name for name in package.names(_DIRECTORY) if name.endswith(".py")]
+    if len(sources) != 1 or len(package.names(_DIRECTORY)) != 1:
+        stated = ", ".join(package.names(_DIRECTORY)) or "nothing"
+        raise UnsupportedError(f"{_DIRECTORY}/ holds {stated}; one grader in Python is supported")
     refuse_python_2(package, sources[0])
     return sources[0]
 

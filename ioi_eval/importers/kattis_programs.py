@@ -20,7 +20,7 @@ from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import language
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 
-VALIDATOR_FOLDERS = ("output_validators", "output_validator")
+VALIDATOR_DIRECTORIES = ("output_validators", "output_validator")
 _SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++")
 _HEADER_ENDINGS = (".h", ".hpp", ".hh")
 _RUN_SCRIPT = "run"
@@ -28,7 +28,7 @@ _INCLUDED_WITH = {
     **dict.fromkeys(("cpp", ""), ("cpp", "default")),
     "python": ("python3", "python", "default"),
 }
-"""The folders below `include/` for each language, of which the first that exists counts; no language: headers.
+"""The directories below `include/` for each language, of which the first that exists counts; no language: headers.
 
 Source: Kattis problem package format, "Included Files".
 """
@@ -52,12 +52,12 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
         InputError: there is none.
         UnsupportedError: there are several, or it is built in a way that is not supported.
     """
-    folders = [folder for folder in VALIDATOR_FOLDERS if package.names(folder)]
-    if len(folders) != 1:
+    directories = [directory for directory in VALIDATOR_DIRECTORIES if package.names(directory)]
+    if len(directories) != 1:
         raise InputError("validation is custom, but there is no output validator; get the complete package")
-    below = package.names(folders[0])
+    below = package.names(directories[0])
     names = [name for name in below if not name.endswith(_DOCUMENTATION)]
-    if len({name.removeprefix(f"{folders[0]}/").partition("/")[0] for name in names}) > 1 and any(
+    if len({name.removeprefix(f"{directories[0]}/").partition("/")[0] for name in names}) > 1 and any(
         name.count("/") > 1 for name in names
     ):
         raise UnsupportedError(f"{package.where} has several output validators; one is supported")
@@ -102,8 +102,8 @@ def flag_words(where: str, stated: object) -> list[str]:
 
 def _built(package: Package, build: str, below: Sequence[str], role: str) -> list[tuple[str, str]]:
     """The script that builds the validator, and all files that it may read."""
-    folder = build.removesuffix(BUILD_SCRIPT)
-    files = [(f"{role}/{name.removeprefix(folder)}", name) for name in below if name.startswith(folder)]
+    directory = build.removesuffix(BUILD_SCRIPT)
+    files = [(f"{role}/{name.removeprefix(directory)}", name) for name in below if name.startswith(directory)]
     for path, name in files:
         if b"\0" in package.read(name):
             raise UnsupportedError(f"{name} is not text; {build} can be given texts only")
@@ -129,16 +129,16 @@ def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple
     return [(f"{role}/{role}{ending}", text), *((f"{role}/{basename(path)}", package.text(path)) for path in headers)]
 
 
-def included_folder(package: Package, language: str) -> str:
-    """The folder whose files are put beside submissions in a language (`""` for headers); `""` if there is none."""
-    folders = (f"include/{name}" for name in _INCLUDED_WITH.get(language, ()))
-    return next((folder for folder in folders if package.names(folder)), "")
+def included_directory(package: Package, language: str) -> str:
+    """The directory whose files are put beside submissions in a language (`""` for headers); `""` if there is none."""
+    directories = (f"include/{name}" for name in _INCLUDED_WITH.get(language, ()))
+    return next((directory for directory in directories if package.names(directory)), "")
 
 
 def has_cpp_grader(package: Package) -> bool:
     """Whether submissions in C++ are compiled with a source of the package."""
-    folder = included_folder(package, "cpp")
-    return bool(folder) and any(name.endswith(_SOURCE_ENDINGS) for name in package.names(folder))
+    directory = included_directory(package, "cpp")
+    return bool(directory) and any(name.endswith(_SOURCE_ENDINGS) for name in package.names(directory))
 
 
 def included_files(package: Package) -> list[tuple[str, str]]:
@@ -147,19 +147,19 @@ def included_files(package: Package) -> list[tuple[str, str]]:
     Raises:
         UnsupportedError: there are several sources.
     """
-    folder = included_folder(package, "cpp")
-    if not folder:
+    directory = included_directory(package, "cpp")
+    if not directory:
         return []
-    names = package.names(folder)
+    names = package.names(directory)
     sources = [name for name in names if name.endswith(_SOURCE_ENDINGS)]
     if len(sources) > 1:
-        raise UnsupportedError(f"{folder} holds {len(sources)} sources; one is supported")
+        raise UnsupportedError(f"{directory} holds {len(sources)} sources; one is supported")
     headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
     texts = {path: package.text(path) for path in (*headers, *sources)}
-    others = [name for name in names if name not in texts and (folder == "include/cpp" or language(name) is None)]
+    others = [name for name in names if name not in texts and (directory == "include/cpp" or language(name) is None)]
     if others:
         package.notes.append(
-            f"left out of {folder}: {', '.join(map(basename, others[:5]))}; submissions in C++ get its headers and"
+            f"left out of {directory}: {', '.join(map(basename, others[:5]))}; submissions in C++ get its headers and"
             " source"
         )
     return [
@@ -169,8 +169,8 @@ def included_files(package: Package) -> list[tuple[str, str]]:
 
 def included_python(package: Package) -> tuple[str, ...]:
     """The paths of the files that are put beside every Python submission: `include/python3/`, or `include/default/`."""
-    folder = included_folder(package, "python")
-    names = tuple(name for name in (package.names(folder) if folder else ()) if name.endswith(".py"))
+    directory = included_directory(package, "python")
+    names = tuple(name for name in (package.names(directory) if directory else ()) if name.endswith(".py"))
     if names:
         package.notes.append(
             f"the package's own submissions in Python have {', '.join(map(basename, names))} in source_files; others"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_programs import VALIDATOR_FOLDERS
+from ioi_eval.importers.kattis_programs import VALIDATOR_DIRECTORIES
 from ioi_eval.importers.package import Package
 
 ROOT_FILE = "problem.yaml"
@@ -91,7 +91,7 @@ def _legacy_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
 
 
 def _has_validator(package: Package) -> bool:
-    return any(package.names(folder) for folder in VALIDATOR_FOLDERS)
+    return any(package.names(directory) for directory in VALIDATOR_DIRECTORIES)
 
 
 def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> KattisKind:

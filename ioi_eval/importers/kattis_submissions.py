@@ -1,8 +1,8 @@
 """Submissions of a Kattis problem package, and what is stated about them.
 
-A folder's name is a verdict (`submissions/wrong_answer/`). DOMjudge's `@EXPECTED_RESULTS@:` in a source names one or
-several verdicts, of which one is expected; it has precedence over the folder. `@EXPECTED_GRADES@` names a verdict for
-each test group below `secret/`.
+A directory's name is a verdict (`submissions/wrong_answer/`). DOMjudge's `@EXPECTED_RESULTS@:` in a source names one or
+several verdicts, of which one is expected; it has precedence over the directory. `@EXPECTED_GRADES@` names a verdict
+for each test group below `secret/`.
 
 Python 2 is not judged; a note names such submissions.
 
@@ -22,13 +22,13 @@ from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_data import TestGroup
 from ioi_eval.importers.kattis_expectations import Expectations, Stated
 from ioi_eval.importers.kattis_groups import PASS_FAIL
-from ioi_eval.importers.kattis_programs import has_cpp_grader, included_folder, included_python, is_python_2
+from ioi_eval.importers.kattis_programs import has_cpp_grader, included_directory, included_python, is_python_2
 from ioi_eval.importers.kattis_settings import KattisKind
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Language, Subtask
 
-_FOLDER = "submissions"
+_DIRECTORY = "submissions"
 _CRASHES = ("RE", "MLE", "SV")  # the format has no verdict for SV, DOMjudge none for MLE and SV
 _VERDICTS = {
     **dict.fromkeys(("CORRECT", "ACCEPTED", "AC"), ("AC",)),
@@ -39,11 +39,11 @@ _VERDICTS = {
     **dict.fromkeys(("OUTPUT_LIMIT", "OUTPUT_LIMIT_EXCEEDED", "OLE"), ("OLE",)),
     **dict.fromkeys(("COMPILER_ERROR", "COMPILE_ERROR", "CE"), ("CE",)),
 }
-_FOLDERS = {
+_DIRECTORIES = {
     "REJECTED": ("WA", "TLE", *_CRASHES, "OLE"),
     "BRUTE_FORCE": ("TLE", *_CRASHES),
 }
-"""Folders whose names are not verdicts. Source: Kattis problem package format 2025-09, "Default directories"."""
+"""Directories whose names are not verdicts. Source: Kattis problem package format 2025-09, "Default directories"."""
 
 _LEAST_POINTS = 1e-6  # the fewest points above 0, at the precision of the rows
 _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
@@ -102,12 +102,12 @@ class _Submissions:
         self.expectations = None if kind.legacy else Expectations(package, [*self.groups])
         self.least_accepted = 0.0 if no_points_suffice else _LEAST_POINTS
         # `accepted` may then have submissions that get points in one group only
-        self.accepted_in_part = one_group_suffices and not package.names(f"{_FOLDER}/partially_accepted")
+        self.accepted_in_part = one_group_suffices and not package.names(f"{_DIRECTORY}/partially_accepted")
 
     def solution(self, path: str, files: tuple[str, ...]) -> PackageSolution | None:
         """A submission with what is stated about it; `None` (and a note) if it is left out."""
-        program = (path.rpartition("/")[0] if files else path).removeprefix(f"{_FOLDER}/")
-        folder, _, file = program.partition("/")
+        program = (path.rpartition("/")[0] if files else path).removeprefix(f"{_DIRECTORY}/")
+        directory, _, file = program.partition("/")
         text = "\n".join(map(self.package.text, files or (path,)))
         if language(path) == "python" and is_python_2(text):
             self.package.notes.append(f"{path} is left out: it is Python 2")
@@ -124,9 +124,9 @@ class _Submissions:
         if files and stated.entry_point is not None:
             path, files = self._entry_point_first(files, program, stated.entry_point)
         total = stated.score
-        if self.kind.scoring and folder == "partially_accepted" and total is None:
+        if self.kind.scoring and directory == "partially_accepted" and total is None:
             total = (self.least_accepted, sum(subtask.points for subtask in self.subtasks) - _LEAST_POINTS)
-        expected, by_subtask = self._expected_verdicts(path, text, stated, is_accepted=folder == "accepted")
+        expected, by_subtask = self._expected_verdicts(path, text, stated, is_accepted=directory == "accepted")
         if self.accepted_in_part and expected == MODEL_SOLUTION and not _GRADES.search(text) and total is None:
             expected, by_subtask = None, {}
             total = (_LEAST_POINTS, sum(subtask.points for subtask in self.subtasks))
@@ -135,7 +135,7 @@ class _Submissions:
             files = (*main, *(files or (path,)), *(file for file in self.beside_python if file not in main))
         return PackageSolution(
             path=path,
-            label=f"{folder}/{file}",
+            label=f"{directory}/{file}",
             expected=expected,
             expected_subtasks=by_subtask,
             files=files,
@@ -143,7 +143,7 @@ class _Submissions:
         )
 
     def _statement(self, path: str, program: str, text: str) -> Stated:
-        """The statement in the source, else in `submissions.yaml` if the format has it, else that of the folder."""
+        """The statement in the source, else in `submissions.yaml` if the format has it, else that of the directory."""
         total = _total(text) if self.kind.scoring else None
         if self.expectations is None or _RESULTS.search(text):
             return Stated(verdicts=_stated(path, text, program.partition("/")[0]), score=total)
@@ -161,7 +161,7 @@ class _Submissions:
         where = f"submissions.yaml names {entry_point} as the entry point of {program}"
         if language(files[0]) in ("c", "cpp"):
             return files[0], files
-        main = f"{_FOLDER}/{program}/{entry_point}"
+        main = f"{_DIRECTORY}/{program}/{entry_point}"
         if main not in files:
             raise InputError(f"{where}, which has no such file; its files are {', '.join(map(basename, files))}")
         if language(main) == "rust" and any(basename(file) == "main.rs" != entry_point for file in files):
@@ -230,7 +230,7 @@ def _in_our_words(verdicts: Sequence[str]) -> tuple[str, ...]:
 
 def stated_totals(package: Package) -> list[float]:
     """All points that submissions state in DOMjudge's form."""
-    sources = [name for name in package.names(_FOLDER) if language(name) is not None]
+    sources = [name for name in package.names(_DIRECTORY) if language(name) is not None]
     found = (match for name in sources for match in _TOTAL.finditer(package.text(name)))
     return [float(f"{match[1]}{match[2] or ''}") for match in found]
 
@@ -247,9 +247,9 @@ def _accepted(custom_score: bool) -> str:
 
 
 def _programs(package: Package) -> Iterable[tuple[str, tuple[str, ...]]]:
-    """The main source of each submission, and all its files if it is a folder of several files."""
+    """The main source of each submission, and all its files if it is a directory of several files."""
     programs: dict[str, list[str]] = {}
-    for name in package.names(_FOLDER):
+    for name in package.names(_DIRECTORY):
         parts = PurePosixPath(name).parts
         if len(parts) >= 3 and not any(part.startswith(".") for part in parts):  # submissions/<verdict>/<program>
             programs.setdefault("/".join(parts[:3]), []).append(name)
@@ -266,29 +266,29 @@ def _programs(package: Package) -> Iterable[tuple[str, tuple[str, ...]]]:
         elif sources:
             package.notes.append(f"{program} is left out: it is {'several files' if languages else 'a header alone'}")
         else:
-            unknown.append(program.removeprefix(f"{_FOLDER}/"))
+            unknown.append(program.removeprefix(f"{_DIRECTORY}/"))
     if unknown:
         more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
         package.notes.append(f"left out, as they are in other languages: {', '.join(unknown[:_NAMED])}{more}")
 
 
 def _is_replaced(package: Package, path: str) -> bool:
-    """Whether an included file takes the place of a file in a submission's folder, as it has the same name."""
-    folder = included_folder(package, language(path) or "")
-    return path.count("/") > 2 and package.has(f"{folder}/{basename(path)}")
+    """Whether an included file takes the place of a file in a submission's directory, as it has the same name."""
+    directory = included_directory(package, language(path) or "")
+    return path.count("/") > 2 and package.has(f"{directory}/{basename(path)}")
 
 
-def _stated(path: str, text: str, folder: str) -> tuple[str, ...]:
+def _stated(path: str, text: str, directory: str) -> tuple[str, ...]:
     """The verdicts of which one is expected; empty if nothing is stated that can be checked."""
     tags = _RESULTS.findall(_TOTAL.sub("", text))
     if len(tags) > 1:
         return ()  # DOMjudge lets a person check these
-    words = _WORD.findall(tags[0]) if tags else [folder]
+    words = _WORD.findall(tags[0]) if tags else [directory]
     stated: dict[str, None] = {}
     for word in words:
         verdicts = _VERDICTS.get(word.upper().replace("-", "_"))
         if verdicts is None and not tags:
-            verdicts = _FOLDERS.get(word.upper())
+            verdicts = _DIRECTORIES.get(word.upper())
         if verdicts is None:
             if tags and not word.upper().startswith(("CHECK", "NONE")):
                 raise InputError(f"{path} expects {word!r}, which is not a verdict")

@@ -23,7 +23,7 @@ from ioi_eval.importers.task import Timing
 MAX_MEASURED_S = 60.0
 """The limit while solutions are measured. Source: chosen; problemtools has 300 s."""
 
-_FOLDER = "submissions/accepted/"
+_DIRECTORY = "submissions/accepted/"
 _LEGACY_MULTIPLIER, _MULTIPLIER = 5.0, 2.0
 
 
@@ -54,14 +54,14 @@ def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, 
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1000:
             raise InputError(f"{name} in {ROOT_FILE} is {value!r}; it must be a number from {least:g} to 1,000")
         values.append(float(value))
-    names = [name.removeprefix(_FOLDER) for name in package.names(_FOLDER.rstrip("/"))]
-    labels = {*names, *(name.partition("/")[0] for name in names)}  # a file's, or that of a folder of several
+    names = [name.removeprefix(_DIRECTORY) for name in package.names(_DIRECTORY.rstrip("/"))]
+    labels = {*names, *(name.partition("/")[0] for name in names)}  # a file's, or that of a directory of several
     accepted = frozenset(f"accepted/{label}" for label in labels)
     return Timing(multiplier=values[0], resolution_s=values[1], accepted=accepted)
 
 
 def timing_by_statements(timing: Timing, solution_rows: Sequence[Mapping[str, Any]]) -> Timing:
-    """The timing with submissions selected by their statements (versions since 2023) instead of by their folders."""
+    """The timing with submissions selected by their statements (versions since 2023), not by their directories."""
     stated = {str(row["label"]): _verdicts(row) for row in solution_rows}
     return replace(
         timing,

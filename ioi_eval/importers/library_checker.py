@@ -5,7 +5,7 @@ solution the problem states a status that must occur, and others that may occur.
 that fails, so it must be one of all these.
 
 A solution includes a header beside it, `../acl.h`, or one of the repository's `common/`, and these include others. Rows
-have one folder, so each header keeps only the last part of its path, and `#include` lines are changed accordingly.
+have one directory, so each header keeps only the last part of its path, and `#include` lines are changed accordingly.
 
 Source: library-checker-problems, `docs/`, `generate.py`: sources are compiled with `-I common`, and `params.h` is made
 from `[params]`.
@@ -41,15 +41,15 @@ _VERDICTS = {"AC": ("AC",), "WA": ("WA",), "TLE": ("TLE",), "RE": ("RE", "MLE", 
 def import_package(
     path: str | Path, *, year: int, day: str | None = None, time_limit_s: float | None = None
 ) -> ImportedTask:
-    """Read a problem's folder, with generated tests.
+    """Read a problem's directory, with generated tests.
 
     Args:
-        path: the folder with `info.toml`; shared headers are looked for in `common/` of the folders above it.
+        path: the directory with `info.toml`; shared headers are looked for in `common/` of the directories above it.
         year: the year for the rows; problems have none.
         time_limit_s: replaces the problem's time limit.
 
     Raises:
-        InputError: the folder is incomplete, or its tests differ from those that it was released with.
+        InputError: the directory is incomplete, or its tests differ from those that it was released with.
         UnsupportedError: it uses a feature that is not supported.
     """
     with open_package(path, ROOT_FILE) as package:
@@ -195,7 +195,7 @@ class _Sources:
     """The sources of one problem.
 
     Args:
-        package: the package; shared headers are looked for in `common/` of the folders above it.
+        package: the package; shared headers are looked for in `common/` of the directories above it.
         parameters: the values of `[params]`.
     """
 
@@ -205,7 +205,7 @@ class _Sources:
         self._shared = [parent / "common" for parent in package.where.resolve().parents]
 
     def flat(self, path: str, headers: dict[str, str]) -> str:
-        """A source, changed so that all headers that it includes are in one folder.
+        """A source, changed so that all headers that it includes are in one directory.
 
         Args:
             path: its path in the package.
@@ -242,8 +242,8 @@ class _Sources:
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
         for candidate in (beside, posixpath.normpath(name), _COMMON + posixpath.normpath(name)):
             if candidate.startswith(_COMMON):
-                for folder in self._shared:
-                    if (content := read_beside(folder, candidate.removeprefix(_COMMON))) is not None:
+                for directory in self._shared:
+                    if (content := read_beside(directory, candidate.removeprefix(_COMMON))) is not None:
                         return candidate, content.decode("utf-8", "replace")
             elif self._package.has(candidate):
                 return candidate, self._package.text(candidate)

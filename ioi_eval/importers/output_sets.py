@@ -1,6 +1,6 @@
-"""Solutions that are files: an output for each test, in a folder or a zip.
+"""Solutions that are files: an output for each test, in a directory or a zip.
 
-solutions/correct/author/output_01.txt      a folder; for BatchAndOutput tasks with a source beside the outputs
+solutions/correct/author/output_01.txt      a directory; for BatchAndOutput tasks with a source beside the outputs
 solutions/correct/author.zip                a zip of such files
 solutions/correct/output_01.txt             the only solution with this label
 """
@@ -22,7 +22,7 @@ class OutputSet:
     """The files of one solution.
 
     Args:
-        name: the name of the folder or zip; empty if the files are directly in the label's folder.
+        name: the name of the directory or zip; empty if the files are directly in the label's directory.
         outputs: names and contents.
         source: the path of the program beside them, if there is one.
         paths: the paths of all its files in the package.
@@ -34,18 +34,18 @@ class OutputSet:
     paths: frozenset[str]
 
 
-def output_sets(package: Package, folder: str) -> tuple[OutputSet, ...]:
-    """The solutions with outputs directly below a folder.
+def output_sets(package: Package, directory: str) -> tuple[OutputSet, ...]:
+    """The solutions with outputs directly below a directory.
 
     Args:
-        folder: its path, without a slash at the end.
+        directory: its path, without a slash at the end.
 
     Raises:
         InputError: a zip is damaged, an output is not text or occurs twice, or there are two programs.
     """
     groups: dict[str, list[str]] = {}
-    for path in package.names(folder):
-        inner = path.removeprefix(f"{folder}/")
+    for path in package.names(directory):
+        inner = path.removeprefix(f"{directory}/")
         first, slash, _ = inner.partition("/")
         if slash or first.endswith(".zip") or test_of(first):
             groups.setdefault(first.removesuffix(".zip") if slash or first.endswith(".zip") else "", []).append(path)
@@ -80,7 +80,7 @@ def _outputs_at(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
     if test_of(file):
         yield file, package.read(path)
     elif path.endswith(".zip"):
-        for inner, content in package.zipped(path, _is_output):  # in any of its folders
+        for inner, content in package.zipped(path, _is_output):  # in any of its directories
             yield PurePosixPath(inner).name, content
 
 

@@ -1,4 +1,4 @@
-"""An open package: reads texts, JSON, YAML, TOML and XML by their paths below the folder of the root file.
+"""An open package: reads texts, JSON, YAML, TOML and XML by their paths below the directory of the root file.
 
 Only `package_files.py` reads members, one at a time, when they are needed. A member whose path leads out of the package
 ends the import. The size of parsed data is limited: a few kilobytes of YAML with aliases can expand to more than any
@@ -52,7 +52,7 @@ class Package:
     """An open package.
 
     Args:
-        root_file: the file in its outermost folder.
+        root_file: the file in its outermost directory.
         or_file: another file that may be there instead.
 
     The importer sets `format` once it knows the format; errors then name it. It adds `notes` for the user about what is
@@ -75,18 +75,18 @@ class Package:
         self.links = tuple(sorted(name.removeprefix(prefix) for name in files.links))
         self.name = prefix.strip("/").rpartition("/")[2] or _ARCHIVE_ENDING.sub("", files.where.resolve().name)
 
-    def names(self, folder: str = "") -> tuple[str, ...]:
-        """The files below a folder of the package, sorted; with no folder, all."""
-        prefix = f"{folder}/" if folder else ""
+    def names(self, directory: str = "") -> tuple[str, ...]:
+        """The files below a directory of the package, sorted; with no directory, all."""
+        prefix = f"{directory}/" if directory else ""
         return tuple(sorted(name for name in self._members if name.startswith(prefix)))
 
-    def refuse_links(self, folder: str) -> None:
-        """Refuse links below a folder that we do not follow, because files would silently be missing.
+    def refuse_links(self, directory: str) -> None:
+        """Refuse links below a directory that we do not follow, because files would silently be missing.
 
         Raises:
             InputError: there is such a link.
         """
-        if links := [name for name in self.links if f"{name}/".startswith(f"{folder}/")]:
+        if links := [name for name in self.links if f"{name}/".startswith(f"{directory}/")]:
             raise InputError(self.absent(links[0]))
 
     def absent(self, name: str) -> str:
@@ -237,8 +237,8 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | No
     """Open a package for reading.
 
     Args:
-        path: a folder, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
-        root_file: the file in the outermost folder of such a package.
+        path: a directory, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
+        root_file: the file in the outermost directory of such a package.
         or_file: another file that may be there instead.
 
     Errors that are raised while it is open get its path and its format.
@@ -286,7 +286,7 @@ def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The root file's folder, and the members by their path below it."""
+    """The root file's directory, and the members by their path below it."""
     candidates = (path for path in map(PurePosixPath, clean) if path.name == root_file)
     roots = sorted(candidates, key=lambda path: (len(path.parts), path))
     if not roots:

@@ -1,8 +1,8 @@
-"""The files of a package on disk: a folder, a zip, or a tar in any compression. Only this module opens them.
+"""The files of a package on disk: a directory, a zip, or a tar in any compression. Only this module opens them.
 
 A package was downloaded, so it is not trusted. Only regular files inside it are read, up to a size limit. A link may
-only lead to another file of the same folder. (Reading a FIFO would wait for ever, and `/dev/zero` never ends.) Archives
-are expanded only up to a multiple of their size.
+only lead to another file of the package. (Reading a FIFO would wait for ever, and `/dev/zero` never ends.) Archives are
+expanded only up to a multiple of their size.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class PackageFiles(ABC):
     Args:
         where: its path, for messages.
         members: for each path inside, the object by which the file is read.
-        links: links to other files or folders that are not followed.
+        links: links to other files or directories that are not followed.
     """
 
     instead_of_link = "; unpack the archive and import the directory"
@@ -97,7 +97,7 @@ class PackageFiles(ABC):
     def _read(self, member: Any, most: int) -> bytes: ...
 
 
-class _Folder(PackageFiles):
+class _Directory(PackageFiles):
     instead_of_link = " that leads out of the package; if that is intended, import a copy without links (cp -rL)"
 
     def __init__(self, where: Path) -> None:
@@ -106,9 +106,9 @@ class _Folder(PackageFiles):
         links = tuple(name for name, path in members.items() if path.is_symlink() and path.is_dir())
         super().__init__(where, {name: path for name, path in members.items() if name not in set(links)}, links)
 
-    def _walk(self, folder: Path, prefix: str, depth: int, seen: list[int]) -> Iterator[tuple[str, Path]]:
-        for name in sorted(os.listdir(folder)):
-            path = folder / name
+    def _walk(self, directory: Path, prefix: str, depth: int, seen: list[int]) -> Iterator[tuple[str, Path]]:
+        for name in sorted(os.listdir(directory)):
+            path = directory / name
             seen[0] += 1
             if seen[0] > _MAX_ENTRIES or depth > _DEEPEST:
                 deep = f"is deeper than {_DEEPEST} directories"
@@ -118,15 +118,15 @@ class _Folder(PackageFiles):
                 )
             if name in _SKIPPED:
                 continue
-            if not self._is_folder(path):
+            if not self._is_directory(path):
                 yield f"{prefix}{name}", path
                 continue
-            if path.is_symlink() and _real(folder).is_relative_to(_real(path)):
+            if path.is_symlink() and _real(directory).is_relative_to(_real(path)):
                 raise InputError(f"{path} is a link to a directory that contains it; remove it")
             yield from self._walk(path, f"{prefix}{name}/", depth + 1, seen)
 
-    def _is_folder(self, path: Path) -> bool:
-        """Whether it is a folder to read. A link out of the package is not."""
+    def _is_directory(self, path: Path) -> bool:
+        """Whether it is a directory to read. A link out of the package is not."""
         if path.is_symlink() and not _real(path).is_relative_to(self._root):
             return False
         return path.is_dir()
@@ -170,7 +170,7 @@ def open_files(where: Path) -> Iterator[PackageFiles]:
     """The files of a package.
 
     Args:
-        where: a folder, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
+        where: a directory, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
 
     Raises:
         InputError: it is missing, damaged, none of these, or would expand to more than is allowed.
@@ -178,7 +178,7 @@ def open_files(where: Path) -> Iterator[PackageFiles]:
     """
     try:
         if where.is_dir():
-            yield _Folder(where)
+            yield _Directory(where)
             return
         if not where.exists():
             raise InputError(f"there is no package {where}")
@@ -217,21 +217,21 @@ def zipped_files(content: bytes, wanted: Callable[[str], bool], most: int) -> It
             yield entry.filename, archive.read(entry)
 
 
-def read_beside(folder: Path, name: str) -> bytes | None:
-    """A header that several packages of a collection share, from a folder above them; `None` if it does not exist.
+def read_beside(directory: Path, name: str) -> bytes | None:
+    """A header that several packages of a collection share, from a directory above them; `None` if it does not exist.
 
     Args:
-        folder: the folder; neither the name nor a link may lead out of it.
+        directory: the directory; neither the name nor a link may lead out of it.
         name: the name of the file, with `/`.
 
     Raises:
-        InputError: it exists, but is too large or not a regular file inside that folder.
+        InputError: it exists, but is too large or not a regular file inside that directory.
     """
-    path = folder / name
+    path = directory / name
     if ".." in Path(name).parts or Path(name).is_absolute() or not path.is_file():
         return None
     try:
-        return _regular_file(path, _real(folder), _SHARED_HEADER)
+        return _regular_file(path, _real(directory), _SHARED_HEADER)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error}") from error
 
@@ -242,7 +242,7 @@ def _real(path: Path) -> Path:
 
 
 def _regular_file(path: Path, root: Path, most: int) -> bytes:
-    """The content of a regular file, which must be inside the folder after following all links."""
+    """The content of a regular file, which must be inside the directory after following all links."""
     real = _real(path)
     if path.is_symlink() and not real.is_relative_to(root):
         missing = "" if real.exists() else ", which is not there"

@@ -44,7 +44,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     """Read a package.
 
     Args:
-        path: a folder, a zip or a tar.
+        path: a directory, a zip or a tar.
         year: the contest's year; packages do not state it.
 
     Raises:
@@ -221,10 +221,10 @@ def _judge_files(package: Package, assets: Element) -> tuple[list[tuple[str, str
         if ending == ".py" and not source.startswith("#!"):
             source = f"#!/usr/bin/env python3\n{source}"
         gives_points |= _GIVES_POINTS.search(without_comments(source)) is not None
-        folder = path.rpartition("/")[0]
-        headers = [name for name in package.names(folder) if name.endswith(_HEADERS)]
+        directory = path.rpartition("/")[0]
+        headers = [name for name in package.names(directory) if name.endswith(_HEADERS)]
         files += [(f"{role}/{role}{ending}", source)]
-        files += [(f"{role}/{name.removeprefix(f'{folder}/')}", package.text(name)) for name in headers]
+        files += [(f"{role}/{name.removeprefix(f'{directory}/')}", package.text(name)) for name in headers]
     if not files:
         raise InputError(f"{ROOT_FILE} names neither a checker nor an interactor; get the complete package")
     return files, gives_points

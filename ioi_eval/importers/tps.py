@@ -1,7 +1,8 @@
-"""TPS task folders, in which the IOI prepares its tasks, after their tests have been generated.
+"""TPS task directories, in which the IOI prepares its tasks, after their tests have been generated.
 
 Beside the contents of a CMS export, TPS states verdicts of each solution: one for all subtasks, and exceptions.
-Subtasks have the names that TPS's exporter gives them (`03-full`), so that a folder and its export give the same rows.
+Subtasks have the names that TPS's exporter gives them (`03-full`), so a directory and its export give the same rows.
+
 Source: TPS, `docs/README.md`, `scripts/internal/problem_data.sh`, `scripts/exporters/CMS.py`.
 """
 
@@ -39,14 +40,14 @@ _CODE_ENDINGS = (".cpp", ".h", ".hpp")
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
-    """Read a TPS task folder (or an archive of one).
+    """Read a TPS task directory (or an archive of one).
 
     Args:
-        path: the folder with `problem.json`.
+        path: the directory with `problem.json`.
         year: the contest's year; TPS does not state it.
 
     Raises:
-        InputError: the folder is incomplete or contradicts itself.
+        InputError: the directory is incomplete or contradicts itself.
         UnsupportedError: its task type is not supported.
     """
     with open_package(path) as package:
@@ -195,9 +196,9 @@ def _is_header(path: str) -> bool:
     return path.endswith((".h", ".hpp"))
 
 
-def _directly(package: Package, folder: str) -> list[str]:
-    """The sources directly in a folder."""
-    return [path for path in package.names(folder) if path.count("/") == 1 and path.endswith(_CODE_ENDINGS)]
+def _directly(package: Package, directory: str) -> list[str]:
+    """The sources directly in a directory."""
+    return [path for path in package.names(directory) if path.count("/") == 1 and path.endswith(_CODE_ENDINGS)]
 
 
 def _stated(package: Package) -> dict[str, dict[str, Any]]:

@@ -49,7 +49,7 @@ PROGRAMS = [
 
 
 class Folder:
-    """The part of a task's environment in mcpbr that is used: commands in a folder, with a time limit."""
+    """The part of a task's environment in mcpbr that is used: commands in a directory, with a time limit."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -19,7 +19,7 @@ def found(path: Path, *ids: str) -> list[tuple[str, str]]:
 
 
 def test_the_problem_of_a_file(tmp_path: Path) -> None:
-    """It is the one that was named, otherwise the one in the name of the file's folder; otherwise it is unknown."""
+    """It is the one that was named, otherwise the one in the name of the file's directory; otherwise it is unknown."""
     path = tmp_path / "solution.py"
     path.write_text(DOUBLE)
     assert found(path, "apps_42") == [("42", DOUBLE)]
@@ -33,8 +33,8 @@ def test_the_problem_of_a_file(tmp_path: Path) -> None:
     assert found(folder / "solution.py") == [("7", DOUBLE)]
 
 
-def test_a_folder_of_solutions(tmp_path: Path) -> None:
-    """In the form that mcpbr's agents write. Other folders are ignored."""
+def test_a_directory_of_solutions(tmp_path: Path) -> None:
+    """In the form that mcpbr's agents write. Other directories are ignored."""
     for name in ("10", "apps_2", "notes"):
         (tmp_path / name).mkdir()
     for name in ("10", "apps_2"):

@@ -223,7 +223,7 @@ def test_problems_can_be_selected(score: Start, write: Write, rows: Rows, tmp_pa
 
 
 def test_solution_files(score: Start, rows: Rows, tmp_path: Path) -> None:
-    """A dump can be a file with a solution to a problem that is named, or a folder of such files."""
+    """A dump can be a file with a solution to a problem that is named, or a directory of such files."""
     (tmp_path / "work" / "apps_0").mkdir(parents=True)
     (tmp_path / "work" / "apps_0" / "solution.py").write_text(DOUBLE)
     assert score("work").returncode == 0
@@ -431,8 +431,8 @@ def test_a_data_set_with_an_id_twice(score: Start, write: Write) -> None:
 
 
 def test_results_cannot_be_inside_the_dump(score: Start, write: Write, tmp_path: Path) -> None:
-    """A folder that is read as a dump is refused for results, which would be read as programs in the next run. Nothing
-    is judged.
+    """A directory that is read as a dump is refused for results, which would be read as programs in the next run.
+    Nothing is judged.
     """
     (tmp_path / "dump").mkdir()
     write("dump/a.jsonl", {"problem_id": 0, "code": DOUBLE})

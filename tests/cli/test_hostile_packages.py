@@ -144,7 +144,7 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 def test_too_many_files(refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a folder, a zip and a tar."""
+    """In a directory, a zip and a tar."""
     monkeypatch.setattr(package_files, "_MAX_ENTRIES", 100)
     files = {**PACKAGES["cms"][2], **{f"many/{n}": "x" for n in range(400)}}
     refused("cms", write_package(tmp_path / "folder", files), "holds over 100 files")

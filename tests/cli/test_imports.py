@@ -18,7 +18,7 @@ def test_a_missing_package_is_named(start: Start, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_without_a_package_names_the_missing_file(start: Start, tmp_path: Path) -> None:
+def test_a_directory_without_a_package_names_the_missing_file(start: Start, tmp_path: Path) -> None:
     """The message has the file's name."""
     (tmp_path / "task").mkdir()
     ended = start("import", "cms", "task", "--year", "2024", "--out", "out")

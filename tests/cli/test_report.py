@@ -140,7 +140,7 @@ def test_groups_of_several_directories_are_the_same_in_summary_and_page(start: S
     assert worth == dict(zip(Page([one, two]).group_names, (1.0, 0.0), strict=True))
 
 
-def test_a_folder_of_reports_is_not_taken_for_results(start: Start, write: Write, tmp_path: Path) -> None:
+def test_a_directory_of_reports_is_not_taken_for_results(start: Start, write: Write, tmp_path: Path) -> None:
     """A run may write into it."""
     one = write_results(tmp_path / "one", [contest_row("a", 1.0)])
     assert start("report", one, "--out", "all").returncode == 0

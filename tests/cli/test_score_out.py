@@ -30,7 +30,7 @@ def test_out_that_cannot_be_a_directory(score: Start, write: Write, tmp_path: Pa
 
 
 def test_out_cannot_be_inside_the_dump(score: Start, write: Write, tmp_path: Path) -> None:
-    """All files of a folder are read, so the next run would take the results for submissions."""
+    """All files of a directory are read, so the next run would take the results for submissions."""
     write("dump.jsonl", submission_row("a"))
     ended = score(".")
     assert ended.returncode == 2

@@ -57,8 +57,8 @@ def test_results_that_cannot_be_used(start: Start, tmp_path: Path, arguments: tu
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_folder_with_a_journal_of_another_version(score: Start, write: Write, tmp_path: Path) -> None:
-    """A run does not write into that folder."""
+def test_a_directory_with_a_journal_of_another_version(score: Start, write: Write, tmp_path: Path) -> None:
+    """A run does not write into that directory."""
     write("dump.jsonl", submission_row("a"))
     journal = tmp_path / "out" / "journal"
     journal.parent.mkdir()

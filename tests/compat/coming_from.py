@@ -55,7 +55,7 @@ PROBLEMS = [
 
 
 def run(folder: Path, command: str) -> Ended:
-    """The result of a command of the page, run in a folder."""
+    """The result of a command of the page, run in a directory."""
     words = shlex.split(command)
     assert words[:2] == ["ioi-eval", "apps"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PISTON")}

@@ -56,7 +56,7 @@ def test_script_leaves_the_checker(bench: Any, problem_from: Any, script: str) -
 
 
 def test_script_is_confined_like_a_compiler(bench: Any, problem_from: Any) -> None:
-    """It can read its folder and the programs of the system, but no files of users, no processes and no network."""
+    """It can read its directory and the programs of the system, but no files of users, no processes and no network."""
     stops = [
         "cat /etc/shadow",
         "cat /etc/passwd",

@@ -56,7 +56,7 @@ SCORING: dict[str, str | None] = {
 
 
 def package(tmp_path: Path, files: Mapping[str, str | None], **changes: str | None) -> Path:
-    """A package as a folder. A change to `None` leaves a file out."""
+    """A package as a directory. A change to `None` leaves a file out."""
     return write_package(tmp_path / "sums", {**files, **changes})
 
 

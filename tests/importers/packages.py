@@ -1,4 +1,4 @@
-"""Packages as folders, and the problems that are read from their rows."""
+"""Packages as directories, and the problems that are read from their rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ioi_eval.rows import open_source
 
 
 def write_package(where: Path, files: Mapping[str, object]) -> Path:
-    """Write a package as a folder: texts and bytes unchanged, other values as JSON; `None` leaves a file out."""
+    """Write a package as a directory: texts and bytes unchanged, other values as JSON; `None` leaves a file out."""
     for name, content in files.items():
         if content is None:
             continue

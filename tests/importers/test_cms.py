@@ -48,7 +48,7 @@ PACKAGE: dict[str, Any] = {
 
 
 def package(tmp_path: Path, **changes: Any) -> Path:
-    """A package as a folder. A change to `None` leaves the file out, `__` in a name stands for `/`."""
+    """A package as a directory. A change to `None` leaves the file out, `__` in a name stands for `/`."""
     return write_package(tmp_path / "sum-CMS", {**PACKAGE, **changes})
 
 
@@ -124,7 +124,7 @@ def test_grader_config_has_flat_keys(tmp_path: Path) -> None:
 
 
 def test_solutions_have_their_label(tmp_path: Path) -> None:
-    """The folder is the label of the whole solution. Solutions in other languages are kept, with their language."""
+    """The directory is the label of the whole solution. Solutions in other languages are kept, with their language."""
     rows = {row["label"]: row for row in read(tmp_path).solution_rows}
     assert {label: (row["language"], row["expected"]) for label, row in rows.items()} == {
         "model_solution/main.cpp": ("cpp", "model_solution"),
@@ -137,9 +137,9 @@ def test_solutions_have_their_label(tmp_path: Path) -> None:
     assert all(row["expected_subtasks"] is None for row in rows.values())
 
 
-def test_a_folder_that_is_no_label_states_no_verdict(tmp_path: Path) -> None:
-    """Authors have folders of their own ("partial", "judger-test"). One note names each; the task is imported. Nor does
-    a solution outside of folders state any.
+def test_a_directory_that_is_no_label_states_no_verdict(tmp_path: Path) -> None:
+    """Authors have directories of their own ("partial", "judger-test"). One note names each; the task is imported. Nor
+    does a solution outside of directories state any.
     """
     task = read(tmp_path, **{"solutions/partial/a.cpp": "x", "solutions/partial/b.cpp": "y", "solutions/c.cpp": "z"})
     expected = {row["label"]: row["expected"] for row in task.solution_rows}
@@ -159,8 +159,8 @@ def test_written_rows_give_the_same_problem(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("top", ["", "sum/"])
-def test_zip_is_read_like_the_folder(tmp_path: Path, top: str) -> None:
-    """As the IOI publishes them. The top folder is optional."""
+def test_zip_is_read_like_the_directory(tmp_path: Path, top: str) -> None:
+    """As the IOI publishes them. The top directory is optional."""
     folder = package(tmp_path)
     where = tmp_path / "sum-CMS.zip"
     with zipfile.ZipFile(where, "w") as archive:
@@ -356,7 +356,7 @@ def test_a_binary_test_is_refused(tmp_path: Path) -> None:
 
 
 def test_other_formats_are_recognised(tmp_path: Path) -> None:
-    """A missing file and a TPS folder have their own messages."""
+    """A missing file and a TPS directory have their own messages."""
     with pytest.raises(InputError, match="there is no package"):
         import_package(tmp_path / "absent.zip", year=2025)
     (tmp_path / "problem.json").write_text('{"name": "sum", "type": "Batch"}')

@@ -82,8 +82,8 @@ def test_ignored_samples_count_only_with_on_reject_break(tmp_path: Path) -> None
     assert "there is no test in data/secret/: only the samples are judged" in "".join(task.notes)
 
 
-def test_verdicts_come_from_folders_and_tags(tmp_path: Path) -> None:
-    """DOMjudge's tag has precedence over the folder. Several files in one language are one program; others are left
+def test_verdicts_come_from_directories_and_tags(tmp_path: Path) -> None:
+    """DOMjudge's tag has precedence over the directory. Several files in one language are one program; others are left
     out.
     """
     task = read(tmp_path, PASS_FAIL)
@@ -215,8 +215,8 @@ def test_invalid_packages(
 
 
 def test_linked_tests(tmp_path: Path) -> None:
-    """Groups share tests by links. In a folder links are followed; in an archive they are an error, because tests would
-    be missing.
+    """Groups share tests by links. In a directory links are followed; in an archive they are an error, because tests
+    would be missing.
     """
     where = package(tmp_path, SCORING, **{"submissions/partially_accepted/half.cpp": None})
     (where / "data/secret/three").symlink_to("two")

@@ -1,4 +1,4 @@
-"""What Kattis and DOMjudge packages state about submissions, beyond folders with the name of a verdict."""
+"""What Kattis and DOMjudge packages state about submissions, beyond directories with the name of a verdict."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def stated(task: ImportedTask) -> dict[str, Any]:
     }
 
 
-def test_default_folders(tmp_path: Path) -> None:
-    """`rejected` and `brute_force` are statements too. Another folder is not."""
+def test_default_directories(tmp_path: Path) -> None:
+    """`rejected` and `brute_force` are statements too. Another directory is not."""
     found = {name: subtasks for name, (_, subtasks, _) in stated(read(tmp_path, NEW)).items()}
     assert found == {
         "accepted/a.py": {"all": "AC"},
@@ -83,7 +83,7 @@ def test_rejected_in_old_packages(tmp_path: Path) -> None:
     ],
 )
 def test_submissions_yaml(tmp_path: Path, text: str, label: str, verdicts: str | None) -> None:
-    """Every matching pattern applies. A pattern for a default folder replaces the folder's statement."""
+    """Every matching pattern applies. A pattern for a default directory replaces the directory's statement."""
     found = stated(read(tmp_path, NEW, **{"submissions/submissions.yaml": f"{text}\n"}))[label][1]
     assert found == (None if verdicts is None else {"all": verdicts})
 
@@ -199,7 +199,7 @@ def test_partly_accepted_without_points(tmp_path: Path, flags: dict[str, str], l
 
 
 def test_accepted_can_mean_one_group(tmp_path: Path) -> None:
-    """In an old package with this flag and without a folder for partially accepted submissions."""
+    """In an old package with this flag and without a directory for partially accepted submissions."""
     any_group = {"data/secret/testdata.yaml": "grader_flags: accept_if_any_accepted\n"}
     of_some = {"submissions/partially_accepted/half.cpp": None}
     label = "accepted/all.cpp"
@@ -326,7 +326,7 @@ def test_which_time_limit_counts(tmp_path: Path) -> None:
 
 
 def test_included_files_replace_a_submission_s_own(tmp_path: Path) -> None:
-    """A folder may have copies of them, which must not be linked twice."""
+    """A directory may have copies of them, which must not be linked twice."""
     copies = {f"submissions/accepted/{name}": "// copied\n" for name in ("one/grader.cpp", "one/x.h", "two/grader.cpp")}
     own = dict.fromkeys(("submissions/accepted/one/sum.cpp", "submissions/accepted/two/a.cpp"), "int f();\n")
     included = {"include/cpp/grader.cpp": "// judge\n", "include/cpp/x.h": ""}
@@ -349,7 +349,7 @@ def test_submissions_in_python_beside_a_grader_in_cpp_are_left_out(tmp_path: Pat
 
 
 def test_files_included_in_python_are_beside_each_submission(tmp_path: Path) -> None:
-    """They are files of the submission. A folder for another language is left out."""
+    """They are files of the submission. A directory for another language is left out."""
     files = {"include/python3/include.py": "x = 1\n", "include/cpp/include.h": "", "include/c/include.h": ""}
     task = read(tmp_path, NEW, **files, **{"submissions/accepted/two/a.py": "", "submissions/accepted/two/main.py": ""})
     found = {row["label"]: (row["code"], list(row.get("source_files", ()))) for row in task.solution_rows}
@@ -394,7 +394,7 @@ BUILT = {
 
 @pytest.mark.parametrize(("kind", "role"), [("pass-fail", "checker"), ("interactive", "interactor")])
 def test_a_validator_built_by_a_script(tmp_path: Path, kind: str, role: str) -> None:
-    """The script is the checker or the interactor, and all files of its folder are beside it."""
+    """The script is the checker or the interactor, and all files of its directory are beside it."""
     problem = loaded(tmp_path, read(tmp_path, NEW, **BUILT, **{"problem.yaml": f"{NEW['problem.yaml']}type: {kind}\n"}))
     program = checker_of(problem) if role == "checker" else manager_of(problem)
     assert program.source.path == f"{role}/build"
@@ -411,7 +411,7 @@ def test_a_validator_built_by_a_script(tmp_path: Path, kind: str, role: str) -> 
     ],
 )
 def test_scripts_that_cannot_build_are_refused(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
-    """Rows can only contain texts in one folder."""
+    """Rows can only contain texts in one directory."""
     with pytest.raises(UnsupportedError, match=words):
         read(tmp_path, NEW, **{**BUILT, **changes})
 

@@ -124,9 +124,9 @@ def test_tests_without_hashes_are_noted(tmp_path: Path) -> None:
     assert "there is no hash.json" in read(tmp_path, **{"hash.json": None}).notes[0]
 
 
-def test_headers_of_other_folders(tmp_path: Path) -> None:
-    """Beside the solution, above it, in folders of these, and in those that the headers include: all become files of
-    one folder.
+def test_headers_of_other_directories(tmp_path: Path) -> None:
+    """Beside the solution, above it, in directories of these, and in those that the headers include: all become files
+    of one directory.
     """
     task = read(
         tmp_path,

@@ -31,7 +31,7 @@ PACKAGE: dict[str, Any] = {
 
 
 def zipped(**files: str) -> bytes:
-    """A zip with these files in one folder."""
+    """A zip with these files in one directory."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, text in files.items():
@@ -46,7 +46,7 @@ def read(tmp_path: Path, **changes: Any) -> ImportedTask:
 
 
 def test_outputs_of_solutions_become_rows(tmp_path: Path) -> None:
-    """A folder, a zip and loose files are a solution each. No limits are needed. Programs are left out, with a note."""
+    """A directory, a zip and single files are a solution each. No limits are needed. A note names omitted programs."""
     task = read(tmp_path)
     assert loaded(tmp_path, task).method.output_only_tests == ("0-01", "1-01")
     assert {row["label"]: (row["code"], row["outputs"], row["expected"]) for row in task.solution_rows} == {
@@ -106,8 +106,8 @@ def test_invalid_solutions(tmp_path: Path, changes: dict[str, Any], words: str) 
     assert words in str(caught.value)
 
 
-def test_outputs_in_a_folder_that_is_no_label(tmp_path: Path) -> None:
-    """They state no verdict, and a note names the folder."""
+def test_outputs_in_a_directory_that_is_no_label(tmp_path: Path) -> None:
+    """They state no verdict, and a note names the directory."""
     task = read(tmp_path, **{"solutions/own/output_0-01.txt": "1"})
     assert {row["label"]: row["expected"] for row in task.solution_rows}["own"] is None
     assert any("solutions/own states no verdict" in note for note in task.notes)
@@ -140,7 +140,7 @@ def test_italian_tasks(tmp_path: Path) -> None:
 
 
 def test_tps_tasks(tmp_path: Path) -> None:
-    """Folders and zips that `solutions.json` names. Programs are left out, with a note, except for the model
+    """Directories and zips that `solutions.json` names. Programs are left out, with a note, except for the model
     solution: its outputs are the official ones.
     """
     files = {

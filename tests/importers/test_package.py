@@ -1,4 +1,4 @@
-"""Packages: a folder, a zip and any tar give the same files. No path leaves the package, and nothing is unpacked."""
+"""Packages: a directory, a zip and any tar give the same files. No path leaves the package, and nothing is unpacked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ JUNK = {
 
 
 def as_folder(path: Path, files: dict[str, bytes]) -> Path:
-    """Write the files below a folder."""
+    """Write the files below a directory."""
     for name, content in files.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(content)
@@ -66,7 +66,7 @@ def look(package: Package) -> dict[str, bytes]:
 def test_every_kind_has_the_same_files(
     tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], top: str
 ) -> None:
-    """With or without a top folder, and with the files that desktops add."""
+    """With or without a top directory, and with the files that desktops add."""
     files = {top + name: content for name, content in FILES.items()}
     where = make(tmp_path / "package", {**JUNK, **files})
     with open_package(where) as package:
@@ -134,8 +134,8 @@ def test_links_in_archives_are_ignored(tmp_path: Path) -> None:
                 package.read("tests/1.in")
 
 
-def test_dangling_link_in_a_folder(tmp_path: Path) -> None:
-    """The message has its target. TPS folders link `testlib.h` to a submodule that is easily forgotten."""
+def test_dangling_link_in_a_directory(tmp_path: Path) -> None:
+    """The message has its target. TPS directories link `testlib.h` to a submodule that is easily forgotten."""
     as_folder(tmp_path, {"problem.json": b"{}"})
     os.symlink("../tps/testlib.h", tmp_path / "testlib.h")
     with open_package(tmp_path) as package, pytest.raises(InputError, match=r"a link to \.\./tps/testlib\.h, which is"):
@@ -184,7 +184,7 @@ def test_too_large_member(tmp_path: Path) -> None:
 
 
 def test_other_files_are_no_packages(tmp_path: Path) -> None:
-    """Another file, a folder without `problem.json`, and a folder with several packages."""
+    """Another file, a directory without `problem.json`, and a directory with several packages."""
     (tmp_path / "x.pdf").write_bytes(b"%PDF")
     with pytest.raises(InputError, match="neither a directory nor a zip or tar"), open_package(tmp_path / "x.pdf"):
         pass

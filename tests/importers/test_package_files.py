@@ -142,7 +142,7 @@ def test_a_package_that_is_a_git_lfs_pointer(tmp_path: Path) -> None:
 
 
 def test_links_inside_a_package_are_followed(tmp_path: Path) -> None:
-    """Links to its files and folders, as authors make them. The package itself may be a link."""
+    """Links to its files and directories, as authors make them. The package itself may be a link."""
     where = tmp_path / "package"
     (where / "tests").mkdir(parents=True)
     (where / "problem.json").write_text("{}")
@@ -154,8 +154,8 @@ def test_links_inside_a_package_are_followed(tmp_path: Path) -> None:
         assert package.read("tests/2.in") == package.read("more/2.in") == b"1"
 
 
-def test_a_folder_outside_is_not_read(tmp_path: Path) -> None:
-    """Neither `/` nor the parent folder. The message has the link, because its files would be missing."""
+def test_a_directory_outside_is_not_read(tmp_path: Path) -> None:
+    """Neither `/` nor the parent directory. The message has the link, because its files would be missing."""
     where = tmp_path / "package"
     where.mkdir()
     (where / "problem.json").write_text("{}")
@@ -169,7 +169,7 @@ def test_a_folder_outside_is_not_read(tmp_path: Path) -> None:
 
 
 def test_the_number_of_linked_paths_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of 20 folders has two links to the next: 2^20 paths."""
+    """Each of 20 directories has two links to the next: 2^20 paths."""
     for level in range(20):
         folder = tmp_path / f"p/{level:02}"
         folder.mkdir(parents=True)
@@ -182,7 +182,7 @@ def test_the_number_of_linked_paths_is_limited(tmp_path: Path, monkeypatch: pyte
         raise AssertionError("opened")
 
 
-def test_the_depth_of_folders_is_limited(tmp_path: Path) -> None:
+def test_the_depth_of_directories_is_limited(tmp_path: Path) -> None:
     """The recursion ends with an error."""
     deep = tmp_path / "p" / "/".join("d" * 200)
     deep.mkdir(parents=True)
@@ -311,8 +311,8 @@ def test_a_zip_inside_a_package_is_limited(tmp_path: Path) -> None:
         list(package_files.zipped_files(inner.getvalue(), lambda _: True, 1 << 20))
 
 
-def test_headers_of_a_collection_are_read_only_from_its_folder(tmp_path: Path) -> None:
-    """Files outside of this folder are not read."""
+def test_headers_of_a_collection_are_read_only_from_its_directory(tmp_path: Path) -> None:
+    """Files outside of this directory are not read."""
     common = tmp_path / "common"
     common.mkdir()
     (common / "a.h").write_text("// a")

@@ -229,8 +229,8 @@ def test_graders_and_file_names(tmp_path: Path) -> None:
     assert (problem.method.input_file, problem.method.output_file) == ("sum.in", "sum.out")
 
 
-def test_a_zip_of_a_contest_folder(tmp_path: Path) -> None:
-    """The package may be an archive, below a folder."""
+def test_a_zip_of_a_contest_directory(tmp_path: Path) -> None:
+    """The package may be an archive, below a directory."""
     files = {f"a-plus-b/{name}": str(content).encode() for name, content in PACKAGE.items()}
     assert import_package(as_zip(tmp_path / "one.zip", files), year=2025).key.id == "a-plus-b"
 

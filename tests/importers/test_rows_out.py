@@ -73,7 +73,7 @@ def test_a_problem_in_two_packages_is_an_error(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_imports_into_a_folder_wait_for_each_other(tmp_path: Path) -> None:
+def test_imports_into_a_directory_wait_for_each_other(tmp_path: Path) -> None:
     """It is locked while rows are written. Else both would add to the same old rows, and the later one would win."""
     folder = os.open(tmp_path, os.O_RDONLY)
 
@@ -123,7 +123,7 @@ def test_a_full_disk_keeps_the_old_files(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("out", ["", "new/rows"])
 def test_an_unreadable_test_leaves_no_new_files(tmp_path: Path, out: str) -> None:
-    """Neither problems without tests nor the folders that were created for them stay."""
+    """Neither problems without tests nor the directories that were created for them stay."""
 
     def fail() -> Iterator[dict[str, Any]]:
         yield {"year": 2025, "problem_id": "b"}
@@ -143,7 +143,7 @@ def test_values_that_json_cannot_contain(tmp_path: Path, value: object) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_cannot_be_created(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_created(tmp_path: Path) -> None:
     """For example a file in its place. The message has the path."""
     (tmp_path / "file").write_text("")
     with pytest.raises(SetupError, match=r"cannot write .*problems\.jsonl.*choose another directory"):

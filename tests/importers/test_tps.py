@@ -1,4 +1,4 @@
-"""TPS task folders: rows with a verdict for each subtask, and the messages for folders without tests."""
+"""TPS task directories: rows with a verdict for each subtask, and the messages for directories without tests."""
 
 from __future__ import annotations
 
@@ -59,16 +59,16 @@ COMMUNICATION: dict[str, Any] = {
 
 
 def folder(tmp_path: Path, **changes: Any) -> Path:
-    """A task folder. A change to `None` leaves the file out."""
+    """A task directory. A change to `None` leaves the file out."""
     return write_package(tmp_path / "sum", {**FOLDER, **changes})
 
 
 def read(tmp_path: Path, **changes: Any) -> ImportedTask:
-    """Import a task folder with changes."""
+    """Import a task directory with changes."""
     return import_package(folder(tmp_path, **changes), year=2022, day="day1")
 
 
-def test_rows_of_a_folder(tmp_path: Path) -> None:
+def test_rows_of_a_directory(tmp_path: Path) -> None:
     """Subtasks are named and ordered by their index, as in TPS's exporter. Memory limits are in MiB."""
     task = read(tmp_path)
     assert [(row["subtask"], row["score"], row["test_names"]) for row in task.problem_rows] == [
@@ -112,7 +112,7 @@ def test_written_rows_give_the_same_problem(tmp_path: Path) -> None:
     assert problem.cxx_std == "gnu++17"
 
 
-def test_communication_folder(tmp_path: Path) -> None:
+def test_communication_directory(tmp_path: Path) -> None:
     """Stub and manager get the paths that they have in an export. A checker counts only if it is stated."""
     problem = loaded(tmp_path, read(tmp_path, **COMMUNICATION))
     assert problem.method == Communication(manager=manager_of(problem), processes=2)
@@ -127,7 +127,7 @@ def test_communication_folder(tmp_path: Path) -> None:
     [({"grader/py/grader.py": "import sum"}, "grader"), ({**COMMUNICATION, "grader/py/stub.py": "import sum"}, "stub")],
 )
 def test_graders_of_other_languages(tmp_path: Path, changes: dict[str, Any], name: str) -> None:
-    """Each language has its folder. The files that submissions are linked with are included, as in an export."""
+    """Each language has its directory. The files that submissions are linked with are included, as in an export."""
     others = {f"grader/c/{name}.c": '#include "sum.h"', "grader/py/sum.py": "an example", "grader/java/stub.java": "x"}
     problem = loaded(tmp_path, read(tmp_path, **{**changes, **others}))
     assert {file.path for file in problem.linked} == {f"graders/{name}{ending}" for ending in (".c", ".cpp", ".py")}
@@ -199,8 +199,8 @@ NO_TESTS: dict[str, Any] = {name: None for name in FOLDER if name.startswith("te
         ({**COMMUNICATION, "grader/manager.cpp": None}, "needs a manager"),
     ],
 )
-def test_incomplete_folders(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
-    """The message has the folder, the file and the fault."""
+def test_incomplete_directories(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """The message has the directory, the file and the fault."""
     with pytest.raises(InputError) as caught:
         read(tmp_path, **changes)
     assert words in str(caught.value)
@@ -240,7 +240,7 @@ def test_a_wrong_statement_leaves_its_solution_out(tmp_path: Path, changes: dict
     ],
 )
 def test_links_in_an_archive_are_named(tmp_path: Path, link: str, words: str) -> None:
-    """TPS folders link `testlib.h` and other files to another repository. Links in an archive are not followed."""
+    """TPS directories link `testlib.h` and other files to another repository. Links in an archive are not followed."""
     where = folder(tmp_path)
     (where / "gen").mkdir()
     for path in (where / link, where / "gen/Makefile"):
@@ -283,7 +283,7 @@ def test_a_missing_submodule_is_named(tmp_path: Path) -> None:
 
 
 def test_other_formats_are_recognised(tmp_path: Path) -> None:
-    """A missing folder and a CMS export have their own messages."""
+    """A missing directory and a CMS export have their own messages."""
     with pytest.raises(InputError, match="there is no package"):
         import_package(tmp_path / "absent", year=2022)
     (tmp_path / "problem.json").write_text('{"code": "sum", "task_type": "Batch"}')

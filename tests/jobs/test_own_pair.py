@@ -132,8 +132,8 @@ def test_files_by_name(boxes: Boxes) -> None:
     assert judged(boxes, problem, SUM)[1] == 0.0
 
 
-def test_headers_in_folders(boxes: Boxes) -> None:
-    """Program, grader and checker include headers from folders, as in the bundled profile; programs nothing else."""
+def test_headers_in_directories(boxes: Boxes) -> None:
+    """As in the bundled profile, headers are included from directories. A program sees no other files of the problem."""
     hidden = ("f.cpp", "answers", "testlib.h")
 
     def file(path: str, text: str) -> SourceFile:

@@ -186,15 +186,15 @@ def test_a_row_s_job_has_the_row_s_files() -> None:
     assert job.run_limits.wall_ms == 5_000
 
 
-def test_files_in_folders_keep_their_folder() -> None:
-    """A checker may include `lib/a.h`, which the scripts look for below the checker's folder."""
+def test_files_in_directories_keep_their_directory() -> None:
+    """A checker may include `lib/a.h`, which the scripts look for below the checker's directory."""
     header = SourceFile(path="checker/lib/a.h", content=b"x")
     checker = JudgeProgram(source=SourceFile(path="checker/checker.cpp", content=b""), files=(header,))
     assert contents(scripts_job.job(checked_by(checker), CASE, ""))["checker/lib/a.h"] == b"x"
 
 
-def test_a_file_with_the_name_of_its_folder() -> None:
-    """It is not put beside the folder, where no directory could be made then."""
+def test_a_file_with_the_name_of_its_directory() -> None:
+    """It is not put beside the directory, where no directory could be made then."""
     check = SourceFile(path="checker/check/check", content=b"x")
     checker = JudgeProgram(source=SourceFile(path="checker/checker.cpp", content=b""), files=(check,))
     files = contents(scripts_job.job(checked_by(checker), CASE, ""))

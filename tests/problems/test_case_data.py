@@ -251,7 +251,7 @@ def test_readers_of_other_packages_are_always_read(path: Path, tmp_path: Path) -
 
 
 def test_the_files_of_a_source(tmp_path: Path) -> None:
-    """The files of a folder in order. A folder with another file is another source."""
+    """The files of a directory in order. A directory with another file is another source."""
     for name in ("b.jsonl", "a.jsonl"):
         write(tmp_path / name, ROWS)
     assert open_source(tmp_path).files() == [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]

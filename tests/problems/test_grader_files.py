@@ -25,7 +25,7 @@ def sort(
 
 
 def test_batch_as_in_real_rows() -> None:
-    """The submission sees the header. Files in the checker's folder belong to the checker."""
+    """The submission sees the header. Files in the checker's directory belong to the checker."""
     paths = ["checker/checker.cpp", "checker/testlib.h", "graders/grader.cpp", "graders/grader_config.json"]
     _, names = sort(*paths, "graders/nile.h")
     assert names == {

@@ -86,7 +86,7 @@ def test_all_columns_can_be_kept(counted: Counted) -> None:
 
 
 def test_if_nothing_can_be_kept_the_source_is_read(counted: Counted, tmp_path: Path) -> None:
-    """If the disk is full or the folder is deleted, reading takes longer, and no rows are lost."""
+    """If the disk is full or the directory is deleted, reading takes longer, and no rows are lost."""
     kept = KeptColumns(counted, COLUMNS, tmp_path / "gone")
     kept._file._max_size = 1  # type: ignore[union-attr]
     for _ in range(2):

@@ -32,7 +32,7 @@ def test_only_requested_columns_are_read(tmp_path: Path, make: Callable[[Path], 
 
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
-def test_all_files_of_a_folder_are_read_unless_it_is_a_saved_data_set(
+def test_all_files_of_a_directory_are_read_unless_it_is_a_saved_data_set(
     tmp_path: Path, make: Callable[[Path], Path]
 ) -> None:
     """Results may be written below a saved data set, whose other files are not read."""
@@ -147,7 +147,7 @@ def test_integers_are_exact(tmp_path: Path) -> None:
 
 
 def test_the_split_that_is_read(tmp_path: Path) -> None:
-    """Of files and saved data sets: the named one, otherwise the default one, otherwise the folder itself."""
+    """Of files and saved data sets: the named one, otherwise the default one, otherwise the directory itself."""
     for name, row in (("train.jsonl", "a"), ("test-00000-of-00002.jsonl", "b"), ("test-00001-of-00002.jsonl", "c")):
         jsonl(tmp_path / name, [{"id": row}])
 
@@ -183,7 +183,7 @@ def test_files_in_other_formats_are_named(tmp_path: Path, content: bytes, words:
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "rows.parquet"])
 def test_a_pointer_of_git_lfs_is_named(tmp_path: Path, name: str) -> None:
-    """As in a data set that was cloned without Git LFS; also in a folder, and before any row is read."""
+    """As in a data set that was cloned without Git LFS; also in a directory, and before any row is read."""
     path = tmp_path / name
     path.write_bytes(LFS_POINTER)
     for spec in (path, tmp_path):
@@ -239,7 +239,7 @@ def test_no_rows_is_an_error(tmp_path: Path, make: Callable[..., Path]) -> None:
 
 
 def test_empty_shards_are_ignored(tmp_path: Path) -> None:
-    """A folder is empty only if all its files are."""
+    """A directory is empty only if all its files are."""
     (tmp_path / "1.jsonl").write_text("")
     (tmp_path / "2.jsonl").write_text("\n")
     with pytest.raises(InputError, match=r"2 files\) is empty"):
@@ -271,8 +271,8 @@ def test_missing_file_is_not_taken_for_a_hub_id(spec: str) -> None:
         open_source(spec)
 
 
-def test_a_folder_without_rows_lists_the_known_extensions(tmp_path: Path) -> None:
-    """A folder with other files is refused."""
+def test_a_directory_without_rows_lists_the_known_extensions(tmp_path: Path) -> None:
+    """A directory with other files is refused."""
     (tmp_path / "x.txt").write_text("")
     with pytest.raises(InputError, match=r"holds nothing that can be read as rows: \.jsonl"):
         open_source(tmp_path)

@@ -1,4 +1,4 @@
-"""A task's folder, which is written by hand, and the rows that are made from it.
+"""A task's directory, which is written by hand, and the rows that are made from it.
 
 tasks/<id>/problem.json     limits, type, subtasks, and the expected results of each solution
            statement.md     for contestants; its section "Subtasks" is a table of all subtasks
@@ -51,7 +51,7 @@ class Task:
 
     @classmethod
     def read(cls, folder: Path, *, year: int, cases: Iterator[Case]) -> Task:
-        """Read a task from its folder."""
+        """Read a task from its directory."""
         settings = json.loads((folder / "problem.json").read_text(encoding="utf-8"))
         return cls(year=year, folder=folder, settings=settings, cases=tuple(cases))
 

@@ -29,7 +29,7 @@ TOO_LATE = 5.0  # seconds of wall clock; the slow solutions need hours
 
 
 def does(folder: Path, tests: dict[str, Any], place: int) -> Any:
-    """The result of the program in `folder` for a test: its output or its return value; `None` if it fails."""
+    """The result of the program in `directory` for a test: its output or its return value; `None` if it fails."""
     name = tests.get("fn_name")
     command = [sys.executable, "solution.py"] if name is None else [sys.executable, "-c", CALL]
     given = tests["inputs"][place] if name is None else json.dumps([name, tests["inputs"][place]])

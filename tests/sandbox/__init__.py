@@ -1,1 +1,1 @@
-"""Tests of `ioi_eval/sandbox`. The modules in this folder are for the tests in its folders."""
+"""Tests of `ioi_eval/sandbox`. The modules in this directory are for the tests in its directories."""

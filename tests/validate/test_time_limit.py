@@ -69,7 +69,7 @@ def test_the_limit_is_the_slowest_time_multiplied(
 
 
 def test_solutions_that_may_be_late_do_not_count(tmp_path: Path) -> None:
-    """As submissions.yaml says, in any folder. A solution in `accepted/` that must be wrong need not be accepted."""
+    """As submissions.yaml says, in any directory. A solution in `accepted/` that must be wrong need not be accepted."""
     stated = "wrong_answer: {permitted: [AC, WA, TLE]}\naccepted: {permitted: [WA], required: [WA]}\n"
     changes = {"problem.yaml": "problem_format_version: 2025-09\nname: x\n", "submissions/submissions.yaml": stated}
     wrong = {"submissions/accepted/busy.cpp": BUSY.replace("300000", "1000").replace('"1"', '"2"')}
@@ -111,7 +111,7 @@ def test_a_failing_validator_is_explained(tmp_path: Path) -> None:
 
 
 def test_a_solution_in_a_language_without_a_grader(tmp_path: Path) -> None:
-    """It cannot be judged, so it does not count. A folder with one file counts, like a file."""
+    """It cannot be judged, so it does not count. A directory with one file counts, like a file."""
     inside = {"submissions/accepted/busy.cpp": None, "submissions/accepted/folder/busy.cpp": BUSY}
     task = imported(tmp_path, **{"include/cpp/grader.cpp": "int linked;\n"}, **inside)
     assert "the slowest of 1 submissions (2025/x/accepted/folder/busy.cpp, " in with_measured_limit(task).notes[-1]
