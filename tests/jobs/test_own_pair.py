@@ -133,7 +133,7 @@ def test_files_by_name(boxes: Boxes) -> None:
 
 
 def test_headers_in_directories(boxes: Boxes) -> None:
-    """As in the bundled profile, headers are included from directories. A program sees no other files of the problem."""
+    """As in the bundled profile, headers are included from directories. A program sees no other file of the problem."""
     hidden = ("f.cpp", "answers", "testlib.h")
 
     def file(path: str, text: str) -> SourceFile:
