@@ -61,6 +61,6 @@ def arguments() -> list[str]:
 
 
 def report(*figures: Figure) -> None:
-    """Print figures, one a line."""
+    """Print figures, one per line."""
     for figure in figures:
         print(json.dumps(asdict(figure)) if "--json" in sys.argv[1:] else figure.line, flush=True)

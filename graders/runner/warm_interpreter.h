@@ -1,4 +1,4 @@
-// The warm interpreter: started once a job, forked for each test.
+// The warm interpreter: started once per job, forked for each test.
 #pragma once
 
 #include "capabilities.h"

@@ -190,7 +190,7 @@ def _reopened(fd: int) -> int:
 
 
 def read_excluded(path: Path) -> frozenset[str]:
-    """The ids in a file of problems to leave out: one a line, or rows with `problem_id` as `apps audit` writes them.
+    """The ids in a file of problems to leave out: one per line, or rows with `problem_id` as `apps audit` writes them.
 
     Rows with `"exclude": false` are skipped.
 

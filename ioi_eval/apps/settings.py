@@ -44,7 +44,7 @@ class AppsSettings(RunPolicy):
         compat: judge as this other grader does; `None` for our rules.
         fail_fast: run nothing after a program's first failure. The other tests count as not passed.
         conventions: undo changes of the data set that break its own reference solutions (`docs/apps.md`).
-        warm: fork each test from one interpreter a job, instead of starting one for each.
+        warm: fork each test from one interpreter per job, instead of starting one for each.
         shown_bytes: how much of an output is in a result.
 
     Raises:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abilities:
-    """Whether a worker supports each profile: many tests a job, judged by the runner (bundled), and one (classic).
+    """Whether a worker supports each profile: many tests per job, judged by the runner (bundled), and one (classic).
 
     Args:
         bundled, classic: what was found out about it in this profile; `None` if it does not support it.

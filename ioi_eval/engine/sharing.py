@@ -30,8 +30,7 @@ from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
 
 MAX_TESTS = 2 * BUNDLE_TESTS
-"""Most tests of a shared job. With two descriptors a test and one a program, it stays below the usual limit of 1,024.
-"""
+"""Most tests of a shared job: with two descriptors per test and one per program below the usual limit of 1,024."""
 
 _SHARED_ATTEMPTS = 3
 """Attempts of a shared job. Without a usable answer each program is run by itself, because one of them may have caused

@@ -10,7 +10,7 @@ which is included already. If that is the first thing in the source file, the ob
 (`tests/scorer/test_precompiled_headers.py`), so only such source files use it. If a compilation with it fails, it is
 repeated without it: CE and its message always come from a compilation with the header itself. It is built in a compile
 box from the machine's own headers only. A worker of a cluster builds it when it installs our package.
-Measured with g++ 12 and gnu++20: 4.9 CPU-s and 124 MB to build; then 0.4 CPU-s a program in place of 1.7.
+Measured with g++ 12 and gnu++20: 4.9 CPU-s and 124 MB to build; then 0.4 CPU-s per program instead of 1.7.
 Source: the GCC manual, "Using Precompiled Headers".
 """
 

@@ -1,4 +1,4 @@
-"""Jobs in the format of huggingface/ioi: one test a job, judged by scripts. Pure.
+"""Jobs in the format of huggingface/ioi: one test per job, judged by scripts. Pure.
 
     graders/<problem_id>.cpp  input.txt  correct_output.txt  every grader file   and the scripts   compile  run
 

@@ -15,7 +15,7 @@ again; the file itself is never rewritten.
 
 `length` counts the bytes of the JSON, which contains no raw newline; the CRC covers everything after itself except
 the newline. The two keys are digests, so that opening a journal of 100,000 records (gigabytes) checks every
-CRC but parses no JSON, and needs about 200 bytes of memory a record: key → offset. Records are read back by
+CRC but parses no JSON, and needs about 200 bytes of memory per record: key → offset. Records are read back by
 offset, and checked again.
 
 **Identity.** The submission key is a digest of problem, submission id, how the program was found (extraction

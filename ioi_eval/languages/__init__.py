@@ -1,4 +1,4 @@
-"""Programming languages: the rules for each, one module a language. Pure.
+"""Programming languages: the rules for each, one module per language. Pure.
 
 A language is a member of `Language` (with the endings of its files) and a `LanguageRules` in a module here. Other
 modules name a language only if their rule is about that one: the package `cms_ioi`, `--fix-includes` and the problem's

@@ -1,4 +1,4 @@
-"""Shows the progress of a run: a bar on a terminal or in a notebook, a line a minute in a log.
+"""Shows the progress of a run: a bar on a terminal or in a notebook, a line per minute in a log.
 
 Both show the same values in this order, as many as fit on the line: the program that is being compiled, judge errors
 and the other verdicts, the time that is left, running jobs, the rate, the tests, and the rows that were not judged.
@@ -255,7 +255,7 @@ class Bar(Progress):
 
 
 class Lines(Progress):
-    """A line a minute, for logs."""
+    """A line per minute, for logs."""
 
     every_s = LINE_S
 

@@ -1,4 +1,4 @@
-"""Makes `Problem`s from rows as in `open-r1/ioi` (one a subtask) and `open-r1/ioi-test-cases` (one a test).
+"""Makes `Problem`s from rows as in `open-r1/ioi` (one per subtask) and `open-r1/ioi-test-cases` (one per test).
 
 A problem that cannot be judged correctly is not judged at all: `ProblemSet.unusable` names it with the reason, and the
 other problems are judged. Only a source that cannot be read, or a row that does not say to which problem it belongs,
@@ -73,8 +73,8 @@ def load_problems(
     """Read problems and their tests.
 
     Args:
-        problem_source: one row a subtask. (year, id) identifies a problem, because ids are reused in other years.
-        test_source: one row a test; only tests that a subtask names are kept.
+        problem_source: one row per subtask. (year, id) identifies a problem, because ids are reused in other years.
+        test_source: one row per test; only tests that a subtask names are kept.
         blobs: stores the test data; nothing large stays in memory.
         years: only problems of these years.
         ids: only problems with these ids.

@@ -24,7 +24,7 @@ _MAX_SHARED = 1 << 16
 
 
 def load_results(directory: str | Path, *, columns: Collection[str] | None = None, tests: bool = True) -> pd.DataFrame:
-    """The results that a run wrote, one row a submission, in the dump's order.
+    """The results that a run wrote, one row per submission, in the dump's order.
 
     Rows share equal values in memory: do not change lists or dictionaries in the table.
 

@@ -141,7 +141,7 @@ def _contests(summary: Mapping[str, Any], level: str) -> str:
         )
         for contest in summary["contests"]
     ]
-    head = ("year", "problems", f"{_TOGETHER}, all submissions", f"{_TOGETHER}, 50 a problem")
+    head = ("year", "problems", f"{_TOGETHER}, all submissions", f"{_TOGETHER}, 50 per problem")
     return f"{level} Contests\n\nWithout practice problems.\n\n{markdown_table(head, rows)}" if rows else ""
 
 

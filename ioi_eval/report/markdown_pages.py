@@ -77,7 +77,7 @@ def overview_page(results: Mapping[str, Path]) -> str:
     head = ("data set", "submissions", "scored", "judge errors (JE)", "not judged", "contests", "report")
     rows = [_overview_row(name, summary) for name, summary in summaries.items()]
     table = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *rows])
-    legend = "contests: points of all submissions together, and of 50 a problem, without practice problems."
+    legend = "contests: points of all submissions together, and of 50 per problem, without practice problems."
     return f"# Overview\n\n{table}\n\n{legend} {LOWER_BOUND}\n"
 
 

@@ -27,7 +27,7 @@ def decoded(path: Path, batch_rows: int, columns: Sequence[str]) -> Iterator[pa.
 
     Args:
         path: a Parquet file.
-        batch_rows: how many rows a batch.
+        batch_rows: how many rows a batch has.
         columns: only these.
 
     Raises:

@@ -1,4 +1,4 @@
-"""JSON Lines, plain or gzipped: an object a line. Blank lines are skipped, but counted in line numbers."""
+"""JSON Lines, plain or gzipped: an object per line. Blank lines are skipped, but counted in line numbers."""
 
 from __future__ import annotations
 

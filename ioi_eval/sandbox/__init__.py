@@ -34,7 +34,7 @@ class Target:
 
     Args:
         name: identifies the target within its sandbox (`local`, `piston bash 3.1, g++ 12.2.0`).
-        profile: `bundled` (the runner judges many tests a job) or `classic` (one test a job).
+        profile: `bundled` (the runner judges many tests per job) or `classic` (one test per job).
         toolchain: the compiler there; part of every artifact's key.
         slots: how many jobs it executes at once; 0 while no worker serves it.
         isolation: the isolation that each of its workers is known to give; the answer to a job may report more.

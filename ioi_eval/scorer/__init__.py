@@ -5,8 +5,8 @@ It uses three pure parts: `jobs/` makes the jobs and reads the answers, `engine/
 compilation (here) becomes JE. That JE is final only if a program of the problem does not compile. A failure of ours
 never becomes a score.
 
-    Scorer ── engine/target.py: which target ──┬── runner_judge.py: compiles; engine/scheduling.py runs many tests a job
-              (another, if it is lost)         └── scripts_judge.py: the worker's own scripts judge, one test a job
+    Scorer ── engine/target.py: which target ──┬── runner_judge.py: compiles; engine/scheduling.py: many tests per job
+              (another, if it is lost)         └── scripts_judge.py: the worker's own scripts judge, one test per job
 
 `submission_run.py` has the state of a submission that is being judged.
 """

@@ -1,4 +1,4 @@
-"""Judges a submission with a worker's own scripts (the `cms_ioi` package): one test a job.
+"""Judges a submission with a worker's own scripts (the `cms_ioi` package): one test per job.
 
 Each job compiles program, grader and checker again, because these scripts cannot do otherwise. What is repeated, and
 why:

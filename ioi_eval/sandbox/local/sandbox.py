@@ -83,7 +83,7 @@ class LocalSandbox:
         least_isolation: the weakest that is accepted.
         strongest: do not try a stronger one (to test `reduced` on machines that can do `full`).
         compiler: the C++ compiler's command.
-        profile: `bundled`, or `classic` for one test a job.
+        profile: `bundled`, or `classic` for one test per job.
 
     Raises:
         SetupError: on entering: no compiler, or a limit of this machine under which correct programs fail.

@@ -127,7 +127,7 @@ def _no_endpoints_in(term: str) -> str:
 
 
 def _read(path: Path) -> list[str]:
-    """The endpoints in a file: one a line, or several with commas; `#` begins a comment."""
+    """The endpoints in a file: one per line, or several with commas; `#` begins a comment."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -68,7 +68,7 @@ def literal(content: bytes) -> Literal:
 def deflated(content: bytes) -> Literal:
     """The literal of a file for the runner: of its deflated form, if it would be sent as base64 and that is shorter.
 
-    A program is deflated to two fifths. That takes 50 ns a byte here, once a run, and 5 ns a byte in each job.
+    A program is deflated to two fifths. That takes 50 ns per byte here, once per run, and 5 ns per byte in each job.
     """
     plain = literal(content)
     if plain.encoding == "utf8":

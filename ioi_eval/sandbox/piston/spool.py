@@ -1,4 +1,4 @@
-"""Makes requests of serialised contents: each is encoded once a run, even if many requests contain it.
+"""Makes requests of serialised contents: each is encoded once per run, even if many requests contain it.
 
 Test data is on disk as blobs and is sent many times. It is encoded on first use, in a thread, and appended to one
 unnamed file (so that nothing is left behind, even after kill −9), from which requests are sent in pieces; it is in

@@ -1,8 +1,8 @@
 """Makes requests for servers with Piston's API v2; `answer.py` reads the answers. Pure.
 
 A request to `POST /api/v2/execute` is one JSON object, most of which is test data. So a body is never built as one
-string: it is a sequence of segments. The large ones (each the JSON literal of one file's content) are serialised once a
-run and then only referred to (`spool.py` stores them).
+string: it is a sequence of segments. The large ones (each the JSON literal of one file's content) are serialised once
+per run and then only referred to (`spool.py` stores them).
 
 What servers of both generations do, and what is done about it here:
 
@@ -343,7 +343,7 @@ def body(
     )
 
 
-@lru_cache(maxsize=1024)  # most jobs of a problem have the same limits; to derive them took 5 µs a job
+@lru_cache(maxsize=1024)  # most jobs of a problem have the same limits; to derive them took 5 µs per job
 def _limits(
     run: StageLimits, compile_limits: StageLimits | None, ceilings: Ceilings, *, may_be_lowered: bool
 ) -> Mapping[str, int]:
