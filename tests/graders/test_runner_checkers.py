@@ -153,12 +153,15 @@ def test_testlib_exit_codes(plain_box: Box, program: Callable[..., Path]) -> Non
 
 def test_a_quoted_output_is_no_line_of_testlib(plain_box: Box, program: Callable[..., Path]) -> None:
     """The score is on the checker's own line, also if that quotes a long word with the words of such a line in it."""
-    words = [f"{start}{'y' * (4000 - len(start) - n)}" for start in ("points 1 ", "partially correct (") for n in (0, 1)]
+    starts = ("points 1 ", "partially correct (")
+    words = [start + "y" * (4000 - len(start) - n) for start in starts for n in (0, 1)]
     answer = run_batch(
-        plain_box, program("contestant"), *(f"print 1\nxx {word}" for word in words),
+        plain_box,
+        program("contestant"),
+        *(f"print 1\nxx {word}" for word in words),
         checker=line("checker", protocol="testlib", file="checker", **JUDGE),
         files={"checker": b'#!/bin/sh\n{ printf "points 0.25 "; cat output.txt; echo; } >&2; exit 7\n'},
-    )  # fmt: skip
+    )
     assert [(entry["verdict"], entry.get("score")) for entry in answer.lines] == [("PA", "0.25")] * len(words)
 
 
