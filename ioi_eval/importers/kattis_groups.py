@@ -268,16 +268,18 @@ def test_columns(
 
 
 def _full_score(group: TestGroup) -> int:
-    """The most points of a test of the group: the upper end of its `range`."""
+    """The most points of a test of the group: its `accept_score`, if the group's `range` ends with the sum of these."""
     words = str(group.config.get("range", "")).split()
     points = _points(group)
+    summed = len(group.tests) if _aggregation(group) == "sum" else 1
     try:
         low, high = (float(word) for word in words)
     except ValueError:
         low, high = 0.0, math.inf
-    if low != 0 or not high.is_integer() or high != points or high < 1:
+    if low != 0 or high != points * summed or not float(points).is_integer() or points < 1:
+        each = f" for each of {summed} tests" if summed > 1 else ""
         raise UnsupportedError(
             f"{group.path} has scores of its own within {' '.join(words) or 'no range'} and an accept_score of"
-            f" {points}; a range from 0 to an accept_score in whole points is supported"
+            f" {points}{each}; a range from 0 to the sum of accept_scores, in whole points, is supported"
         )
-    return int(high)
+    return int(points)

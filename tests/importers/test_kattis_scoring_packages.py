@@ -228,6 +228,23 @@ def test_scores_in_points_are_parts_of_the_group(tmp_path: Path) -> None:
         read(tmp_path / "b", SCORING, **changes)
 
 
+def test_a_range_of_a_sum_is_that_of_all_its_tests(tmp_path: Path) -> None:
+    """If it is smaller than their `accept_score`s together, full marks of a test are not known, and it is refused."""
+    changes = {
+        "problem.yaml": "type: scoring\nvalidation: custom score\n",
+        "output_validators/check.py": "import sys\nsys.exit(42)\n",
+        "data/secret/two/testdata.yaml": "grader_flags: sum\naccept_score: 35\nrange: 0 70\non_reject: continue\n",
+    }
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert {name: test.full_score for name, test in problem.tests.items() if name.startswith("secret/two/")} == {
+        "secret/two/1": 35,
+        "secret/two/2": 35,
+    }
+    changes["data/secret/two/testdata.yaml"] = changes["data/secret/two/testdata.yaml"].replace("35", "70")
+    with pytest.raises(UnsupportedError, match=r"two has .* accept_score of 70 for each of 2 tests"):
+        read(tmp_path / "b", SCORING, **changes)
+
+
 def test_a_group_after_one_that_stops(tmp_path: Path) -> None:
     """It has points only if all earlier groups pass; also samples, if the whole problem stops."""
     changes = {"data/testdata.yaml": "on_reject: break\ngrader_flags: ignore_sample\n"}
