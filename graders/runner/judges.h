@@ -180,7 +180,7 @@ class Judge {
   const char* name() const { return name_of(who_); }
 
   // The most bytes that it may write to a file. Its stdout and stderr are memory, which no other limit counts: a checker that
-  // prints in an endless loop would fill it. Some do, because reading a number fails again and again at a word that is none.
+  // prints in an endless loop would fill it. Some do: they try again and again to read a number where there is another word.
   int64_t max_written() const { return job_.plan.output_bytes + kFileSlackBytes; }
 
   Job& job_;

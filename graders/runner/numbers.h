@@ -37,7 +37,7 @@ constexpr size_t kScoreBytes = 4096;    // a longer line or file is not a score
 
 // How often the runner looks, and how long it waits.
 constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // how often it looks at the processes; at first more often
-constexpr int64_t kLongestTickUs = 100'000;             // a longer time between two looks is not the program's
+constexpr int64_t kLongestTickUs = 100'000;             // more time between two looks does not count
 constexpr int kLooksAtTables = 8;                       // at every eighth look it counts page tables
 constexpr int kMaxRefusals = 1000;                      // it answers this many refused calls; then the kernel refuses without asking
 constexpr int64_t kWarmUs = 30'000'000;                 // a warm interpreter must start and answer within this, also on a loaded machine
@@ -46,11 +46,11 @@ constexpr int64_t kManagerGraceUs = 200'000;            // how long after a mana
 constexpr int64_t kHiddenDelayUs = 2'000'000;           // a process may get no processor for this long if /proc hides what it waits for
 
 // Steps of a compilation.
-constexpr int kStepTickMs = 20;                   // it looks at their processes; what grows in between has rlimits
+constexpr int kStepTickMs = 20;                   // how often it looks at their processes; rlimits bound what grows in between
 constexpr size_t kStepFloodBytes = 64 << 20;      // a step that prints more than this is stopped
 constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown by this
 
-// Bounds of files that the client packed, who may be hostile. `ioi-eval serve` has the same for whole requests (request_body.py).
+// Bounds of files that a client, who may be hostile, has packed. `ioi-eval serve` has the same for whole requests (request_body.py).
 constexpr size_t kMostPackedBytes = 512 << 20, kMostUnpackedBytes = 64 << 20, kMostRatio = 32;
 
 constexpr int kNotStoredCode = 66;  // the exit code if a problem's package lacks files of the job; `graders/stored/run` has it too

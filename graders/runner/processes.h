@@ -75,8 +75,8 @@ inline pid_t start(Process& process) {
 }
 
 // Counts wall clock, at most kLongestTickUs between two looks: if the machine, the container or the job was paused, so was the
-// runner, and that time is no program's. A runner that only waited for a processor looks late too, and then a program has a
-// little more time.
+// runner, and that time does not count. A runner that only waited for a processor looks late too; then a program has a little
+// more time.
 class Stopwatch {
  public:
   // Returns the time from the start on.

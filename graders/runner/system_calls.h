@@ -22,7 +22,7 @@ enum class Let {
   Unwaiting,        // argument `arg`, a timeout in milliseconds, is 0, or negative (no timeout)
   Pair,             // two connected stream sockets of this process
   Connected,        // to and from a connected socket: no address, only the flags of plain reads and writes
-  NotifyThenAllow,  // as OwnClock; but if there is a listener, it is told and lets the call pass
+  NotifyThenAllow,  // as OwnClock; if there is a listener, the call is reported to it and then allowed
   OwnLimit,         // argument 0 is 0 or the process's own id, and argument 2 is null or argument 1 one of `values`
   Never,            // refused by errno
   Deadly,           // no honest program needs it: ends the program
@@ -77,8 +77,8 @@ constexpr CallRule kCallRules[] = {
     // Without the flag that gives a thread its own table of descriptors, as clone could.
     {Let::Without, 2, {2 /* CLOSE_RANGE_UNSHARE */}, Where::Everywhere, EPERM, true, {{kSysCloseRange, "close_range"}}},
     // If the scratch directory is not a file system of its own, files without a name are not counted; O_PATH would show
-    // properties of files that Landlock forbids to open. Landlock asks for the right to read or to write what an open reads or
-    // writes. So it lets everything be opened with mode 3, which does neither, and before its ABI 3 also truncated thereby.
+    // properties of files that Landlock forbids to open. Landlock asks for a right only if an open reads or writes. Mode 3 does
+    // neither, so Landlock permits it for every file, before its ABI 3 even together with O_TRUNC.
     {Let::Opening, 2, {kOpenRefused}, Where::Reduced, EOPNOTSUPP, true, {C(openat)}},
     {Let::Opening, 1, {kOpenRefused}, Where::Reduced, EOPNOTSUPP, true, {C(open)}},
     // NORMAL to DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE, DONTDUMP, DODUMP. PAGEOUT or COLD would keep pages from being counted.
