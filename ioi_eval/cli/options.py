@@ -12,7 +12,9 @@ from ioi_eval.config import MAX_REPEATS, Environment, Policy
 from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Isolation, Keep
 
-SOURCE = "a .jsonl, .jsonl.gz or .parquet file, a directory of them or made by `save_to_disk`, or a Hugging Face Hub id"
+SOURCE = (
+    "a .jsonl, .jsonl.gz or .parquet file, a directory of these, one made by `save_to_disk`, or a Hugging Face Hub id"
+)
 
 Problems = Annotated[str, typer.Option("--problems", metavar="P", help=f"The problems: {SOURCE} (open-r1/ioi).")]
 Tests = Annotated[str, typer.Option("--tests", metavar="T", help=f"Their tests: {SOURCE} (open-r1/ioi-test-cases).")]
