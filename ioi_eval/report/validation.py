@@ -17,8 +17,8 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
     parts += _listed("Not judged, because judging failed (JE)", values["undecided"])
     parts += _listed("Not judged", values["refused"])
     parts += _listed("Times near the time limit", [near_limit(entry) for entry in values["near_limit"]])
-    if values["silent"]:
-        parts.append(f"{counted(values['silent'], 'solution')} without a stated verdict: not judged.")
+    if values["unstated"]:
+        parts.append(f"{counted(values['unstated'], 'solution')} without a stated verdict: not judged.")
     if values["unmatched"]:
         results = counted(values["unmatched"], "stated result")
         parts.append(f"{results} without a solution: year, problem_id and label (or --id-column) must match.")

@@ -96,7 +96,7 @@ class Validation:
     Args:
         undecided: solutions that we failed to judge, with the reason.
         refused: rows that cannot be judged, with the reason.
-        silent: the number of rows that state nothing; they were not judged.
+        unstated: the number of rows that state nothing; they were not judged.
         unmatched: the number of stated results without a solution.
         pending: the number of solutions not judged yet, because the run was interrupted.
         near_limit: times close to a limit.
@@ -108,7 +108,7 @@ class Validation:
     disagreements: list[Disagreement] = field(default_factory=list)
     undecided: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    silent: int = 0
+    unstated: int = 0
     unmatched: int = 0
     pending: int = 0
     near_limit: list[NearLimit] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Validation:
     @classmethod
     def of(cls, reading: StatedSolutions) -> Validation:
         """The validation before anything was judged."""
-        return cls(refused=list(reading.refused), silent=reading.silent, unmatched=reading.unmatched)
+        return cls(refused=list(reading.refused), unstated=reading.unstated, unmatched=reading.unmatched)
 
     @property
     def agrees(self) -> bool:
@@ -153,7 +153,7 @@ class Validation:
             "disagreements": [asdict(entry) for entry in self.disagreements],
             "undecided": self.undecided,
             "refused": self.refused,
-            "silent": self.silent,
+            "unstated": self.unstated,
             "unmatched": self.unmatched,
             "pending": self.pending,
             "targets": sorted(self.targets),

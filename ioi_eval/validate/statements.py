@@ -57,13 +57,13 @@ class StatedSolutions:
     Args:
         solutions: the solutions with statements, in order.
         refused: rows that cannot be judged, with the reason.
-        silent: the number of rows that state nothing.
+        unstated: the number of rows that state nothing.
         unmatched: the number of stated results without a solution.
     """
 
     solutions: tuple[StatedSolution, ...]
     refused: tuple[str, ...]
-    silent: int
+    unstated: int
     unmatched: int = 0
 
 
@@ -91,7 +91,7 @@ def read_solutions(
     stated = {} if against is None else _stated_results(against, problems, id_column)
     solutions: list[StatedSolution] = []
     refused: list[str] = []
-    silent = 0
+    unstated = 0
     optional = (*COLUMNS, *OPTIONAL_COLUMNS)
     read = (*optional, *submission_columns(id_column))
     check_first_rows(source.iterate(), source.describe(), _needs(id_column), optional=optional, read=read)
@@ -112,11 +112,11 @@ def read_solutions(
         if solution.statements:
             solutions.append(solution)
         else:
-            silent += 1
+            unstated += 1
     if not solutions and not refused:
         raise InputError(_nothing_stated(source, against))
     unmatched = sum(_is_asked_for(key, years, ids) for key, _ in stated)
-    return StatedSolutions(solutions=tuple(solutions), refused=tuple(refused), silent=silent, unmatched=unmatched)
+    return StatedSolutions(solutions=tuple(solutions), refused=tuple(refused), unstated=unstated, unmatched=unmatched)
 
 
 def _needs(id_column: str) -> tuple[Need, ...]:

@@ -121,7 +121,7 @@ def few_solutions(cache: Path) -> StatedSolutions:
                 assert (await scorer.score(samples, each.submission)).compile.verdict is None
 
     asyncio.run(compile_all())
-    return StatedSolutions(solutions=few, refused=(), silent=0)
+    return StatedSolutions(solutions=few, refused=(), unstated=0)
 
 
 @pytest.fixture(scope="module")
