@@ -1,23 +1,16 @@
 """Stores compiled programs of submissions for later runs, if the user asks for it.
 
-If a dump is scored again, with other tests or under another policy, its programs need not be compiled again. (Results
-are stored in the journal.)
+`docs/sandboxes.md`, "Compiled programs can be kept", says for whom, and when a program is found again.
 
     scorer/runner_judge.py ── key ── <cache>/programs/<first two digits>/<key>.<sha256 of the entry>
 
-A key is a hash of everything that decides what the compiler produces: the program, the problem's headers and objects,
-the commands, the compile limits, the isolation and filters around the sandbox, our runner, and the contents of all
-files that the compiler reads. Hashing these files takes a second, so their hash is stored too, and is valid while all
-of them have the same sizes, times and inodes.
+A key is a hash of everything that decides what the compiler produces. That includes the contents of all files that the
+compiler reads. Hashing them takes a second, so their hash is stored too, and is valid while all of them have the same
+sizes, times and inodes.
 
 An entry has its key, the compiler's output, and the program. Before it is used, its content is compared with its hash
-and its key with the wanted one; an entry that was damaged or replaced is deleted and reported, and the program is
-compiled again. Programs and compile errors are stored; a compilation that a limit or the machine stopped, or
-that ended with an internal compiler error, is not. If all entries together are over the bound, those that were not used
-for longest are deleted. Several runs may share a directory: a program is read into memory at once, so another run may
-delete its entry. If an entry cannot be written (a full disk), this run stores nothing more, and compiles everything.
-
-This is for the local sandbox only: the files that a worker's compiler reads are not known.
+and its key with the wanted one. Several runs may share a directory: a program is read into memory at once, so another
+run may delete its entry.
 """
 
 from __future__ import annotations

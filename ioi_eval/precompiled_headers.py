@@ -1,11 +1,9 @@
 """Precompiled headers: which programs use one; on this machine, when one is built and where it is stored.
 
-Workers have built theirs when they installed our package (`piston/packages/`); `jobs/recipes.py` says how both are
-used. On this machine a header is built once for each standard, when the fifth program of a run asks for it, and is
-stored in the cache for later runs. Its key includes the state of all files in the directories that the compiler reads,
-so it is built again after an upgrade of the system. When one is built, headers that were not used for two weeks are
-deleted. A machine with little memory or disk has none. If one cannot be built, stored or used, the rest of the run does
-not use it: slower, with the same results.
+`docs/verdicts.md`, "Compilation", says when. Workers have built theirs when they installed our package
+(`piston/packages/`); `jobs/recipes.py` says how both are used. The key of a header includes the state of all files in
+the directories that the compiler reads, so it is built again after an upgrade of the system. If one cannot be built,
+stored or used, the rest of the run does not use it: slower, with the same results.
 """
 
 from __future__ import annotations

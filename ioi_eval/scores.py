@@ -1,20 +1,12 @@
 """Outcomes to scores: test → subtask → submission → problem. Pure.
 
-**The first zero decides a subtask.** Read a subtask's tests in listed order. If a test has score 0, the first such
-test decides: the subtask's score is 0, its verdict is that test's, and every later test is SKIPPED, whether it ran or
-not. If no test has score 0, the score is the minimum, and the verdict that of the first test with the minimum.
-
-Under `GroupMul` the score is the product instead, with the same rules: a product with a zero is 0, and without a zero
-it depends on all tests, as the minimum does. The rules hold under `GroupThreshold` too: there a score over the
-threshold makes the subtask 0 as well, but does not stop later tests.
-
-**Under `Sum` no zero decides.** Each test of a subtask is worth the same part of its points, all tests run, all are
-shown, and one JE leaves the subtask without a score.
+`docs/verdicts.md`, "Subtasks and totals", has the rules. Two of their consequences, for the score types under which a
+zero decides a subtask:
 
 **A zero outweighs a JE at any position.** A JE is a test with an unknown score in [0, 1]. If another test of the
-subtask has score 0, the minimum is 0 whatever the unknown score is, so the subtask is decided: a JE *before* the
-zero stays visible in the list, one after it is SKIPPED. Without a zero, the minimum depends on the unknown score: the
-subtask's score is `None`, its verdict JE.
+subtask has score 0, the subtask's score is 0 whatever the unknown score is: a JE *before* the zero stays visible in the
+list, one after it is SKIPPED. Without a zero, the subtask's score depends on the unknown one: it is `None`, and the
+verdict is JE. (A score over the threshold of `GroupThreshold` makes the subtask 0 too, but stops no test.)
 
 **The order of running does not matter.** The result depends only on the outcomes up to and including the first zero.
 `judging.py` runs all of these tests (a JE is not a zero, so it stops nothing). Other tests may have run too, because

@@ -1,13 +1,9 @@
 """Which submissions count under a contest's limit on their number. Pure.
 
 A contestant at the IOI may make 50 submissions for a problem; a model may make any number of generations. Like the
-reference, this simulates a contestant who uses only public information: whether the code compiles, its score on the
-samples (the first subtask, if it is worth 0 points), and the length of the reasoning. Each generation was made for a
-subtask, its target. The targets take turns, the last subtask first. A solved subtask gets no more turns. The rest of
-the limit is filled with the most promising other submissions.
-
-There are other methods (`SelectionMethod`): the first submissions, random ones, the best choice if all scores were
-known, and the choice of the reference's code, which differs from its description.
+reference, `round-robin` simulates a contestant who uses only public information: whether the code compiles, its score
+on the samples (the first subtask, if it is worth 0 points), and the length of the reasoning. `docs/formats.md`, "Fifty
+submissions", has its rule and the other methods.
 
 Rows are result rows of one problem in dump order, ours or the reference's. Ties are broken by dump order.
 

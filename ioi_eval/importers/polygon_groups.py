@@ -1,14 +1,7 @@
-"""Tests and groups of a Polygon package, as subtasks.
+"""Tests and groups of a Polygon package, as subtasks. `docs/formats.md`, "From packages", has the rules.
 
-Without points a problem is one subtask of all its tests. With points:
-
-- a group of policy `complete-group` is a subtask, worth the group's points if all its tests are passed;
-- a group of policy `each-test`, and a test outside of groups, become one subtask for each test;
-- a group gives no points if a test of a group that it depends on is not passed, so its subtasks have those tests too.
-  A group that depends on another one that depends on a third depends on that one too: it is not tested without it.
-
-If the checker gives points (`quitp`), they are those of the test: the test's points mean full marks. A test of a
-complete group, and of a group that others depend on, is passed only with all of them.
+A group that depends on another one that depends on a third depends on that one too: it is not tested without it. A test
+of a complete group, and of a group that others depend on, is passed only with full marks.
 
 Source: MikeMirzayanov, "Polygon improvements: points and groups" (codeforces.com/blog/entry/60217).
 """

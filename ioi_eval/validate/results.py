@@ -1,20 +1,14 @@
 """Comparison of our results with results of others, in the columns of the reference. Pure.
 
-The columns are those of the reference's results and of `open-r1/ioi-sample-solutions`: `all_subtasks_points`, and
-`all_subtasks_results` with subtask, weighted_score (or score × points), status and test_results. Three things are
-compared: each subtask's points, each subtask's status, the total.
+`docs/validation.md`, "What others' results state", has the columns, and the statuses that agree although they differ.
 
 **Points** agree if they are equal at the problem's precision. The reference rounds more than once: `score` is rounded
 before it is multiplied by the points, and the total is a sum of rounded numbers. Numbers derived from rounded numbers
 are compared only at the precision of those.
 
-**Statuses** of the reference have other meanings, because it cannot distinguish some failures (`READ_AS`). A C++
-program over its memory limit is RE there. So is a score of 0 if the message of the checker or manager is not CMS's
-("Protocol Violation"). A program with too much output is killed like one over its time. So these statuses agree with
-ours. The rule for subtasks differs too: the status is the worst of the tests that ran, and the reference stops at
-another test than we do. If the statuses of tests are stated, that rule is applied to our outcomes of the same tests;
-otherwise our verdict is compared. Results of our own, recognised by their columns, have our verdicts and our rule, so
-only the same verdict agrees.
+**The status of a subtask** is the worst of the tests that ran, and the reference stops at another test than we do. If
+the statuses of tests are stated, that rule is applied to our outcomes of the same tests; otherwise our verdict is
+compared. Results of our own, recognised by their columns, have our verdicts and our rule.
 
 Source: `ioi/run_tests/scoring.py` of huggingface/ioi (`SubtaskResult`, `_extract_single_status`).
 """
