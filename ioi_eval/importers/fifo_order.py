@@ -23,6 +23,7 @@ _INDEX = re.compile(r"\bargv[ \t]*\[[ \t]*(\d{1,3})[ \t]*\]")
 _OPENED = re.compile(r'\bfopen[ \t]*\([ \t]*argv[ \t]*\[[ \t]*([12])[ \t]*\][ \t]*,[ \t]*"([rw])b?\+?"')
 _ARGUMENT = re.compile(r"\bargv([ \t]*\[[ \t]*)([12])([ \t]*\])")
 _REVERSED = {("1", "w"), ("2", "r")}
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(define|ifdef|ifndef|if|elif|else|endif)\b[ \t]*(\w*)")
 _ROLES = {"manager", "stub"}
 _ENDINGS = (".cpp", ".cc", ".c")
 
@@ -61,7 +62,32 @@ def with_processes(config: Mapping[str, Any], files: Sequence[tuple[str, str]], 
 
 def _last_argument(source: str) -> int:
     """The highest index of `argv` in a source."""
-    return max(map(int, _INDEX.findall(without_comments(source))), default=0)
+    return max(map(int, _INDEX.findall(_compiled(without_comments(source)))), default=0)
+
+
+def _compiled(source: str) -> str:
+    """A source without what `#ifdef` and `#ifndef` leave out. Other conditions are not decided: all branches stay.
+
+    Some stubs can use FIFOs or standard input and output, as a macro at their beginning decides.
+    """
+    defined = {"EVAL"}  # Source: CMS, which compiles with -DEVAL
+    branches: list[bool | None] = []  # whether each is compiled; `None` if that is not known
+    lines: list[str] = []
+    for line in source.splitlines():
+        directive = _DIRECTIVE.match(line)
+        word, name = directive.groups() if directive else ("", "")
+        if word in ("ifdef", "ifndef"):
+            branches.append((name in defined) is (word == "ifdef"))
+        elif word == "if":
+            branches.append(None)
+        elif word in ("elif", "else") and branches:
+            branches[-1] = None if word == "elif" or branches[-1] is None else not branches[-1]
+        elif word == "endif":
+            branches = branches[:-1]
+        elif False not in branches:
+            defined |= {name} if word == "define" else set()
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def with_our_order(files: Sequence[tuple[str, str]], notes: list[str]) -> list[tuple[str, str]]:

@@ -205,6 +205,31 @@ def test_what_the_sources_show_about_processes(tmp_path: Path) -> None:
     assert problem.method == Communication(manager=manager_of(problem), processes=2)
 
 
+@pytest.mark.parametrize(
+    ("macro", "process_io"),
+    [
+        ("#define STDIO", ProcessIO.STD_IO),
+        ("#ifdef LOCAL\n#define STDIO\n#endif", ProcessIO.FIFO_IO),
+        ("", ProcessIO.FIFO_IO),
+    ],
+)
+def test_only_compiled_lines_show_how_processes_talk(tmp_path: Path, macro: str, process_io: ProcessIO) -> None:
+    """A stub that can use FIFOs or standard input and output, by a macro. `#if` decides nothing. As in APIO 2026."""
+    stub = f"""#include "sum.h"
+{macro}
+int main(int argc, char** argv) {{
+#if __cplusplus > 201703L
+#ifdef STDIO
+    return *argv[1];
+#else
+    fopen(argv[1], "r"), fopen(argv[2], "w");
+#endif
+#endif
+}}"""
+    problem = loaded(tmp_path, read(tmp_path, **{**COMMUNICATION, "graders/stub.cpp": stub}))
+    assert problem.method == Communication(manager=manager_of(problem), processes=2, process_io=process_io)
+
+
 def test_scripts_are_kept_and_compiled_programs_are_not(tmp_path: Path) -> None:
     """CMS's loader leaves its compiled manager in the package. A manager may also be a script."""
     task = read(tmp_path, **COMMUNICATION, **{"graders/manager": b"\x7fELF", "checker/checker": "#!/bin/sh\n"})
