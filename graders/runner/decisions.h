@@ -207,18 +207,15 @@ class CallFilter {
     uint32_t op = static_cast<uint32_t>(rule.arg);
     load_argument(op);
     emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);  // without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME
-    uint8_t to_waits = 5 + (libraries_ ? 4 : 1);  // these comparisons, and what `only_private` writes
-    for (uint32_t wait : {0 /* WAIT */, 9 /* WAIT_BITSET */, 6 /* LOCK_PI */, 13 /* LOCK_PI2 */, 11 /* WAIT_REQUEUE_PI */}) {
-      emit(BPF_JMP | BPF_JEQ | BPF_K, wait, --to_waits, 0);
+    for (uint32_t owned : {6 /* LOCK_PI */, 7 /* UNLOCK_PI */, 8 /* TRYLOCK_PI */, 11 /* WAIT_REQUEUE_PI */, 12 /* CMP_REQUEUE_PI */,
+                           13 /* LOCK_PI2 */}) {
+      emit(BPF_JMP | BPF_JEQ | BPF_K, owned, 0, 1);
+      refuse(rule);
     }
+    uint8_t to_waits = 2 + (libraries_ ? 4 : 1);  // these comparisons, and what `only_private` writes
+    for (uint32_t wait : {0 /* WAIT */, 9 /* WAIT_BITSET */}) emit(BPF_JMP | BPF_JEQ | BPF_K, wait, --to_waits, 0);
     only_private(rule, op);
     must_be_null(3, SECCOMP_RET_ERRNO | ETIMEDOUT);
-    if (!libraries_) return allow();
-    load_argument(op);
-    emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);
-    emit(BPF_JMP | BPF_JEQ | BPF_K, 0 /* WAIT */, 5, 0);
-    emit(BPF_JMP | BPF_JEQ | BPF_K, 9 /* WAIT_BITSET */, 4, 0);
-    only_private(rule, op);
     allow();
   }
 

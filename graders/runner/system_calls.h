@@ -99,6 +99,7 @@ constexpr CallRule kCallRules[] = {
     {Let::Always, 0, {}, Where::ExceptLinkedSiblings, ENOSYS, false, {C(set_robust_list)}},
     // On a mapped file, a futex that is not private is identified by the file: siblings could wake each other on a page of a
     // shared libc. Waiting alone sends nothing, and libc waits this way for a thread's end. (std::future uses such a wake.)
+    // Locks with an owner (PI) are refused to siblings: the owner may be any process, so they show when another one ends.
     {Let::Private, 1, {}, Where::Everywhere, EPERM, true, {C(futex)}},
     {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {{kSysClone3, "clone3"}}},  // glibc takes clone then; EPERM breaks std::thread
     // Clocks of other processes show how they spend their time.

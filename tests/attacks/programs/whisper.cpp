@@ -400,6 +400,22 @@ ATTACK(whisper_by_robust_futex) {
     answer(-1);
 }
 
+// attack: whisper_by_owner_of_a_lock
+// tries: whether a process of a certain number exists, by a lock that this process seems to hold
+// expect: WA
+// attempted: futex
+ATTACK(whisper_by_owner_of_a_lock) {
+    const Part part;
+    if (part.knows()) wait_for_the_end();
+    const int own = getpid();
+    for (int pid = own > 100 ? own - 100 : 1; pid < own + 100; ++pid) {
+        int lock = pid;
+        const bool held = syscall(SYS_futex, &lock, 8 /* FUTEX_TRYLOCK_PI */, 0, nullptr, nullptr, 0) != 0 && errno == EAGAIN;
+        if (held) answer_words(("GOT process " + std::to_string(pid)).c_str());
+    }
+    answer(-1);
+}
+
 // attack: guess
 // tries: simply to guess
 // expect: WA
