@@ -175,7 +175,7 @@ def _deciding(problem: Problem, runs: Mapping[str, Runs], late: list[str]) -> li
 def wanted(judging: Judging, under_way: set[str]) -> Iterator[tuple[str, tuple[PlannedTest, ...]]]:
     """The kinds of runs that are wanted (alone, clean, usual) with their tests. Kinds without tests are left out."""
     for way, planned in (
-        ("alone", judging.plan_late_reruns()),
+        ("alone", judging.late_reruns()),
         ("clean", judging.judge_fault_reruns()),
         ("usual", judging.pending(under_way=under_way)),
     ):

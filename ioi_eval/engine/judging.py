@@ -49,7 +49,7 @@ order in which these ended.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from enum import Enum
 
@@ -182,29 +182,21 @@ class Judging:
         missing = (test for test, history in self._histories.items() if history.outcome is None)
         return self._planned(test for test in missing if test not in under_way)
 
-    def plan_late_reruns(self) -> PlannedTests:
+    def late_reruns(self) -> PlannedTests:
         """The tests to run once more with nothing else of ours on the machine: their TLE is in doubt, and matters.
 
-        They may run in one job. This may begin the next round of them; calling it again changes nothing until an
-        outcome is recorded.
+        They may run in one job.
         """
         late = self._wanting(Rerun.ALONE)
-        if not self.exhaustive:
-            return self._planned(test for test in late if self._decides(test))
-        if not any(test in late for test in self._round) and not self.pending() and not self.judge_fault_reruns():
-            self._begin_round(late)
-        return self._planned(test for test in self._round if test in late)
+        return self._planned(test for test in late if (test in self._round if self.exhaustive else self._decides(test)))
 
     def judge_fault_reruns(self) -> PlannedTests:
         """The tests to run once more in a job of its own, because a judge program failed on them."""
         return self._planned(self._wanting(Rerun.OWN_JOB))
 
     def is_done(self) -> bool:
-        """Whether no test that is still to be run, or is running, can change the result.
-
-        This may begin the next round of late tests (`plan_late_reruns`).
-        """
-        return not (self.pending() or self.plan_late_reruns() or self.judge_fault_reruns())
+        """Whether no test that is still to be run, or is running, can change the result."""
+        return not (self.pending() or self.late_reruns() or self.judge_fault_reruns())
 
     # ------------------------------------------------------------------- outcomes
 
@@ -230,6 +222,8 @@ class Judging:
                 self._first_zero[group] = min(self._first_zero[group], position)
             elif self._first_zero[group] == position:
                 self._first_zero[group] = self._find_first_zero(group)
+        if self.exhaustive and all(history.outcome is not None for history in self._histories.values()):
+            self._begin_round()
         return history.outcome if stands else None
 
     def outcomes(self) -> Mapping[str, TestOutcome]:
@@ -261,8 +255,11 @@ class Judging:
         """The tests that are to be repeated in this way."""
         return [test for test, history in self._histories.items() if history.rerun is rerun]
 
-    def _begin_round(self, late: Sequence[str]) -> None:
-        """Choose the late tests that are repeated next, after those of the last round."""
+    def _begin_round(self) -> None:
+        """Choose the late tests that are repeated next, if those of the last round, and judge faults, were repeated."""
+        late = self._wanting(Rerun.ALONE)
+        if self._wanting(Rerun.OWN_JOB) or any(test in late for test in self._round):
+            return
         for test in self._round:
             outcome = self._histories[test].outcome
             if outcome is not None and outcome.verdict is not Verdict.JE:

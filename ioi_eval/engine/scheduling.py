@@ -137,7 +137,7 @@ class ProgramRun:
                 await run_in_parallel(judging, self._next_bundle, self._run_job, self._jobs_at_once, self._wanted)
             elif again := judging.judge_fault_reruns():
                 await self._run_job(again[:1], own_job=True)
-            elif late := judging.plan_late_reruns():
+            elif late := judging.late_reruns():
                 await self._run_job(self._fitting(late, self._max_tests), alone=True)
             else:
                 return self._weakest

@@ -67,9 +67,9 @@ def test_near_limit_tle_is_repeated_if_it_decides() -> None:
     """A near-limit TLE is repeated only when it is certain to be the first zero of a subtask."""
     judging = judging_of(make_problem("abc"))
     record(judging, "b", "near")
-    assert judging.plan_late_reruns() == ()
+    assert judging.late_reruns() == ()
     record(judging, "a", "AC")
-    assert names(judging.plan_late_reruns()) == "b"
+    assert names(judging.late_reruns()) == "b"
     assert not judging.is_done()
 
 
@@ -80,7 +80,7 @@ def test_a_program_that_ended_by_itself_is_timed_alone() -> None:
     judging = judging_of(make_problem("ab"))
     late = TestOutcome(test="a", verdict=Verdict.TLE, score=0.0, near_limit=False)
     judging.record(replace(late, in_time_score=1.0))
-    assert names(judging.plan_late_reruns()) == "a"
+    assert names(judging.late_reruns()) == "a"
     judging.record(TestOutcome(test="a", verdict=Verdict.AC, score=1.0))
     judging.record(replace(late, test="b"))
     assert judging.is_done()
@@ -161,7 +161,7 @@ def test_the_best_of_several_runs_alone() -> None:
         judging = judging_of(make_problem("a"), near_limit_repeats=3)
         for outcome in (late("a", 1060.0), late("a", 1020.0), late("a", 1010.0)):
             judging.record(outcome)
-            assert names(judging.plan_late_reruns()) == "a"
+            assert names(judging.late_reruns()) == "a"
         judging.record(last)
         assert judging.is_done()
         outcome = judging.outcomes()["a"]
@@ -205,9 +205,9 @@ def test_where_each_test_counts_the_least_late_are_repeated_first() -> None:
     judging = summed("abcdefgh")
     for place, test in enumerate("abcdefg"):
         judging.record(late(test, 1100.0 - place))
-        assert judging.plan_late_reruns() == ()
+        assert judging.late_reruns() == ()
     record(judging, "h", "AC")
-    assert names(judging.plan_late_reruns()) == "efg"
+    assert names(judging.late_reruns()) == "efg"
     for test in "efg":
         judging.record(late(test, 1050.0))
     assert judging.is_done()
@@ -221,7 +221,7 @@ def test_where_each_test_counts_all_late_tests_of_a_right_program_are_repeated()
         judging.record(late(test, 1100.0 + place))
     rounds = []
     while not judging.is_done():
-        rounds.append(names(judging.plan_late_reruns()))
+        rounds.append(names(judging.late_reruns()))
         for test in rounds[-1]:
             record(judging, test, "AC")
     assert rounds == ["abc", "def", "gh"]
@@ -232,11 +232,11 @@ def test_consecutive_late_repetitions_are_counted_across_rounds() -> None:
     judging = summed("abcdefgh")
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 + place))
-    assert names(judging.plan_late_reruns()) == "abc"
+    assert names(judging.late_reruns()) == "abc"
     record(judging, "a", "AC")
     for test in "bc":
         judging.record(late(test, 1100.0))
-    assert names(judging.plan_late_reruns()) == "d"
+    assert names(judging.late_reruns()) == "d"
     judging.record(late("d", 1100.0))
     assert judging.is_done()
 
@@ -246,10 +246,10 @@ def test_the_first_zero_is_repeated_even_if_other_tests_are_late() -> None:
     judging = judging_of(make_problem("abcdef", "ghf"), exhaustive=True)
     for place, test in enumerate("abcdefgh"):
         judging.record(late(test, 1100.0 - place))
-    assert names(judging.plan_late_reruns()) == "ag"
+    assert names(judging.late_reruns()) == "ag"
     record(judging, "a", "AC")
     judging.record(late("g", 1100.0))
-    assert names(judging.plan_late_reruns()) == "b", "the first zero now"
+    assert names(judging.late_reruns()) == "b", "the first zero now"
 
 
 def test_overturned_tle_brings_back_the_tests_behind_it() -> None:
@@ -323,7 +323,7 @@ def test_judge_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
     record(judging, "a", "checker")
     assert names(judging.judge_fault_reruns()) == "a"
     record(judging, "a", "near")
-    assert names(judging.plan_late_reruns()) == "a"
+    assert names(judging.late_reruns()) == "a"
     record(judging, "a", "PA")
     assert judging.is_done()
     assert judging.outcomes()["a"].score == 0.5
