@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ioi_eval.errors import ODD_DATA, InputError
+from ioi_eval.errors import ODD_DATA, InputError, unknown
 from ioi_eval.report import compact
 from ioi_eval.report.pending import Pending
 
@@ -30,7 +30,7 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
 
     Args:
         directory: the directory given as `--out`, or the `results.jsonl` in it.
-        columns: only these columns, if they exist; `None` for all.
+        columns: only these columns; `None` for all.
         tests: whether to add the tests (`test_results`, in `all_subtasks_results`; for APPS a separate column).
             Without tests, `tests.jsonl` is not read, and a table of 100,000 rows takes at most a few hundred megabytes.
 
@@ -39,7 +39,7 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
         …) and ours (`verdict`, `total_score`, …). An unknown score is NaN.
 
     Raises:
-        InputError: there are no results, or a file is damaged.
+        InputError: there are no results, a file is damaged, or no row has one of the columns.
 
     Warns:
         UserWarning: the run was stopped before all submissions were judged.
@@ -59,13 +59,17 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
                 table[name] = [None] * number
         for name, column in table.items():
             column.append(sharing.shared(row.get(name)))
+    if absent := [name for name in columns or () if name not in table]:
+        known = {name: None for row in result_rows(directory, tests=tests) for name in row}
+        if known:
+            raise InputError(f"{directory}: {unknown('column', absent[0], known)}")
     return pd.DataFrame(table)
 
 
 def result_rows(
     directory: str | Path, *, columns: Collection[str] | None = None, tests: bool = True
 ) -> Iterator[dict[str, Any]]:
-    """The results as rows, one at a time; the arguments are those of `load_results`.
+    """The results as rows, one at a time; the arguments are those of `load_results`. Absent columns are left out.
 
     Raises:
         InputError: there are no results, or a file is damaged, or a line is not a row of results.

@@ -106,9 +106,19 @@ def test_without_tests_and_with_few_columns(tmp_path: Path) -> None:
     assert set(table) == {"uuid", "all_subtasks_results", "tests_id", "code", "error"}
     assert "test_results" not in table["all_subtasks_results"][0][0]
     assert table["all_subtasks_results"][0] is table["all_subtasks_results"][1]
-    few = load_results(tmp_path, columns=["uuid", "absent"])
-    assert list(few) == ["uuid"]
+    assert list(load_results(tmp_path, columns=["uuid", "error"])) == ["uuid", "error"]
     assert list(load_results(tmp_path, columns=["all_subtasks_results"])) == ["all_subtasks_results"]
+
+
+def test_a_column_that_no_row_has_is_an_error(tmp_path: Path) -> None:
+    """It is probably misspelled. A table without rows has no columns, so any may be asked for."""
+    write_results(tmp_path)
+    with pytest.raises(InputError, match=r"no such column 'uid'\. Did you mean 'uuid'\?$"):
+        load_results(tmp_path, columns=["code", "uid"])
+    with pytest.raises(InputError, match="no such column 'tests'"):
+        load_results(tmp_path, columns=["tests"], tests=False)
+    (tmp_path / "results.jsonl").write_bytes(b"")
+    assert load_results(tmp_path, columns=["uuid"]).empty
 
 
 def test_tests_of_programs_for_apps(tmp_path: Path) -> None:
