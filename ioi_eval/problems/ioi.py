@@ -80,10 +80,17 @@ def load_problems(
         ids: only problems with these ids.
 
     Raises:
-        InputError: a source cannot be read.
+        InputError: a source cannot be read, or is not an open source.
         RowError: a row does not say which problem or test it is.
     """
+    _check_sources(problem_source, test_source)
     return with_tests(problems_without_tests(problem_source, years=years, ids=ids), test_source, blobs)
+
+
+def _check_sources(*sources: object) -> None:
+    for source in sources:
+        if not isinstance(source, Source):
+            raise InputError(f"{source!r:.200} is not a source of rows; open it first: ioi_eval.open_source(path)")
 
 
 def problems_without_tests(

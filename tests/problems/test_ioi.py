@@ -75,6 +75,16 @@ def load(tmp_path: Path, problems: Rows, tests: Rows, **options: Any) -> Problem
     return load_problems(sources[0], sources[1], BlobStore(tmp_path / "cache"), **options)
 
 
+@pytest.mark.parametrize("wrong", ["open-r1/ioi", Path("rows.jsonl"), [{"id": "sum"}]])
+def test_a_path_is_not_a_source(tmp_path: Path, wrong: Any) -> None:
+    """The message says how to make it one."""
+    (tmp_path / "p.jsonl").write_text(json.dumps(problem_row()) + "\n")
+    right = open_source(tmp_path / "p.jsonl")
+    for sources in ((wrong, right), (right, wrong)):
+        with pytest.raises(InputError, match=r"is not a source of rows; open it first: ioi_eval.open_source\(path\)"):
+            load_problems(*sources, BlobStore(tmp_path / "cache"))
+
+
 def load_one(tmp_path: Path, **changes: Any) -> ProblemSet:
     """Load the problem *sum* with these changes and all its tests."""
     return load(tmp_path, [problem_row(**changes)], [test_row("1-01"), test_row("1-02")])
