@@ -80,9 +80,9 @@ def test_a_path_is_not_a_source(tmp_path: Path, wrong: Any) -> None:
     """The message says how to make it one."""
     (tmp_path / "p.jsonl").write_text(json.dumps(problem_row()) + "\n")
     right = open_source(tmp_path / "p.jsonl")
-    for sources in ((wrong, right), (right, wrong)):
+    for problems, tests in ((wrong, right), (right, wrong)):
         with pytest.raises(InputError, match=r"is not a source of rows; open it first: ioi_eval.open_source\(path\)"):
-            load_problems(*sources, BlobStore(tmp_path / "cache"))
+            load_problems(problems, tests, BlobStore(tmp_path / "cache"))
 
 
 def load_one(tmp_path: Path, **changes: Any) -> ProblemSet:
