@@ -19,6 +19,7 @@ import hashlib
 import os
 import re
 import threading
+import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
@@ -60,7 +61,7 @@ class Fingerprints:
         values = policy.as_dict()
         self._python = values.pop("python")  # does not affect compiled programs
         self._policy = digest_of(values)
-        self._problems: dict[int, tuple[Problem, str]] = {}
+        self._problems: dict[int, tuple[weakref.ref[Problem], str]] = {}
         self._found: dict[tuple[object, ...], str] = {}
 
     def of(self, problem: Problem, submission: Submission, target: Target, *, tool: str = "") -> str:
@@ -69,21 +70,26 @@ class Fingerprints:
         Args:
             tool: the fingerprint of the target's tool for a language that needs more than its C++ compiler.
         """
-        known = self._problems.get(id(problem))
-        if known is None:
-            # keep a reference to the problem, so that Python cannot reuse its id() for another one
-            known = self._problems[id(problem)] = (problem, problem_digest(problem))
+        problem_hash = self.of_problem(problem)
         key = submission.code, submission.sources, submission.outputs, submission.language, submission.refused
         kind = target.profile, target.isolation, target.toolchain.fingerprint, target.has_own_scripts
-        where = known[1], *kind, target.narrowed, target.outer_filter, tool
+        where = problem_hash, *kind, target.narrowed, target.outer_filter, tool
         fingerprint = self._found.get((key, where))
         if fingerprint is None:
             if len(self._found) >= _REMEMBERED:
                 self._found.clear()
-            fingerprint = self._of(submission, target, known[1], tool)
+                self._problems.clear()
+            fingerprint = self._of(submission, target, problem_hash, tool)
             if submission.size <= _SMALL:
                 self._found[key, where] = fingerprint
         return fingerprint
+
+    def of_problem(self, problem: Problem) -> str:
+        """`problem_digest`, computed once for each object. Problems are not kept: their tests may be in memory."""
+        known = self._problems.get(id(problem))
+        if known is None or known[0]() is not problem:  # Python reuses the id() of a problem that is gone
+            known = self._problems[id(problem)] = (weakref.ref(problem), problem_digest(problem))
+        return known[1]
 
     def _of(self, submission: Submission, target: Target, problem: str, tool: str) -> str:
         rules = rules_of(submission.language)

@@ -7,8 +7,10 @@ As root and as an unprivileged user, in full and in reduced isolation.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shutil
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +236,23 @@ def test_nothing_is_left_behind(cache: Path) -> None:
     before = state()
     run(cache, Isolation.FULL, ["lamps/runtime_error/last-lamp.cpp"])
     assert state() == before
+
+
+def test_a_scorer_keeps_no_problems(cache: Path) -> None:
+    """A reward function may make the problem of each row anew. The tests of earlier ones do not stay in memory."""
+
+    async def is_kept() -> bool:
+        async with LocalSandbox() as sandbox:
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=Policy(std="gnu++17"))
+            problem = small_problem(subtasks=(Subtask(name="01", points=100, tests=("a",)),))
+            submission = Submission(id="s", problem=problem.key, code="int main() {}")
+            assert (await scorer.score(problem, submission)).verdict is Verdict.AC
+            reference = weakref.ref(problem)
+            del problem
+            gc.collect()
+            return reference() is not None
+
+    assert not asyncio.run(is_kept())
 
 
 GRADER = """

@@ -77,7 +77,9 @@ class AppsExecutor:
         self._sandbox = sandbox
         self._settings = settings = settings or AppsSettings()
         self._builder = Builder(sandbox, artifacts, Policy(least_isolation=settings.least_isolation), events)
-        self._bindings: Bindings[None] = Bindings(sandbox, lambda to, _: _why_unsuitable(to, settings.least_isolation))
+        self._bindings: Bindings[None] = Bindings(
+            sandbox, lambda to, _: _why_unsuitable(to, settings.least_isolation), key_of=lambda _: None
+        )
         self._scheduler = ProgramScheduler(sandbox, jobs_at_once=self._bindings.jobs_at_once, max_shared_jobs=max_jobs)
         self._judging_digests: dict[str, str] = {}  # by target, if its interpreter is known
         self._checker = read_checker(settings)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
@@ -46,14 +46,20 @@ class Bindings(Generic[ProblemT]):
 
     Args:
         why_unsuitable: why a target is unsuitable for a problem; `None` if it is suitable. Called once for each pair.
+        key_of: what a problem is known by. Problems are not kept: their tests may be in memory.
     """
 
-    def __init__(self, sandbox: Sandbox, why_unsuitable: Callable[[Target, ProblemT], str | None]) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        why_unsuitable: Callable[[Target, ProblemT], str | None],
+        key_of: Callable[[ProblemT], Hashable],
+    ) -> None:
         self._sandbox = sandbox
-        self._why_unsuitable = why_unsuitable
+        self._why_unsuitable, self._key_of = why_unsuitable, key_of
         self._bound: defaultdict[str, set[object]] = defaultdict(set)  # sets, because threads may share this
         self._seen: dict[str, Target] = {}
-        self._reasons: dict[tuple[int, str], tuple[ProblemT, str | None]] = {}
+        self._reasons: dict[tuple[Hashable, str], str | None] = {}
 
     async def judge_on_target(
         self,
@@ -126,11 +132,10 @@ class Bindings(Generic[ProblemT]):
 
     def why_unsuitable(self, target: Target, problem: ProblemT) -> str | None:
         """Why a target is unsuitable for a problem; `None` if it is suitable."""
-        key = (id(problem), target.name)
+        key = (self._key_of(problem), target.name)
         if key not in self._reasons:
-            # the problem is stored with the reason, so that no other object can get its id
-            self._reasons[key] = (problem, self._why_unsuitable(target, problem))
-        return self._reasons[key][1]
+            self._reasons[key] = self._why_unsuitable(target, problem)
+        return self._reasons[key]
 
     @contextlib.contextmanager
     def bound(self, target: Target) -> Iterator[None]:

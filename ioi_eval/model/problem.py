@@ -98,7 +98,7 @@ class RunRules:
     output_limit_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Problem(RunRules):
     """A contest problem, ready to be judged. It has the fields of `RunRules` too.
 

@@ -76,10 +76,12 @@ class Scorer:
         self._policy = policy = policy or Policy()
         returned_bytes = return_bytes if keep_outputs.keeps(passed=False) else 0
         self._builder = Builder(sandbox, artifacts, policy, events)
-        self._bindings: Bindings[Problem] = Bindings(sandbox, lambda to, problem: why_unsuitable(to, problem, policy))
+        self._fingerprints = Fingerprints(policy)
+        self._bindings: Bindings[Problem] = Bindings(
+            sandbox, lambda to, problem: why_unsuitable(to, problem, policy), self._fingerprints.of_problem
+        )
         self._failures = LikelyFailuresFirst() if policy.score_only else None
         self._sandbox = sandbox
-        self._fingerprints = Fingerprints(policy)
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
         self._headers = PrecompiledHeaders(sandbox, artifacts, policy)
         jobs_at_once: Callable[[Target], int] = self._bindings.jobs_at_once if spread else lambda _: 1

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.target import Bindings
+from ioi_eval.fingerprint import problem_digest
 from ioi_eval.model import Batch, Isolation, Problem, Subtask, TestCase, Tokens
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import why_unsuitable
@@ -30,7 +31,7 @@ PROBLEM = small_problem(
 def bindings_of(policy: Policy | None = None) -> Bindings[Problem]:
     """The bindings of contest problems."""
     sandbox, policy = IdleSandbox(BIG, SMALL, STOCK), policy or Policy()
-    return Bindings(sandbox, lambda target, problem: why_unsuitable(target, problem, policy))
+    return Bindings(sandbox, lambda target, problem: why_unsuitable(target, problem, policy), problem_digest)
 
 
 def test_every_slot_is_used() -> None:
