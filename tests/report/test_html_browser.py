@@ -125,8 +125,10 @@ def test_a_difference_is_over_common_problems(quiet: Tab, tmp_path: Path) -> Non
 
     words, others = "document.getElementById('groups').textContent", "Groups have different problems"
     assert differences({"m": 4, "n": 4}) == ["first", "−25.0 4 problems"]
+    assert "significant" not in quiet.value(words)
     assert others not in quiet.value(words)
     assert differences({"m": 5, "n": 5}) == ["first", "−25.0 [−25.0,\xa0−25.0] 5 problems"]
+    assert "does not contain 0 is significant" in quiet.value(words)
     assert differences({"m": 6, "n": 5}) == ["first", "other problems 5 in common"]
     assert others in quiet.value(words)
 
@@ -178,7 +180,7 @@ def test_captions_name_what_is_shown(quiet: Tab, report: Path) -> None:
     assert quiet.value(SHORT.format(".heat caption")) == ["pass@1, % of submissions, by year and group"]
     assert quiet.value(SHORT.format(".heat thead th"))[0] == "year"
     words = quiet.value("document.getElementById('groups').textContent")
-    assert all(text in words for text in ("1,000 resamples", "percentage points", "does not contain 0"))
+    assert all(text in words for text in ("1,000 resamples", "percentage points", "they have no interval"))
     assert "worst verdict of its subtasks" in quiet.value("document.getElementById('verdicts').textContent")
 
 

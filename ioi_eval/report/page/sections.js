@@ -91,8 +91,9 @@ function intervalNotes(view) {
   ];
   if (!view.hasIntervals) return [...sentences, "There are no intervals: submissions are still to be judged, and the judged ones are not a random sample.", SCORED];
   if (count > 1) sentences.push(`In brackets: 95 % intervals (bootstrap over problems, ${DRAWS.toLocaleString("en")} resamples).`);
-  if (count > 1 && view.groups.length > 1) sentences.push(`Differences are paired by problem. With fewer than ${LEAST_PROBLEMS} problems they have no interval. A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups.`);
-  if (count > 1) sentences.push(`Intervals say how much depends on which problems were chosen, not on which submissions a model happened to write.${count < FEW_PROBLEMS ? ` With ${count} problems they are rough, and rather too narrow: take "significant" as a hint.` : ""}`);
+  const isTested = view.groups.length > 1 && count >= LEAST_PROBLEMS;
+  if (count > 1 && view.groups.length > 1) sentences.push(`Differences are paired by problem. With fewer than ${LEAST_PROBLEMS} problems they have no interval.${isTested ? " A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups." : ""}`);
+  if (count > 1) sentences.push(`Intervals say how much depends on which problems were chosen, not on which submissions a model happened to write.${count < FEW_PROBLEMS ? ` With ${count} problems they are rough, and rather too narrow${isTested ? ': take "significant" as a hint' : ""}.` : ""}`);
   return [...sentences, SCORED];
 }
 
