@@ -77,9 +77,10 @@ def half_up(value: float, digits: int, *, sign: str = "") -> str:
     return f"{value + copysign(1e-9, value):{sign}.{digits}f}"
 
 
-def percent(value: float, low: float | None, high: float | None, *, sign: str = "") -> str:
-    """A share with its interval, if it has one: `62.50 % [41.67, 83.33]`; `sign` as in `half_up`."""
-    text = f"{half_up(100 * value, 2, sign=sign)} %"
+def percent(value: float, low: float | None, high: float | None, *, is_difference: bool = False) -> str:
+    """A share with its interval, if it has one: `62.50 % [41.67, 83.33]`; a difference of shares as `+4.17`."""
+    sign, unit = ("+", "") if is_difference else ("", " %")
+    text = f"{half_up(100 * value, 2, sign=sign)}{unit}"
     if low is None or high is None:
         return text
     return f"{text} [{half_up(100 * low, 2, sign=sign)}, {half_up(100 * high, 2, sign=sign)}]"

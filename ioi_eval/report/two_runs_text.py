@@ -110,7 +110,7 @@ def _means(comparison: Comparison, names: tuple[str, str]) -> str:
     for what, label in _MEANS:
         before, after, difference = (comparison.means[f"{what} {when}"] for when in (*NAMES, "difference"))
         cells = (percent(mean.value, mean.low, mean.high) for mean in (before, after))
-        rows.append((label, *cells, percent(difference.value, difference.low, difference.high, sign="+")))
+        rows.append((label, *cells, percent(difference.value, difference.low, difference.high, is_difference=True)))
     legend = f"(means over problems; in brackets {INTERVALS})"
     if any(comparison.pending):
         legend = "(means over problems; no intervals, as a run is not complete)"
@@ -122,7 +122,7 @@ def _means(comparison: Comparison, names: tuple[str, str]) -> str:
         )
     else:
         legend += "".join(f"\n{label}: {_conclusion(comparison.means[f'{what} difference'])}" for what, label in _MEANS)
-    return table(("", *names, "difference"), rows) + f"\n{legend}"
+    return table(("", *names, "difference, percentage points"), rows) + f"\n{legend}"
 
 
 def _conclusion(difference: Estimate) -> str:

@@ -133,7 +133,9 @@ def test_models_are_compared_by_their_problems(tmp_path: Path) -> None:
     assert compare_runs(one, one, only=only[::-1], by_problem=True).regressed
     text = comparison_text(found, most=5, names=names_of(*only))
     assert "2 problems" in text
-    assert ["m1", "m2", "difference"] in [line.split() for line in text.splitlines()]
+    words = [line.split() for line in text.splitlines()]
+    assert ["m1", "m2", "difference,", "percentage", "points"] in words
+    assert "+100.00 [+100.00, +100.00]" in text
     assert "With fewer than 5 problems no interval shows" in text
     assert names_of(RowFilter(), only[0]) == ("before", "m1")
     assert names_of(only[0], only[0]) == names_of(RowFilter(), RowFilter()) == ("before", "after")
