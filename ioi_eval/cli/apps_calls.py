@@ -43,7 +43,7 @@ async def ready_executor(
 
 def rules_line(settings: AppsSettings) -> str:
     """One line that names the rules by which programs are judged."""
-    limit = f"{settings.cpu_s:g} s of CPU a test"
+    limit = f"{settings.cpu_s:g} s of CPU time per test"
     if settings.compat is not None:
         return f"judged by the rules of {settings.compat.name}, also where they differ from ours; {limit}"
     tests = "tests up to the first failure" if settings.fail_fast else "all tests"
