@@ -79,11 +79,7 @@ class EvaluateResult(_Readable):
         reason: in one line.
         metrics: by name.
         error: what went wrong on our side.
-        step_outputs: always `None` here, as are the four that follow.
-        trajectory_info: `None`.
-        final_control_plane_info: `None`.
-        agg_score: `None`.
-        standard_error: `None`.
+        step_outputs, trajectory_info, final_control_plane_info, agg_score, standard_error: always `None` here.
     """
 
     score: float
