@@ -45,7 +45,7 @@ _OURS = ("fingerprint", "duplicate_of")
 STATED_RESULT_COLUMNS = ("all_subtasks_points", "all_subtasks_results", *_OURS)
 """The columns that are read; the last two show that results are ours."""
 
-_SILENT = frozenset({"SKIPPED", "JE"})
+_NOT_COMPARED = frozenset({"SKIPPED", "JE"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ def _stated_subtask(values: Row, precision: int, *, is_ours: bool) -> StatedSubt
     return StatedSubtask(
         points=points,
         tolerance=tolerance,
-        status=None if status in _SILENT else status,
+        status=None if status in _NOT_COMPARED else status,
         tests={} if is_ours or not values.has("test_results") else _test_statuses(values),
     )
 
@@ -159,7 +159,7 @@ def _test_statuses(values: Row) -> dict[str, str]:
         if not isinstance(item, Mapping):
             raise values.error(f"test_results holds {item!r:.60}; it must hold objects only")
         name, status = item.get("test_name"), item.get("status")
-        if isinstance(name, str) and isinstance(status, str) and status not in _SILENT:
+        if isinstance(name, str) and isinstance(status, str) and status not in _NOT_COMPARED:
             statuses[sys.intern(name)] = sys.intern(status)  # there may be a million texts, but few different ones
     return statuses
 
@@ -167,24 +167,24 @@ def _test_statuses(values: Row) -> dict[str, str]:
 def differences(stated: StatedResult, result: SubmissionResult) -> Iterator[Difference | None]:
     """For each statement a difference, or `None` if it agrees; nothing if we failed to judge."""
     for subtask in result.subtasks:
-        claim = stated.subtasks.get(subtask.subtask)
-        if claim is None:
+        statement = stated.subtasks.get(subtask.subtask)
+        if statement is None:
             continue
-        if claim.points is not None and subtask.score is not None:
+        if statement.points is not None and subtask.score is not None:
             points = subtask.score * subtask.points
-            agrees = abs(points - claim.points) <= claim.tolerance
+            agrees = abs(points - statement.points) <= statement.tolerance
             yield (
                 None
                 if agrees
                 else Difference(
                     subtask=subtask,
-                    stated=f"{claim.points:g} points",
+                    stated=f"{statement.points:g} points",
                     seen=f"{points:.6g} points",
-                    test=_first_other_test(claim, subtask),
+                    test=_first_other_test(statement, subtask),
                 )
             )
-        if claim.status is not None:
-            yield from _status_difference(claim, claim.status, subtask, is_ours=stated.is_ours)
+        if statement.status is not None:
+            yield from _status_difference(statement, statement.status, subtask, is_ours=stated.is_ours)
     if stated.total is not None and result.score is not None:
         agrees = abs(result.score - stated.total) <= stated.tolerance + 1e-9
         totals = (f"{stated.total:g} points", f"{result.score:g} points")
@@ -192,11 +192,11 @@ def differences(stated: StatedResult, result: SubmissionResult) -> Iterator[Diff
 
 
 def _status_difference(
-    claim: StatedSubtask, status: str, subtask: SubtaskResult, *, is_ours: bool
+    statement: StatedSubtask, status: str, subtask: SubtaskResult, *, is_ours: bool
 ) -> Iterator[Difference | None]:
     if subtask.verdict in (Verdict.JE, Verdict.SKIPPED):
         return
-    ran = [test for test in subtask.tests if test.test in claim.tests]
+    ran = [test for test in subtask.tests if test.test in statement.tests]
     if is_ours:
         agrees = subtask.verdict.value == status
     elif not ran or subtask.verdict in (Verdict.CE, Verdict.NC):
@@ -210,7 +210,7 @@ def _status_difference(
         None
         if agrees
         else Difference(
-            subtask=subtask, stated=status, seen=subtask.verdict.value, test=_first_other_test(claim, subtask)
+            subtask=subtask, stated=status, seen=subtask.verdict.value, test=_first_other_test(statement, subtask)
         )
     )
 
@@ -231,9 +231,9 @@ def _can_be_worst(status: str, tests: Sequence[tuple[str, ...]]) -> bool:
     )
 
 
-def _first_other_test(claim: StatedSubtask, subtask: SubtaskResult) -> str | None:
+def _first_other_test(statement: StatedSubtask, subtask: SubtaskResult) -> str | None:
     for test in subtask.tests:
-        status = claim.tests.get(test.test)
+        status = statement.tests.get(test.test)
         known = test.verdict not in (Verdict.JE, Verdict.SKIPPED)
         if status is not None and known and status not in read_as(test.verdict, test.message):
             return test.test
