@@ -29,8 +29,8 @@ from ioi_eval.importers.task import (
     language,
     read_tests,
 )
-from ioi_eval.model import Language, Subtask, TaskType
-from ioi_eval.problems.grader_config import parse_task_type
+from ioi_eval.model import Language, ScoreType, Subtask, TaskType
+from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _MAPPING = "tests/mapping"
@@ -48,7 +48,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 
     Raises:
         InputError: the directory is incomplete or contradicts itself.
-        UnsupportedError: its task type is not supported.
+        UnsupportedError: its task type or score type is not supported.
     """
     with open_package(path) as package:
         package.format = "a TPS task directory"
@@ -77,6 +77,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "time_limit": _limit(package, meta, "time_limit"),
         "memory_limit": int(_limit(package, meta, "memory_limit") * MIB),
         "score_precision": meta.get("score_precision", 2),
+        "score_type": (parse_score_type(meta.get("score_type"), ROOT_FILE) or ScoreType.GROUP_MIN).value,
         "task_type": task_type.value,
         "starting_code": _starting_code(package, name),
     }

@@ -13,7 +13,7 @@ import pytest
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.importers.tps import import_package
-from ioi_eval.model import Batch, Communication, ProcessIO, SourceFile, Submission, TaskType, WhiteDiff
+from ioi_eval.model import Batch, Communication, ProcessIO, ScoreType, SourceFile, Submission, TaskType, WhiteDiff
 from ioi_eval.problems.submissions import check_fits
 from tests.importers.packages import loaded, write_package
 from tests.small_problems import checker_of, manager_of
@@ -66,6 +66,14 @@ def folder(tmp_path: Path, **changes: Any) -> Path:
 def read(tmp_path: Path, **changes: Any) -> ImportedTask:
     """Import a task directory with changes."""
     return import_package(folder(tmp_path, **changes), year=2022, day="day1")
+
+
+def test_score_type_is_kept(tmp_path: Path) -> None:
+    """Some contests state one for their CMS. GroupMul is not read as GroupMin, and another one is refused."""
+    task = read(tmp_path, **{"problem.json": {**META, "score_type": "GroupMul"}})
+    assert loaded(tmp_path, task).score_type is ScoreType.GROUP_MUL
+    with pytest.raises(UnsupportedError, match="score type 'GroupMax' is not supported"):
+        read(tmp_path, **{"problem.json": {**META, "score_type": "GroupMax"}})
 
 
 def test_rows_of_a_directory(tmp_path: Path) -> None:
