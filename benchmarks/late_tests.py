@@ -29,7 +29,7 @@ from ioi_eval.config import Environment
 from ioi_eval.model import Batch, Blob, Execution, Job, Subtask, TestCase, Verdict
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.slots import Slots
 
 # programs that are judged at once for each slot, as in `apps score`; in `score` it is one, and two more in all
 PROGRAMS_PER_SLOT = 8

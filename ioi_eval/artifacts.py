@@ -21,7 +21,7 @@ from ioi_eval.cache_directory import delete_unused, make_store
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
 from ioi_eval.new_files import new_file
-from ioi_eval.sandbox.local.slots import TaskLock
+from ioi_eval.slots import TaskLock
 
 _NAME = "artifacts"
 

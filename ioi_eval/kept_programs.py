@@ -40,7 +40,7 @@ from ioi_eval.model import Isolation
 from ioi_eval.new_files import new_file
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler import contents_of, files_of_compiler, identity_of_compiler, state_of
-from ioi_eval.sandbox.local.slots import Once, TaskLock
+from ioi_eval.slots import Once, TaskLock
 from ioi_eval.toolchain import Toolchain
 
 MAX_BYTES = 10_000 * MIB

@@ -26,7 +26,7 @@ from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
 from ioi_eval.sandbox.local.compiler import state_of_headers
 from ioi_eval.sandbox.local.control_groups import memory_limit_bytes
-from ioi_eval.sandbox.local.slots import Once
+from ioi_eval.slots import Once
 from ioi_eval.toolchain import Toolchain
 
 WORTH_BUILDING = 5

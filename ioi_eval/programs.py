@@ -34,7 +34,7 @@ from ioi_eval.languages import CompiledLanguage, compiled, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
 from ioi_eval.problems.grader_files import is_compiled
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.sandbox.local.slots import Once
+from ioi_eval.slots import Once
 from ioi_eval.tools import Tool, Tools
 
 MAX_ATTEMPTS = 3

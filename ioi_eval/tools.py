@@ -21,7 +21,7 @@ from ioi_eval.languages import CompiledLanguage, OwnToolLanguage, rules_of
 from ioi_eval.model import Isolation, Language
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.confinement import MAX_LINKS, SYSTEM, why_not_shown
-from ioi_eval.sandbox.local.slots import Once
+from ioi_eval.slots import Once
 from ioi_eval.toolchain import Toolchain, outermost
 
 T = TypeVar("T")

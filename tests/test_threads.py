@@ -17,8 +17,8 @@ from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Problem, Submission, Subtask, TestCase
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
-from ioi_eval.sandbox.local.slots import Slots, TaskLock
 from ioi_eval.scorer import Scorer
+from ioi_eval.slots import Slots, TaskLock
 from tests.python_box import row
 from tests.small_problems import small_problem
 

@@ -16,7 +16,7 @@ import pytest
 
 from ioi_eval.errors import TransientError
 from ioi_eval.sandbox.local.process import ProcessEnd, run_process, stage_of
-from ioi_eval.sandbox.local.slots import Slots
+from ioi_eval.slots import Slots
 
 
 def run(script: str, **options: Any) -> ProcessEnd:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ioi_eval.errors import TransientError
-from ioi_eval.sandbox.local.slots import MAX_OVERTAKING_PER_SLOT, Once, Slots
+from ioi_eval.slots import MAX_OVERTAKING_PER_SLOT, Once, Slots
 
 
 @settings(deadline=None)
