@@ -127,8 +127,8 @@ class LostDataError(UnavailableError):
     `UnavailableError`, because every other job that needs the file would fail too."""
 
 
-class ColumnWarning(UserWarning):
-    """A column is not read, and probably an optional one was meant. Commands print it as a line on stderr."""
+class NotReadWarning(UserWarning):
+    """Some of the user's data is not read, probably by mistake. Commands print it as a line on stderr."""
 
 
 ODD_DATA = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)

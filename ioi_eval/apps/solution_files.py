@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, NotReadWarning
 from ioi_eval.problems.apps import without_zeros
 from ioi_eval.problems.row import Row, Source
+from ioi_eval.report.texts import counted, listed
 from ioi_eval.rows import open_source
 
 SOLUTION = "solution.py"  # Source: mcpbr, whose agents write their program to this file
@@ -55,23 +57,29 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
         return SolutionFiles({_problem_of_file(path, ids): path}, str(path))
     if path.is_dir():
         if solutions := _solutions_below(path):
-            return SolutionFiles(
-                solutions, f"{path} ({len(solutions)} {'file' if len(solutions) == 1 else 'files'} {SOLUTION})"
-            )
+            return SolutionFiles(solutions, f"{path} ({counted(len(solutions), 'file')} {SOLUTION})")
         if (path / SOLUTION).is_file():
             return SolutionFiles({_problem_of_file(path / SOLUTION, ids): path / SOLUTION}, str(path / SOLUTION))
     return open_source(spec)
 
 
 def _solutions_below(path: Path) -> Mapping[str, Path]:
-    """The programs in the directories of a directory, by problem."""
+    """The programs in the directories of a directory, by problem. If only some have one, a warning names the others."""
     solutions: dict[str, Path] = {}
-    for file in sorted(directory / SOLUTION for directory in path.iterdir() if (directory / SOLUTION).is_file()):
-        first = solutions.setdefault(without_zeros(file.parent.name.removeprefix("apps_")), file)
+    others: list[str] = []
+    for directory in sorted(entry for entry in path.iterdir() if entry.is_dir()):
+        file = directory / SOLUTION
+        if not file.is_file():
+            others.append(directory.name)
+            continue
+        first = solutions.setdefault(without_zeros(directory.name.removeprefix("apps_")), file)
         if first != file:
             raise InputError(
                 f"{first} and {file} are for the same problem; delete one, or score their directories apart"
             )
+    if solutions and others:
+        message = f"{path}: no {SOLUTION} in {listed(others)}, so nothing is scored for these"
+        warnings.warn(message, NotReadWarning, stacklevel=1)
     return solutions
 
 

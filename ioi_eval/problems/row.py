@@ -18,7 +18,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.errors import ColumnWarning, InputError, RowError, similar
+from ioi_eval.errors import InputError, NotReadWarning, RowError, similar
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import ProblemKey
 
@@ -208,7 +208,7 @@ def warn_of_misspelled(source: str, names: Collection[str], optional: Iterable[s
     others = [name for name in names if name not in read]
     for column in optional:
         if column not in names and (near := similar(column, others, least=_SIMILAR)):
-            warnings.warn(f"{source}: column {near} is not read. Did you mean {column}?", ColumnWarning, stacklevel=1)
+            warnings.warn(f"{source}: column {near} is not read. Did you mean {column}?", NotReadWarning, stacklevel=1)
 
 
 @lru_cache(maxsize=4096, typed=True)

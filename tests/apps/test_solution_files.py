@@ -9,7 +9,7 @@ import pytest
 
 from ioi_eval.apps.dump_reader import survey
 from ioi_eval.apps.solution_files import open_dump
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, NotReadWarning
 from tests.apps_rows import DOUBLE, write_rows
 
 
@@ -34,10 +34,9 @@ def test_the_problem_of_a_file(tmp_path: Path) -> None:
 
 
 def test_a_directory_of_solutions(tmp_path: Path) -> None:
-    """In the form that mcpbr's agents write. Other directories are ignored."""
-    for name in ("10", "apps_2", "notes"):
-        (tmp_path / name).mkdir()
+    """In the form that mcpbr's agents write."""
     for name in ("10", "apps_2"):
+        (tmp_path / name).mkdir()
         (tmp_path / name / "solution.py").write_text(name)
     assert found(tmp_path) == [("10", "10"), ("2", "apps_2")]
     assert survey(open_dump(str(tmp_path), ())) == {"10": 1, "2": 1}
@@ -46,6 +45,17 @@ def test_a_directory_of_solutions(tmp_path: Path) -> None:
     (tmp_path / "padded" / "0010" / "solution.py").write_text("10")
     assert found(tmp_path / "padded") == [("10", "10")]
     assert open_dump(str(tmp_path / "padded"), ()).describe().endswith(" (1 file solution.py)")
+
+
+def test_folders_without_a_solution_are_named(tmp_path: Path) -> None:
+    """An agent that wrote no program has no score there. If no folder has one, the folder is a data set."""
+    for name in ("10", "11", "apps_2"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "10" / "solution.py").write_text("10")
+    with pytest.warns(NotReadWarning, match=r"no solution.py in 11, apps_2, so nothing is scored for these$"):
+        assert found(tmp_path) == [("10", "10")]
+    (tmp_path / "10" / "solution.py").rename(tmp_path / "10" / "rows.jsonl")
+    assert open_dump(str(tmp_path), ()).describe() == f"{tmp_path} (1 files)"
 
 
 def test_two_solutions_of_one_problem_are_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.apps.dump_reader import survey
-from ioi_eval.errors import ColumnWarning, InputError
+from ioi_eval.errors import InputError, NotReadWarning
 from ioi_eval.problems.apps import read_names, read_rows
 from ioi_eval.problems.apps_selection import ProblemSelection, Sampling, choose
 from ioi_eval.rows import open_source
@@ -45,10 +45,12 @@ def test_misspelled_optional_columns_are_named(tmp_path: Path) -> None:
     """Of the data set, and of a dump: its programs would have no names, and none would be refused as C++."""
     problems, dump = tmp_path / "problems.jsonl", tmp_path / "dump.jsonl"
     problems.write_text('{"input_output": "{}", "dificulty": "interview"}\n')
-    with pytest.warns(ColumnWarning, match=r"problems\.jsonl: column dificulty is not read. Did you mean difficulty\?"):
+    with pytest.warns(
+        NotReadWarning, match=r"problems\.jsonl: column dificulty is not read. Did you mean difficulty\?"
+    ):
         read_names(open_source(problems))
     dump.write_text('{"problem_id": "1", "code": "", "uid": "a", "lang": "C++", "Language": "C++"}\n')
-    with pytest.warns(ColumnWarning) as warned:
+    with pytest.warns(NotReadWarning) as warned:
         survey(open_source(dump))
     assert [str(one.message) for one in warned] == [
         f"{dump}: column uid is not read. Did you mean uuid?",

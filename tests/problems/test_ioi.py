@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.blobs import BlobStore
-from ioi_eval.errors import ColumnWarning, InputError, RowError, UnsupportedError
+from ioi_eval.errors import InputError, NotReadWarning, RowError, UnsupportedError
 from ioi_eval.model import (
     Batch,
     Blob,
@@ -431,13 +431,13 @@ def test_a_misspelled_column_of_a_test_is_named(tmp_path: Path) -> None:
 def test_misspelled_optional_columns_are_named(tmp_path: Path) -> None:
     """The problem is judged without them, and nobody would notice."""
     problem, case = problem_row(), test_row("1-01") | {"checker_arg": "x"}
-    with pytest.warns(ColumnWarning) as warned:
+    with pytest.warns(NotReadWarning) as warned:
         load(tmp_path, [problem | {"Cxx-std": "gnu++20", "output_limits": 1, "own": 1}], [test_row("1-01")])
     assert [str(one.message).partition(": ")[2] for one in warned] == [
         "column output_limits is not read. Did you mean output_limit?",
         "column Cxx-std is not read. Did you mean cxx_std?",
     ]
-    with pytest.warns(ColumnWarning, match=r"t\.jsonl: column checker_arg is not read. Did you mean checker_args\?"):
+    with pytest.warns(NotReadWarning, match=r"t\.jsonl: column checker_arg is not read. Did you mean checker_args\?"):
         load(tmp_path, [problem], [case, test_row("1-02")])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.errors import ColumnWarning, InputError, RowError
+from ioi_eval.errors import InputError, NotReadWarning, RowError
 from ioi_eval.model import (
     CompileOutcome,
     Submission,
@@ -220,7 +220,7 @@ def test_results_are_matched_by_label_or_id() -> None:
 def test_a_misspelled_statement_is_named() -> None:
     """The solution would be compared with its other statements only."""
     row = {**BASE, "uuid": "u", "expected": "correct", "expected_subtask": {}}
-    with pytest.warns(ColumnWarning, match=r"rows: column expected_subtask is not read.*expected_subtasks\?$"):
+    with pytest.warns(NotReadWarning, match=r"rows: column expected_subtask is not read.*expected_subtasks\?$"):
         read_solutions(Rows(row), KNOWN)
 
 
