@@ -31,6 +31,7 @@ _VERDICTS: Mapping[str, frozenset[Verdict]] = {
     "correct": _CORRECT,
     "incorrect": frozenset({Verdict.WA}),
     "protocol_violation": frozenset({Verdict.WA}),
+    "security_violation": frozenset({Verdict.WA}),
     "partially_correct": frozenset({Verdict.PA}),
     "time_limit": frozenset({Verdict.TLE}),
     "memory_limit": _CRASHED,  # TPS has no verdict of its own for memory
@@ -40,7 +41,7 @@ _VERDICTS: Mapping[str, frozenset[Verdict]] = {
     "FAILED": _NOT_CORRECT,
     **{verdict.value: frozenset({verdict}) for verdict in Verdict if verdict not in (Verdict.JE, Verdict.SKIPPED)},
 }
-_PROTOCOL = "protocol violation"
+_VIOLATIONS = ("protocol violation", "security violation")  # in messages; TPS has verdicts of their own for these
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +52,13 @@ class Expectation:
         name: the label as the authors wrote it.
         verdicts: the verdicts that agree with it.
         required_text: the checker's or manager's message must contain it, in upper or lower case; empty for none.
-        forbidden_text: that message must not contain it; empty for none.
+        forbidden_texts: that message must not contain any of these.
     """
 
     name: str
     verdicts: frozenset[Verdict]
     required_text: str = ""
-    forbidden_text: str = ""
+    forbidden_texts: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Expectation:
@@ -73,8 +74,8 @@ class Expectation:
         return cls(
             name=text,
             verdicts=verdicts,
-            required_text=_PROTOCOL if text == "protocol_violation" else "",
-            forbidden_text=_PROTOCOL if text == "incorrect" else "",  # TPS has two different verdicts for these
+            required_text=message if (message := text.replace("_", " ")) in _VIOLATIONS else "",
+            forbidden_texts=_VIOLATIONS if text == "incorrect" else (),
         )
 
 
@@ -95,7 +96,7 @@ def agrees(expectation: Expectation, result: SubtaskResult) -> bool:
     """Whether the result in a subtask agrees with the expectation. Never true for a failure of ours."""
     deciding = deciding_test(result)
     message = deciding.message.lower() if deciding else ""
-    forbidden = bool(expectation.forbidden_text) and expectation.forbidden_text in message
+    forbidden = any(text in message for text in expectation.forbidden_texts)
     return result.verdict in expectation.verdicts and expectation.required_text in message and not forbidden
 
 

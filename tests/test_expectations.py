@@ -22,6 +22,7 @@ MEANINGS = {
     "failed": {str(verdict) for verdict in ALL - OURS - {Verdict.AC}},
     "FAILED": {str(verdict) for verdict in ALL - OURS - {Verdict.AC}},
     "protocol_violation": set[str](),  # needs the message "protocol violation"
+    "security_violation": set[str](),  # needs the message "security violation"
     "TLE": {"TLE"},
     "AC": {"AC"},
     "SV": {"SV"},
@@ -44,18 +45,20 @@ def test_each_expectation_agrees_with_exactly_its_verdicts(name: str) -> None:
     assert agreeing == MEANINGS[name]
 
 
-def test_protocol_violation_is_recognised_by_its_message() -> None:
+@pytest.mark.parametrize("kind", ["protocol", "security"])
+def test_a_violation_is_recognised_by_its_message(kind: str) -> None:
     """IOI's testlib prints "protocol violation" with small or capital letters, and then more text."""
-    expectation = Expectation.parse("protocol_violation")
-    assert agrees(expectation, seen("WA", message="Protocol Violation\nSolution exited"))
-    assert agrees(expectation, seen("WA", message="Output isn't correct: Protocol violation"))
+    expectation = Expectation.parse(f"{kind}_violation")
+    assert agrees(expectation, seen("WA", message=f"{kind.title()} Violation\nSolution exited"))
+    assert agrees(expectation, seen("WA", message=f"Output isn't correct: {kind.title()} violation"))
     assert not agrees(expectation, seen("WA", message="Output isn't correct"))
-    assert not agrees(expectation, seen("RE", message="Protocol violation"))
+    assert not agrees(expectation, seen("RE", message=f"{kind.title()} violation"))
 
 
-def test_protocol_violation_is_not_incorrect() -> None:
-    """TPS has two verdicts for them. For us both are WA, and the label `WA` agrees with both."""
-    violation = seen("WA", message="Protocol Violation")
+@pytest.mark.parametrize("kind", ["Protocol", "Security"])
+def test_a_violation_is_not_incorrect(kind: str) -> None:
+    """TPS has verdicts of their own for them. For us all are WA, and the label `WA` agrees with all."""
+    violation = seen("WA", message=f"{kind} Violation")
     assert not agrees(Expectation.parse("incorrect"), violation)
     assert agrees(Expectation.parse("incorrect"), seen("WA", message="Output isn't correct"))
     for name in ("WA", "failed", "FAILED"):
