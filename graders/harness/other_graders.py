@@ -26,7 +26,7 @@ class OtherGrader:
     `DIGITS`: how many digits an integer may have; `None` for the interpreter's own limit;
     `prepare(text)`: a stdin program as the grader executes it;
     `guard()`: removes from the interpreter what the grader removes;
-    `pretend(text)`: replaces standard input as the grader does;
+    `replace_stdin(text)`: replaces standard input as the grader does;
     or only `PRELUDE` and `SCRIPT`: programs run as under our own rules, after the prelude.
 
     A run ends in the phase `load`, `run` or `done`. A `SystemExit` from the function is ignored, as they all do.
@@ -59,7 +59,7 @@ class OtherGrader:
             entry = getattr(module, self._rules.ENTRY)
             phase = "run"
             sys.stdout = printed
-            self._rules.pretend(text)
+            self._rules.replace_stdin(text)
             with contextlib.suppress(SystemExit):
                 entry()
         except Exception as error:  # noqa: BLE001 - as these graders do

@@ -6,7 +6,7 @@ import builtins
 import os
 import sys
 
-TAKEN_FROM_OS = (
+REMOVED_FROM_OS = (
     *("kill", "system", "putenv", "remove", "removedirs", "rmdir", "fchdir", "setuid", "fork", "forkpty", "killpg"),
     *("rename", "renames", "truncate", "replace", "unlink", "fchmod", "fchown", "chmod", "chown", "chroot", "lchflags"),
     *("lchmod", "lchown", "getcwd", "chdir"),
@@ -14,10 +14,10 @@ TAKEN_FROM_OS = (
 """Source: the `reliability_guard` of human-eval, which hendrycks/apps and LiveCodeBench use."""
 
 
-def take_away(*more_builtins: str) -> None:
+def reliability_guard(*more_builtins: str) -> None:
     """Remove what `reliability_guard` removes: functions of `os`, modules, and the given builtins."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    for name in TAKEN_FROM_OS:
+    for name in REMOVED_FROM_OS:
         setattr(os, name, None)
     for name in more_builtins:
         setattr(builtins, name, None)

@@ -7,7 +7,7 @@ import io
 import re
 import textwrap
 
-from .standard_input import pretend_text
+from .standard_input import patch_stdin
 
 MODULE = "tmp_sol_std_input"
 ENTRY = "code"
@@ -60,6 +60,6 @@ def guard() -> None:
     """Remove nothing."""
 
 
-def pretend(text: str) -> None:
+def replace_stdin(text: str) -> None:
     """A text stream without a `buffer`; the real object returns lines with their ends, and one line too many."""
-    pretend_text(text, io.StringIO(text), "\n")
+    patch_stdin(text, io.StringIO(text), "\n")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from . import take_away
-from .standard_input import pretend_text
+from . import reliability_guard
+from .standard_input import patch_stdin
 
 MODULE = "tmp_sol"
 ENTRY = "code"
@@ -46,9 +46,9 @@ def prepare(text: str) -> str:
 
 def guard() -> None:
     """Remove `exit` and `quit`, so that calling them is an error; `sys.exit` stays."""
-    take_away("exit", "quit")
+    reliability_guard("exit", "quit")
 
 
-def pretend(text: str) -> None:
+def replace_stdin(text: str) -> None:
     """A text stream without a `buffer`; the real object returns lines without their ends."""
-    pretend_text(text, io.StringIO(text), "")
+    patch_stdin(text, io.StringIO(text), "")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import io
 
-from . import take_away
+from . import reliability_guard
 from .eval_protocol import PRELUDE as _SAME_IMPORTS
 from .eval_protocol import without_main_guard
-from .standard_input import pretend_text
+from .standard_input import patch_stdin
 
 MODULE = "tmp_sol"
 ENTRY = "wrapped_function"
@@ -34,7 +34,7 @@ def prepare(text: str) -> str:
 
 def guard() -> None:
     """Remove `quit`; `exit` stays."""
-    take_away("quit")
+    reliability_guard("quit")
 
 
 class _Stdin:
@@ -71,6 +71,6 @@ class _Buffer:
         return self._bytes.split(b"\n")[0] + b"\n"
 
 
-def pretend(text: str) -> None:
+def replace_stdin(text: str) -> None:
     """A stand-in of its own; the real object returns lines without their ends."""
-    pretend_text(text, _Stdin(text), "")
+    patch_stdin(text, _Stdin(text), "")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def pretend_text(text: str, stand_in: object, line_end: str) -> None:
+def patch_stdin(text: str, stand_in: object, line_end: str) -> None:
     """Replace standard input as these graders do, in two ways.
 
     A program that uses `sys.stdin` gets the stand-in, and `open` returns the input for any file. A program that has
