@@ -245,9 +245,9 @@ def extract_tagged(
     """The program in a generation: the last complete block with such a tag, else the last untagged one.
 
     The text outside of the thoughts is the answer, and is searched first, so a draft inside `<think>…</think>` is never
-    preferred to it. Only if the answer has no program at all (the model was cut off while it thought, or did not repeat
-    the program) the thoughts are searched by the same rules, as in the reference. The rule's name says so, for users
-    who do not want to count these.
+    preferred to it. The thoughts are searched, by the same rules, only if the answer has no program at all (the model
+    was cut off while it thought, or did not repeat the program), as in the reference. The rule's name says so, for
+    users who do not want to count these.
 
     If the last block has no closing fence, it was cut off in the middle of the program. An earlier complete block is
     used, if there is one. Blank blocks are skipped.

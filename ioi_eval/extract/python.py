@@ -45,8 +45,8 @@ def extract_python(generation: str) -> Extracted:
     may be the program: from its first line, or from its first line of code, after words. If the only fence is a closing
     one (the prompt had opened the block), the text before it is the program.
 
-    The answer is the text outside of the thoughts. Only if the answer has no program, the blocks in `<think>…</think>`
-    are searched, and the rule's name says so. A block without its closing fence was cut off, and is not used.
+    The answer is the text outside of the thoughts. The blocks in `<think>…</think>` are searched only if the answer has
+    no program, and the rule's name says so. A block without its closing fence was cut off, and is not used.
 
     Args:
         generation: the whole text of the model.

@@ -46,8 +46,10 @@ def hub_errors() -> tuple[type[BaseException], ...]:
 
 
 def hub_error_text(error: BaseException) -> str:
-    """The message of an error of the Hub's libraries, on one line, without its full stop, its link about HTTP, and the
-    class of another error in brackets, with which that of `datasets` ends."""
+    """The message of an error of the Hub's libraries, on one line.
+
+    Left out are its full stop, its link about HTTP, and the name of another error that `datasets` appends in brackets.
+    """
     lines = (line.strip() for line in str(error).splitlines())
     message = " ".join(line for line in lines if line and not line.startswith("For more information check:"))
     return re.sub(r" \(\w+Error\)$", "", message).rstrip(".") or type(error).__name__
