@@ -59,18 +59,18 @@ def sampled_problem(first: float, second: float) -> Problem:
     )
 
 
-def outcome(test: str, what: str | float, **fields: Any) -> TestOutcome:
+def outcome(test: str, result: str | float, **fields: Any) -> TestOutcome:
     """A test's outcome from a score, or from a verdict with its usual score."""
-    if isinstance(what, str):
-        verdict = Verdict(what)
+    if isinstance(result, str):
+        verdict = Verdict(result)
         return TestOutcome(test=test, verdict=verdict, score=SCORES.get(verdict, 0.0), **fields)
-    verdict = Verdict.AC if what == 1.0 else Verdict.WA if what == 0.0 else Verdict.PA
-    return TestOutcome(test=test, verdict=verdict, score=what, **fields)
+    verdict = Verdict.AC if result == 1.0 else Verdict.WA if result == 0.0 else Verdict.PA
+    return TestOutcome(test=test, verdict=verdict, score=result, **fields)
 
 
-def outcomes(tests: str, *whats: str | float) -> dict[str, TestOutcome]:
+def outcomes(tests: str, *results: str | float) -> dict[str, TestOutcome]:
     """Outcomes of tests named by letters."""
-    return {test: outcome(test, what) for test, what in zip(tests, whats, strict=True)}
+    return {test: outcome(test, result) for test, result in zip(tests, results, strict=True)}
 
 
 def result_of(
@@ -86,10 +86,10 @@ def result_of(
     return submission_result(problem, asked, compiled, found, keep_all=keep_all)
 
 
-def judge(problem: Problem, *whats: str | float, submission: str = "s", keep_all: bool = False) -> SubmissionResult:
+def judge(problem: Problem, *results: str | float, submission: str = "s", keep_all: bool = False) -> SubmissionResult:
     """The result of a submission with these outcomes, in alphabetical order of the tests."""
     return result_of(
-        problem, outcomes("".join(sorted(problem.tests)), *whats), submission=submission, keep_all=keep_all
+        problem, outcomes("".join(sorted(problem.tests)), *results), submission=submission, keep_all=keep_all
     )
 
 
@@ -100,7 +100,7 @@ def verdicts(tests: Sequence[TestOutcome]) -> list[Verdict]:
 
 scores = st.sampled_from([0.0, 1e-9, 0.25, 1 / 3, 0.9999, 1.0])
 
-whats = st.one_of(scores, st.sampled_from([*ZEROS, Verdict.JE]))
+any_result = st.one_of(scores, st.sampled_from([*ZEROS, Verdict.JE]))
 
 
 def add_to(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ioi_eval.errors import InputError
 from ioi_eval.model import Problem, ProblemKey, ScoreType, Submission, SubmissionResult, Subtask, Verdict
 from ioi_eval.scores import BestSubtasks, submission_result
-from tests.scored import COMPILED, KEY, judge, make_problem, outcome, whats
+from tests.scored import COMPILED, KEY, any_result, judge, make_problem, outcome
 
 
 def contest_score(problem: Problem, results: Iterable[SubmissionResult]) -> BestSubtasks:
@@ -96,7 +96,9 @@ def test_contest_score_refuses_other_problems() -> None:
 def test_contest_score_does_not_depend_on_order(order: list[int], data: st.DataObject) -> None:
     """The sum of best subtasks does not depend on the order of submissions, and no submission has more points."""
     problem = make_problem((40, "a"), (60, "ab"))
-    results = [judge(problem, data.draw(whats), data.draw(whats), submission=str(number)) for number in range(4)]
+    results = [
+        judge(problem, data.draw(any_result), data.draw(any_result), submission=str(number)) for number in range(4)
+    ]
     best = contest_score(problem, results)
     again = contest_score(problem, [results[place] for place in order])
     assert [(s.score, s.undecided) for s in best.subtasks()] == [(s.score, s.undecided) for s in again.subtasks()]

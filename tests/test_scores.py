@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from ioi_eval.expectations import deciding_test
 from ioi_eval.model import CompileOutcome, Isolation, ScoreType, Submission, TestOutcome, Verdict
 from ioi_eval.scores import WORST_FIRST, submission_result, subtask_result
-from tests.scored import KEY, judge, make_problem, outcomes, verdicts, whats
+from tests.scored import KEY, any_result, judge, make_problem, outcomes, verdicts
 
 
 @pytest.mark.parametrize(
-    ("whats", "verdict", "score", "shown"),
+    ("results", "verdict", "score", "shown"),
     [
         ("1 1 1", Verdict.AC, 1.0, "AC AC AC"),
         ("1 .5 .5", Verdict.PA, 0.5, "AC PA PA"),
@@ -34,14 +34,14 @@ from tests.scored import KEY, judge, make_problem, outcomes, verdicts, whats
     ],
 )
 def test_subtask_is_its_first_zero_or_its_minimum(
-    whats: str, verdict: Verdict, score: float | None, shown: str
+    results: str, verdict: Verdict, score: float | None, shown: str
 ) -> None:
     """The score is the minimum. The verdict is that of the first test with the lowest score. A zero beats a JE before
     or after it.
     """
     problem = make_problem((40, "abc"))
-    given_whats = [Verdict(what) if what.isalpha() else float(what) for what in whats.split()]
-    result = subtask_result(problem, problem.subtasks[0], outcomes("abc", *given_whats))
+    found = [Verdict(word) if word.isalpha() else float(word) for word in results.split()]
+    result = subtask_result(problem, problem.subtasks[0], outcomes("abc", *found))
     assert (result.verdict, result.score) == (verdict, score)
     assert " ".join(verdicts(result.tests)) == shown
     assert result.weighted_score == (None if score is None else round(40 * score, 2))
@@ -109,7 +109,7 @@ def test_total_is_rounded_from_the_unrounded_sum() -> None:
 
 
 @pytest.mark.parametrize(
-    ("whats", "verdict", "score"),
+    ("results", "verdict", "score"),
     [
         ((1.0, 1.0, 1.0), Verdict.AC, 100.0),
         ((1.0, 1.0, 0.5), Verdict.PA, 70.0),
@@ -121,10 +121,10 @@ def test_total_is_rounded_from_the_unrounded_sum() -> None:
     ],
 )
 def test_submission_verdict_is_the_worst_of_its_subtasks(
-    whats: tuple[Verdict | float, ...], verdict: Verdict, score: float | None
+    results: tuple[Verdict | float, ...], verdict: Verdict, score: float | None
 ) -> None:
     """The submission's verdict is that of its worst subtask. A JE that can change the score leaves no total."""
-    result = judge(make_problem((0, "a"), (40, "b"), (60, "c")), *whats)
+    result = judge(make_problem((0, "a"), (40, "b"), (60, "c")), *results)
     assert (result.verdict, result.score) == (verdict, score)
 
 
@@ -177,7 +177,7 @@ def test_every_verdict_has_its_rank() -> None:
     assert sorted(WORST_FIRST) == sorted(Verdict)
 
 
-@given(st.lists(whats, min_size=1, max_size=6))
+@given(st.lists(any_result, min_size=1, max_size=6))
 def test_subtask_score_is_right_for_any_score_of_a_je_test(tests: list[Verdict | float]) -> None:
     """If a subtask with a JE has a score, it would have the same score whatever the score of the JE's test."""
     names = "abcdef"[: len(tests)]
@@ -197,7 +197,7 @@ def test_subtask_score_is_right_for_any_score_of_a_je_test(tests: list[Verdict |
 
 
 @pytest.mark.parametrize(
-    ("whats", "score", "verdict"),
+    ("results", "score", "verdict"),
     [
         ((1.0, 0.5, 0.5), 0.25, Verdict.PA),
         ((1.0, 1.0, 1.0), 1.0, Verdict.AC),
@@ -206,17 +206,17 @@ def test_subtask_score_is_right_for_any_score_of_a_je_test(tests: list[Verdict |
         ((Verdict.JE, 0.0, 0.5), 0.0, Verdict.WA),
     ],
 )
-def test_group_mul_is_the_product(whats: tuple[Verdict | float, ...], score: float | None, verdict: Verdict) -> None:
+def test_group_mul_is_the_product(results: tuple[Verdict | float, ...], score: float | None, verdict: Verdict) -> None:
     """Zeros and judge errors count as with the minimum. The verdict is that of the test with the lowest score."""
     problem = replace(make_problem((100.0, "abc")), score_type=ScoreType.GROUP_MUL)
-    result = judge(problem, *whats).subtasks[0]
+    result = judge(problem, *results).subtasks[0]
     assert (result.score, result.verdict) == (score, verdict)
     deciding = deciding_test(result)
     assert score is None or (deciding is not None and deciding.verdict is verdict)
 
 
 @pytest.mark.parametrize(
-    ("whats", "threshold", "score", "verdict"),
+    ("results", "threshold", "score", "verdict"),
     [
         ((0.5, 0.25, 0.5), 0.5, 1.0, Verdict.AC),
         ((1.0, 1.0, 1.0), 1.0, 1.0, Verdict.AC),
@@ -228,7 +228,7 @@ def test_group_mul_is_the_product(whats: tuple[Verdict | float, ...], score: flo
     ],
 )
 def test_group_threshold_is_all_or_nothing(
-    whats: tuple[Verdict | float, ...], threshold: float, score: float | None, verdict: Verdict
+    results: tuple[Verdict | float, ...], threshold: float, score: float | None, verdict: Verdict
 ) -> None:
     """The score is 1 if every test's score is above 0 and at most the threshold. Otherwise the first other test decides
     the verdict.
@@ -236,7 +236,7 @@ def test_group_threshold_is_all_or_nothing(
     problem = make_problem((100.0, "abc"))
     subtask = replace(problem.subtasks[0], threshold=threshold)
     problem = replace(problem, score_type=ScoreType.GROUP_THRESHOLD, subtasks=(subtask,))
-    result = judge(problem, *whats).subtasks[0]
+    result = judge(problem, *results).subtasks[0]
     assert (result.score, result.verdict) == (score, verdict)
 
 

@@ -41,7 +41,7 @@ def examine(url: str, artifacts: ArtifactStore, *, slots: int = 1) -> dict[str, 
 
 
 def require(findings: Mapping[str, Finding], expected: Mapping[str, tuple[Severity, *tuple[str, ...]]]) -> None:
-    """Check the severities of findings, and texts in their details or advices."""
+    """Check the severities of findings, and texts in their details or advice."""
     for what, (state, *texts) in expected.items():
         assert findings[what].severity is state, what
         for text in texts:
