@@ -39,7 +39,6 @@ class ConfigFile:
 
     Args:
         path: the file; `None` if there is none.
-        environment: values of environment variables.
         commands: by command, its options; by group of commands (`apps`), its commands.
     """
 

@@ -50,7 +50,6 @@ class Expectation:
 
     Args:
         name: the label as the authors wrote it.
-        verdicts: the verdicts that agree with it.
         required_text: the checker's or manager's message must contain it, in upper or lower case; empty for none.
         forbidden_texts: that message must not contain any of these.
     """

@@ -75,12 +75,7 @@ class KeptPrograms:
         self._counts: Counter[str] = Counter()
 
     async def key(self, recipe: Recipe, toolchain: Toolchain, target: Target, limits: CompileLimits) -> str | None:
-        """The key of the program that a recipe makes; `None` if it is not stored.
-
-        Args:
-            recipe: of a submission.
-            toolchain: that the recipe calls.
-        """
+        """The key of the program that a recipe makes; `None` if it is not stored."""
         if target.name != LOCAL or self._given_up:
             return None
         try:

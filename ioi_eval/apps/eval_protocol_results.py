@@ -48,7 +48,6 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
     """The tests in a ground truth (JSON text or an object); or the result that says what is wrong with it.
 
     Args:
-        ground_truth: the caller's argument.
         as_is: treat rows as Eval Protocol's code does: a broken row has a valid score of 0, and some rows with a fault
             are judged. By default a broken row has no valid score, as it is not the program's fault; the text is the
             same.

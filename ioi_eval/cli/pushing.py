@@ -30,7 +30,6 @@ def push(
     """Push what a run has written, unless it was interrupted.
 
     Args:
-        hub: the data set of the Hub.
         config: the configuration of that data set that gets the rows; each dump has one.
         call, outcome: the options of the run, and its result.
         pages: the files that are pushed too, by their paths there; by default the run's reports.

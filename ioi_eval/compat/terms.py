@@ -119,7 +119,6 @@ def graded_all(
     """The results of a grader that compares every run.
 
     Args:
-        problem: has the tests.
         runs: in the tests' order.
         match: compares a run; `None` if it failed: then the code is -1.
     """

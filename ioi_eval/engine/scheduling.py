@@ -96,8 +96,6 @@ class ProgramRun:
     """The running of one program.
 
     Args:
-        scheduler: of the sandbox.
-        judging: says what is next.
         record: records a test's outcome in `judging`.
         wanted: whether any further test is to be run for the first time.
     """

@@ -47,7 +47,6 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 
     Args:
         path: its directory, or an archive of it.
-        year: the contest's year.
 
     Raises:
         InputError: something that judging needs is missing or not valid.

@@ -49,7 +49,6 @@ class Stated:
         score: the points, or the lowest and the highest points.
         is_python_2: whether its language is stated as Python 2.
         entry_point: which of its files is started, if that is stated.
-        not_compared: statements that cannot be compared.
     """
 
     verdicts: tuple[str, ...] = ()

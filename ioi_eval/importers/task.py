@@ -126,7 +126,6 @@ def build_task(
 
     Args:
         package: the package, with the notes so far.
-        shared: the columns that all problem rows share.
         subtasks: in the contest's order.
         files: the judge's files: paths as in `open-r1/ioi`, with their contents.
         config: the content of `graders/grader_config.json`, with flat keys, where the reference's scripts read it.

@@ -82,7 +82,6 @@ def compile_plan(
     """The plan that executes a recipe, and the files that it names.
 
     Args:
-        limits: of each step.
         nonce: 32 hexadecimal digits.
         into: for each artifact, the file that takes it.
     """

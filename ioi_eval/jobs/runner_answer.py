@@ -83,9 +83,6 @@ class RunAnswer:
 def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | None = None) -> CompileAnswer:
     """Read the answer to a compile plan.
 
-    Args:
-        returned: the files that were returned with it.
-
     Raises:
         TransportError, StoppedError: the answer is incomplete.
         TransientError: the box lacked something.
@@ -146,7 +143,6 @@ def run_answer(
     """Read the answer to a run plan.
 
     Args:
-        returned: the files that were returned with it.
         tests: how many tests the plan has. Their numbers are their names in the answer.
         time_limit_s: to mark near-limit results.
 

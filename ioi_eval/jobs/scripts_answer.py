@@ -99,7 +99,6 @@ def compile_outcome(
     """How the compile stage ended.
 
     Args:
-        execution: of a classic job.
         memory_limit_bytes, cpu_limit_ms: the compile stage's hard limits.
 
     Raises:
@@ -198,9 +197,6 @@ def _end(stage: Stage) -> str:
 
 def test_outcome(execution: Execution, test: str) -> TestOutcome:
     """The result of a submission that compiled, on this test.
-
-    Args:
-        execution: of a classic job.
 
     Raises:
         TransportError: no score arrived: the script was killed, but not by its hard limit, or the end of its output

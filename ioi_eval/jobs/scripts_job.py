@@ -155,7 +155,6 @@ def row_job(
     Args:
         problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files`
             (pairs of path and content; files without content are left out).
-        test_output: the expected output, if there is one.
         beside: further files of the job: the scripts `compile` and `run` and what they need (`own_files`); empty if
             the worker's package has its own scripts.
         max_wall_ms: the longest run stage that the target allows, if the runner judges; `None` for no bound.

@@ -27,7 +27,6 @@ class ResultFacts:
 
     Args:
         verdict: for the progress.
-        cpu: the CPU time that it took.
         record_kind: of its record in the journal: RESULT, or FINAL_JE if a judge program failed twice; `None` if we
             failed, which is not stored there.
         is_sandbox_failure: whether the sandbox failed: the result is not stored, and other programs may fail as well.

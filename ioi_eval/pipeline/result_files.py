@@ -34,7 +34,6 @@ def write_results(
     Args:
         family: the dump, and how it is judged.
         store: has the results; rows without one get no line.
-        keep: which inputs and outputs are written.
 
     Raises:
         SetupError: they cannot be written.

@@ -29,7 +29,6 @@ class TestLines:
 
     Args:
         inputs: the beginnings of inputs are written to it: of the first test that each program failed.
-        keep: which inputs and outputs are written.
     """
 
     __test__ = False

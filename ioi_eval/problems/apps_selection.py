@@ -49,7 +49,6 @@ def choose(rows: Sequence[tuple[str, str]], selection: ProblemSelection, source:
 
     Args:
         rows: the id and the difficulty of every row, in order.
-        selection: which problems are wanted.
         source: where the rows come from, for messages.
 
     Raises:

@@ -136,7 +136,6 @@ def judge_program(
     """The checker or manager, and the files that its source may include.
 
     Args:
-        files: all files of the problem.
         role: `checker`, `manager` or `interactor`.
         is_private: whether a file belongs to the submission's side, so that a judge program does not get it.
     """

@@ -70,7 +70,6 @@ class Row:
         """The error to raise about a column without a value: it is null, or there is no such column.
 
         Args:
-            column: its name.
             needed: what it should contain, in brackets.
             advice: what to do, as a sentence.
         """

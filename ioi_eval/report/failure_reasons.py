@@ -37,9 +37,8 @@ def failure_reason(
 
     Args:
         row: of a dump or of results, with one program.
-        verdict: of the submission.
         extraction: the rule that found the program.
-        source: where this language is from, for the message; by default what the row says about that.
+        source: where `language` is from, for the message; by default what the row says about that.
     """
     if source is None:
         stated = row.get("language")

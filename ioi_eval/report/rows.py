@@ -67,7 +67,6 @@ def result_row(row: Mapping[str, Any], judged: JudgedSubmission, *, target_subta
     """The row of a submission that was judged, or that we failed to judge.
 
     Args:
-        row: the dump's row.
         target_subtask: the subtask that the program was written for, if the dump states it.
     """
     columns = ResultColumns.of(judged, unscored=Unscored.NULL)

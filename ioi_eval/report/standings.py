@@ -38,7 +38,6 @@ class Rank:
     Args:
         medal: `gold`, `silver`, `bronze`, or `none`; `None` if the points needed for medals are unknown.
         rank: 1 for the most points; equal points have the same rank. `None` without contestants.
-        contestants: the number of contestants.
         percentile: the percentage of contestants with fewer points.
     """
 
@@ -71,7 +70,6 @@ class Standings:
     """The contestants of one contest.
 
     Args:
-        contest: its name.
         year: the year of its problems; empty for any year.
         problems: the ids of its problems; if empty, all problems of that year without practice.
         totals: the contestants' points.

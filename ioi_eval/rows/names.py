@@ -74,7 +74,6 @@ def result_names(sources: Iterable[str], occupied: Mapping[str, str]) -> dict[st
     """A name for the results of each source; no two share one.
 
     Args:
-        sources: the sources that are scored.
         occupied: names that are already used, with the source of each (an empty text if it belongs to none of ours).
 
     Returns:

@@ -99,7 +99,6 @@ class Validation:
         unstated: the number of rows that state nothing; they were not judged.
         unmatched: the number of stated results without a solution.
         pending: the number of solutions not judged yet, because the run was interrupted.
-        near_limit: times close to a limit.
         targets: the targets that judged, with their isolation.
         judged: every solution with its result, in order.
     """

@@ -70,7 +70,6 @@ class StatedResult:
     """What is stated of a submission.
 
     Args:
-        subtasks: the subtasks, by name.
         total: its points; `None` if unknown.
         tolerance: by how much our total may differ.
         is_ours: whether the statuses are our verdicts.

@@ -41,7 +41,6 @@ class ExportFormat:
         settings: the settings that users may give, each with its meaning.
         files: the names of its files in its directory; one empty name if the format is a single file. Raises InputError
             if these results cannot be written in this format, or a setting is wrong.
-        write: writes all files.
     """
 
     default_path: str

@@ -23,7 +23,6 @@ def control_groups(controller: str, root: Path = _ROOT) -> Iterator[Path]:
 
     Args:
         controller: `cpu`, `memory` or `pids`.
-        root: the root directory.
     """
     try:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8", errors="replace").splitlines()

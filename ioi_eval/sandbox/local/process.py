@@ -57,9 +57,7 @@ async def run_process(
     Args:
         argv: the command; no shell is used.
         descriptors: which of our descriptors it inherits, under the same numbers.
-        cwd: its working directory.
         environment: its whole environment; empty by default.
-        stdin: its standard input.
         wall_ms: deadline.
         output_bytes: most stdout.
         turn: entered after the program has been started, left when it has ended or `is_complete` holds. Its input and

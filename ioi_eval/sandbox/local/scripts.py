@@ -52,7 +52,6 @@ class Command:
 
     Args:
         stage: `compile` or `run`.
-        stdin: its standard input.
     """
 
     stage: str

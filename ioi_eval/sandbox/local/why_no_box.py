@@ -34,7 +34,6 @@ def why_no_box(before: Sequence[str], stderr: str, *, proc: Path = _PROC) -> str
 
     Args:
         before: the prefix that makes a command run as the user of boxes.
-        stderr: bwrap's message.
         proc: where `/proc` is mounted.
 
     Source: Linux, user_namespaces(7), `fs/namespace.c` (mount_too_revealing); Docker, "Seccomp security profiles";

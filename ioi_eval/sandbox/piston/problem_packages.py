@@ -145,9 +145,6 @@ def make_package(repository: Path, package: ProblemPackage, contents: Mapping[st
 def list_packages(repository: Path, url: str, packages: Iterable[MadePackage]) -> None:
     """Add packages to a repository's index. Other lines stay: workers can only remove packages that are listed.
 
-    Args:
-        url: where it is served.
-
     Raises:
         SetupError: the repository cannot be written.
     """
