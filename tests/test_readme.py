@@ -1,4 +1,4 @@
-"""The commands and examples of the README work as they are."""
+"""The commands and examples of the README work as they are, and the page of the API has every public name."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ioi_eval
+import ioi_eval.apps
 from ioi_eval import sample
+from ioi_eval.model import methods
 from tests.forked_commands import ForkedCommands
 
 README = Path(__file__).resolve().parent.parent / "README.md"
+API_PAGE = README.parent / "docs" / "api.md"
 
 
 def examples() -> list[str]:
@@ -67,3 +71,11 @@ def test_every_path_in_the_contributors_guide_exists() -> None:
     assert len(paths) > 25
     for path in paths:
         assert (root / path).exists() or (root / "ioi_eval" / path).exists(), path
+
+
+def test_the_page_of_the_api_has_every_public_name() -> None:
+    """By itself, or with all classes of methods."""
+    documented = re.findall(r"^::: ([\w.]+)$", API_PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert "ioi_eval.model.methods" in documented
+    shown = {name.rpartition(".")[2] for name in documented} | set(vars(methods))
+    assert {*ioi_eval.__all__, *ioi_eval.apps.__all__} - shown == {"__version__"}
