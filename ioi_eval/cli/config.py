@@ -71,8 +71,8 @@ def _options(
             yield name, values[option.name], file
         elif not only_set:
             default = option.get_default(typer.Context(command))
-            missing = "(must be given)" if option.required else "not set"
-            yield name, missing if default is None else getattr(default, "value", default), _DEFAULT
+            value = "not set" if default is None else getattr(default, "value", default)
+            yield name, value, "required" if option.required else _DEFAULT
 
 
 def _show(title: str, rows: Iterable[tuple[str, object, str]]) -> None:

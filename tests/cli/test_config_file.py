@@ -61,7 +61,7 @@ def test_all_settings_of_a_command_are_shown(tmp_path: Path, lines_of: Callable[
     shown = lines_of("score")
     assert shown["workers"] == ["3", NAME]
     assert shown["by"] == ["model, seed", NAME]
-    assert shown["problems"] == ["(must be given)", "default"]
+    assert shown["problems"] == ["not set", "required"]
     assert shown["isolation"] == ["not set", "default"]  # `none` is a value of this option
     assert lines_of("apps", "score")["no-resume"] == ["true", NAME]
     assert set(lines_of()) >= {"workers", "by", "no-resume"}
