@@ -37,6 +37,21 @@ _MAPPING = "tests/mapping"
 _CHECKER = "checker/checker.cpp"
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's directory (the tool is in ioi-2022/tps)"
 _CODE_ENDINGS = (".cpp", ".h", ".hpp")
+_OTHER_NAMES = {  # of verdicts. Source: TPS 1.26, `scripts/internal/verdicts.py`
+    "model_solution": "model",
+    "correct": "ac accept accepted",
+    "partially_correct": "pc partial",
+    "incorrect": "wa wrong wronganswer wrong_answer",
+    "time_limit": "tl tle time timelimit timelimit_exceed timelimit_exceeded time_limit_exceed time_limit_exceeded",
+    "memory_limit": "ml mle mem memory mem_limit mem_limit_exceed mem_limit_exceeded memory_limit_exceed"
+    " memory_limit_exceeded",
+    "runtime_error": "rt re rte runtime run_time run_time_error",
+    "protocol_violation": "pv proto_viol",
+    "security_violation": "sv secur_viol",
+    "failed": "f fail",
+    "time_limit_and_runtime_error": "tle_rte tle_rt tle_re tl_rte tl_rt tl_re rte_tle rt_tle re_tle rte_tl rt_tl re_tl",
+}
+_NAME_OF = {other: name for name, others in _OTHER_NAMES.items() for other in others.split()}
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -274,7 +289,7 @@ def _solutions(
             "there is no solutions.json, which states the solutions' verdicts: no solution is imported"
         )
         return []
-    verdicts = package.json("solutions.json")
+    verdicts = _with_full_names(package.json("solutions.json"))
     if output_tests is not None:
         return _output_solutions(package, verdicts, stated, subtasks, output_tests)
     programs = {name: meta for name, meta in verdicts.items() if language(name) is not None}
@@ -284,6 +299,13 @@ def _solutions(
     if others := [path for path in package.names("solution") if language(path) is not None and path not in paths]:
         package.notes.append(f"left out, because solutions.json states no verdicts for them: {', '.join(others[:5])}")
     return _valid_solutions(package, programs, stated, subtasks)
+
+
+def _with_full_names(stated: Any) -> Any:
+    """What is stated about solutions, with the names of verdicts that a CMS export has. TPS ignores upper case."""
+    if isinstance(stated, str):
+        return _NAME_OF.get(stated.lower(), stated.lower())
+    return {key: _with_full_names(value) for key, value in stated.items()} if isinstance(stated, dict) else stated
 
 
 def _output_solutions(

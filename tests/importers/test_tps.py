@@ -76,6 +76,23 @@ def test_score_type_is_kept(tmp_path: Path) -> None:
         read(tmp_path, **{"problem.json": {**META, "score_type": "GroupMax"}})
 
 
+def test_other_names_of_verdicts(tmp_path: Path) -> None:
+    """Newer versions of TPS accept short names, in upper or lower case. Its exporter writes the full ones."""
+    stated = {
+        "main.cpp": {"verdict": "Model"},
+        "slow.cpp": {"verdict": "TLE", "except": {"samples": "AC", "small": "wrong_answer"}},
+        "half.py": {"verdict": "sv"},
+    }
+    task = read(tmp_path, **{"solutions.json": stated})
+    assert [row["label"] for row in task.solution_rows] == [
+        "model_solution/main.cpp",
+        "time_limit/slow.cpp",
+        "security_violation/half.py",
+    ]
+    expected = {"00-samples": "correct", "01-small": "incorrect", "02-full": "time_limit"}
+    assert task.solution_rows[1]["expected_subtasks"] == expected
+
+
 def test_rows_of_a_directory(tmp_path: Path) -> None:
     """Subtasks are named and ordered by their index, as in TPS's exporter. Memory limits are in MiB."""
     task = read(tmp_path)
