@@ -44,7 +44,7 @@ from ioi_eval.slots import Once, TaskLock
 from ioi_eval.toolchain import Toolchain
 
 MAX_BYTES = 10_000 * MIB
-_VERSION = 2  # of the entries' format
+_VERSION = 3  # of the entries' format
 _RECOUNT = 16
 """When 1/16 of the bound has been written, the entries are counted again, because other runs write them too."""
 
@@ -220,5 +220,5 @@ def _decode(content: bytes, key: str) -> CompileAnswer:
     sizes: Mapping[str, int] = header["sizes"]
     for name, size in sizes.items():
         artifacts[name], rest = rest[:size], rest[size:]
-    steps = tuple(StepLine(**{**step, "cpu_ms": 0.0, "wall_ms": 0.0}) for step in header["steps"])
+    steps = tuple(StepLine(**{**step, "cpu_ms": 0.0}) for step in header["steps"])
     return CompileAnswer(steps=steps, artifacts=artifacts, isolation=Isolation(header["isolation"]))

@@ -23,7 +23,7 @@ from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 
 LIMITS = CompileLimits()
-STEP = StepLine(code=0, signal=0, limit=None, cpu_ms=12.5, wall_ms=13.0, memory_bytes=1 << 20, output="words")
+STEP = StepLine(code=0, signal=0, limit=None, cpu_ms=12.5, output="words")
 BUILT = CompileAnswer(steps=(STEP,), artifacts={"a.out": b"program" * 1000, "b": b""}, isolation=Isolation.FULL)
 REFUSED = CompileAnswer(steps=(replace(STEP, code=1, output="no"),), artifacts={}, isolation=Isolation.REDUCED)
 
@@ -103,7 +103,7 @@ def test_a_kept_answer_is_found(tmp_path: Path, compiler: Compiler) -> None:
     """The answer is complete except for the times, which are 0, because nothing was compiled again."""
     _, keys = kept(tmp_path, compiler, BUILT, REFUSED)
     for key, answer in zip(keys, (BUILT, REFUSED), strict=True):
-        steps = tuple(replace(step, cpu_ms=0.0, wall_ms=0.0) for step in answer.steps)
+        steps = tuple(replace(step, cpu_ms=0.0) for step in answer.steps)
         assert found(tmp_path, key) == replace(answer, steps=steps)
     assert found(tmp_path, "0" * 64) is None
 

@@ -131,7 +131,7 @@ def test_nothing_is_linked_with_rust() -> None:
 
 def step(code: int = 0, killed_by: int = 0, limit: str | None = None, output: str = "") -> StepLine:
     """The line of a compile step with this end."""
-    return StepLine(code=code, signal=killed_by, limit=limit, cpu_ms=1, wall_ms=1, memory_bytes=1, output=output)
+    return StepLine(code=code, signal=killed_by, limit=limit, cpu_ms=1, output=output)
 
 
 @pytest.mark.parametrize(

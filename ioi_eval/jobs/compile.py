@@ -149,8 +149,7 @@ def compile_outcome(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits
 
 def successful_outcome(answer: CompileAnswer) -> CompileOutcome:
     """The outcome of a compilation that made a program."""
-    cpu_ms = sum(step.cpu_ms for step in answer.steps)
-    return CompileOutcome(verdict=None, cpu_ms=cpu_ms, wall_ms=sum(step.wall_ms for step in answer.steps))
+    return CompileOutcome(verdict=None, cpu_ms=sum(step.cpu_ms for step in answer.steps))
 
 
 def _why_no_artifact(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> tuple[Verdict, str]:

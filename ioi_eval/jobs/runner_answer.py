@@ -36,7 +36,7 @@ class StepLine:
         code, signal: of the command itself.
         limit: which of our limits stopped it, else `None`.
         killed: the signal that killed one of its processes, sent by the machine (out of memory); 0 if none.
-        cpu_ms, wall_ms, memory_bytes: what it used.
+        cpu_ms: what it used.
         output: the beginning of what it printed, on both streams.
         precompiled: whether it could use a worker's precompiled header.
     """
@@ -46,8 +46,6 @@ class StepLine:
     limit: str | None
     killed: int = 0
     cpu_ms: float
-    wall_ms: float
-    memory_bytes: int
     output: str
     precompiled: bool = False
 
@@ -171,8 +169,6 @@ def _step(line: dict[str, Any]) -> StepLine:
         limit=_limit(line),
         killed=integer(line, "killed") if "killed" in line else 0,
         cpu_ms=integer(line, "cpu_us") / 1000,
-        wall_ms=integer(line, "wall_us") / 1000,
-        memory_bytes=integer(line, "memory_bytes"),
         output=decoded(string(line, "output")),
         precompiled=line.get("precompiled") is True,
     )

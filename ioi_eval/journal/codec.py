@@ -25,7 +25,7 @@ from ioi_eval.problems.row import problem_key
 _FIELDS = tuple(field.name for field in fields(TestOutcome) if field.name != "details")
 _EMPTY = TestOutcome(test="", verdict=Verdict.AC, score=math.nan)  # no outcome has this score, so each is stored
 _DEFAULTS = tuple(getattr(_EMPTY, name) for name in _FIELDS)
-_COMPILATION = ("verdict", "message", "final", "cpu_ms", "wall_ms")  # the stored fields of `CompileOutcome`
+_COMPILATION = ("verdict", "message", "final", "cpu_ms")  # the stored fields of `CompileOutcome`
 _SUBTASK = ("subtask", "verdict", "score", "points", "weighted_score")
 _SUBMISSION = ("submission", "verdict", "score", "target", "isolation")
 
@@ -63,12 +63,12 @@ def values_of(source: object, names: Iterable[str]) -> dict[str, Any]:
 
 
 def decode_result(values: Mapping[str, Any]) -> SubmissionResult:
-    """The result that `encode_result` wrote."""
+    """The result that `encode_result` wrote. (That of an earlier version may have a fifth value of the compilation.)"""
     outcomes = [decode_outcome(row) for row in values["outcomes"]]
     return SubmissionResult(
         **decoded(values, _SUBMISSION),
         problem=problem_key(values["year"], values["problem"]),
-        compile=CompileOutcome(**decoded(dict(zip(_COMPILATION, values["compile"], strict=True)), _COMPILATION)),
+        compile=CompileOutcome(**decoded(dict(zip(_COMPILATION, values["compile"], strict=False)), _COMPILATION)),
         subtasks=tuple(
             SubtaskResult(**decoded(subtask, _SUBTASK), tests=tuple(outcomes[number] for number in subtask["tests"]))
             for subtask in values["subtasks"]

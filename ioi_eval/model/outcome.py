@@ -159,7 +159,7 @@ class CompileOutcome:
         message: the compiler's message, shortened and without our paths; or ours.
         final: for JE: do not try again (the problem's grader or checker does not compile).
         all_unsuitable: for JE: every target is unsuitable for this submission; they may still judge others.
-        cpu_ms, wall_ms: of the compilation; 0 if the artifact was stored already.
+        cpu_ms: of the compilation; 0 if the artifact was stored already.
     """
 
     verdict: Verdict | None
@@ -167,7 +167,6 @@ class CompileOutcome:
     final: bool = False
     all_unsuitable: bool = False
     cpu_ms: float = 0.0
-    wall_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

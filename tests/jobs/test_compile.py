@@ -45,7 +45,7 @@ def source(code: str) -> tuple[SourceFile, ...]:
 
 def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> CompileAnswer:
     """The answer of a compilation that ended with this step."""
-    step = StepLine(code=1, signal=0, limit=None, cpu_ms=500, wall_ms=600, memory_bytes=1, output="a.cpp:1: no\n")
+    step = StepLine(code=1, signal=0, limit=None, cpu_ms=500, output="a.cpp:1: no\n")
     return CompileAnswer(steps=(replace(step, **changes),), artifacts=artifacts or {}, isolation=Isolation.FULL)
 
 

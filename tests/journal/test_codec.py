@@ -47,7 +47,6 @@ compiled = st.builds(
     message=texts,
     final=st.booleans(),
     cpu_ms=numbers,
-    wall_ms=numbers,
 )
 subtasks = st.builds(
     SubtaskResult,
@@ -75,6 +74,14 @@ results = st.builds(
 def test_encoding_and_decoding_change_nothing(result: SubmissionResult) -> None:
     """Through JSON, for any result."""
     assert decode_result(orjson.loads(orjson.dumps(encode_result(result)))) == result
+
+
+@given(results)
+def test_results_of_earlier_versions_are_read(result: SubmissionResult) -> None:
+    """They also have the wall clock of the compilation."""
+    values = orjson.loads(orjson.dumps(encode_result(result)))
+    values["compile"].append(12.5)
+    assert decode_result(values) == result
 
 
 def test_an_outcome_in_several_subtasks_is_written_once() -> None:
