@@ -96,8 +96,8 @@ def test_solved_means_a_score_of_exactly_1() -> None:
     problem = make_problem((10, "a"), precision=1)
     nearly = subtask_result(problem, problem.subtasks[0], outcomes("a", 0.9999))
     assert nearly.weighted_score == 10.0
-    assert not nearly.solved
-    assert subtask_result(problem, problem.subtasks[0], outcomes("a", 1.0)).solved
+    assert nearly.score != 1.0
+    assert subtask_result(problem, problem.subtasks[0], outcomes("a", 1.0)).score == 1.0
 
 
 def test_total_is_rounded_from_the_unrounded_sum() -> None:
@@ -193,7 +193,7 @@ def test_subtask_score_is_right_for_any_score_of_a_je_test(tests: list[Verdict |
         assert len(set(bounds)) > 1
     else:
         assert set(bounds) == {result.score}
-        assert (result.verdict is Verdict.AC) == result.solved
+        assert (result.verdict is Verdict.AC) == (result.score == 1.0)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_a_sum_counts_tests_after_a_zero() -> None:
     assert (result.score, result.verdict) == (15.0, Verdict.TLE)
     assert [test.verdict for test in result.subtasks[0].tests] == ["AC", "TLE", "PA"]
     assert judge(problem, 1.0, Verdict.TLE, Verdict.JE).score is None
-    assert judge(problem, 1.0, 1.0, 1.0).subtasks[0].solved
+    assert judge(problem, 1.0, 1.0, 1.0).subtasks[0].score == 1.0
 
 
 def cms_sum(outcomes: Sequence[float], parameter: float, precision: int) -> float:

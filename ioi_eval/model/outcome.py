@@ -190,11 +190,6 @@ class SubtaskResult:
     weighted_score: float | None
     tests: tuple[TestOutcome, ...]
 
-    @property
-    def solved(self) -> bool:
-        """Whether the unrounded score is 1."""
-        return self.score == 1.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedResult:
