@@ -87,7 +87,7 @@ class Tools:
         """
         if target.name == LOCAL:
             python = located(python)
-            require_existing(python)
+            _require_existing(python)
             if target.isolation is Isolation.FULL:
                 require_visible(python)
         key = (target.name, python)
@@ -129,7 +129,7 @@ class Tools:
             raise SetupError(f"the interpreter {python} cannot be started in a box: {error}") from error
         try:
             interpreter = interpreter_of(answer, python)
-            require_showable(python, interpreter.sees)
+            _require_showable(python, interpreter.sees)
         except SetupError as error:
             if not _is_certain(answer):
                 raise
@@ -231,7 +231,7 @@ def _chain(path: str) -> Iterator[str]:
         path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
 
 
-def require_existing(python: str) -> None:
+def _require_existing(python: str) -> None:
     """Refuse the path of an interpreter that does not exist on this machine.
 
     Raises:
@@ -268,11 +268,11 @@ def prefixes_of(python: str) -> tuple[str, ...]:
     prefixes = [
         str(prefix) for prefix in candidates if (prefix / "pyvenv.cfg").is_file() or any(prefix.glob("lib/python3*"))
     ]
-    require_showable(python, prefixes)
+    _require_showable(python, prefixes)
     return tuple(prefixes)
 
 
-def require_showable(python: str, directories: Iterable[str]) -> None:
+def _require_showable(python: str, directories: Iterable[str]) -> None:
     """Refuse directories that contain more than an interpreter: a box must not show the rest.
 
     Raises:

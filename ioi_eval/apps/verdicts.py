@@ -1,6 +1,6 @@
 """Makes the result of a test from the outcome of a run, and the result of a program from its tests. Pure.
 
-There are two ways: our own rules (`judged`), and another grader's (`run_of`, then its `grade`).
+There are two ways: our own rules (`judged`), and another grader's (`_run_of`, then its `grade`).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def is_right(problem: AppsProblem, settings: AppsSettings, outcome: TestOutcome)
     tests = problem.tests[number : number + 1]
     alone = replace(problem, tests=tests, inputs=len(tests), outputs=len(tests))
     in_time = replace(outcome, verdict=Verdict.JE, limit=None)
-    run = replace(run_of(in_time, compat), wall_s=0.0)
+    run = replace(_run_of(in_time, compat), wall_s=0.0)
     return compat.grade(alone, [run]).all_passed
 
 
@@ -267,7 +267,7 @@ def _wall_s(outcome: TestOutcome) -> float:
     return (outcome.cpu_ms or 0.0) / 1000 + outcome.details.idle_s
 
 
-def run_of(outcome: TestOutcome, compat: CompatGrader) -> TestRun:
+def _run_of(outcome: TestOutcome, compat: CompatGrader) -> TestRun:
     """A run in the form that the other grader needs."""
     by_itself = outcome.signal is None and outcome.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
     return TestRun(
@@ -325,7 +325,7 @@ def _runs_of_grader(
         not runs or compat.wants_another(problem, runs, test_s=settings.cpu_s)
     ):
         counted.append(_with_wall_clock_limit(outcome, settings.cpu_s))
-        runs.append(run_of(counted[-1], compat))
+        runs.append(_run_of(counted[-1], compat))
     return counted, runs
 
 

@@ -43,7 +43,7 @@ class Calibration:
 def calibration_of_this_machine(time_scale: float, *, compiler: str, taken: str) -> Calibration:
     """A calibration of this machine, from its measured time scale."""
     return Calibration(
-        time_scale=time_scale, taken=taken, machine=this_machine(), compiler=compiler, workload=workload_digest()
+        time_scale=time_scale, taken=taken, machine=_this_machine(), compiler=compiler, workload=workload_digest()
     )
 
 
@@ -85,7 +85,7 @@ def find(cache: Path, *, compiler: str) -> Calibration:
     return stored
 
 
-def this_machine() -> str:
+def _this_machine() -> str:
     """The processors of this machine as text: `AMD EPYC, 2 processors, x86_64`."""
     models: list[str] = []
     try:

@@ -37,11 +37,11 @@ async def ready_executor(
     judge = executor(entered.sandbox, settings, options, events)
     python = await judge.interpreter()
     tell(interpreter_line(python, settings.python, is_here=options.is_here))
-    tell(rules_line(settings))
+    tell(_rules_line(settings))
     return judge
 
 
-def rules_line(settings: AppsSettings) -> str:
+def _rules_line(settings: AppsSettings) -> str:
     """One line that names the rules by which programs are judged."""
     limit = f"{settings.cpu_s:g} s of CPU time per test"
     if settings.compat is not None:

@@ -149,7 +149,7 @@ def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> list[tu
             add(
                 "manager",
                 file="manager",
-                cpu_ms=manager_cpu_ms(problem, policy.judge),
+                cpu_ms=_manager_cpu_ms(problem, policy.judge),
                 wall_ms=longest_test_ms(problem, policy),
                 memory_bytes=judge["memory_bytes"],
                 args=word_list(manager.args) if manager.args else None,
@@ -199,11 +199,11 @@ def longest_test_ms(problem: RunRules, policy: RunPolicy) -> int:
     manager has its own wall clock limit. The manager's must not be lower than the test's: if a test is given up, we
     know that the machine was too busy; if a manager is stopped, we only know that it did not end.
     """
-    run_ms = given_up_ms(problem.time_limit_s, manager_cpu_ms(problem, policy.judge))
+    run_ms = given_up_ms(problem.time_limit_s, _manager_cpu_ms(problem, policy.judge))
     return (run_ms + round(policy.judge.wall_s * 1000)) * problem.method.passes
 
 
-def manager_cpu_ms(problem: RunRules, judge: JudgeLimits) -> int:
+def _manager_cpu_ms(problem: RunRules, judge: JudgeLimits) -> int:
     """A manager's CPU limit in ms; 0 if there is no manager.
 
     Source: CMS, `task_type_parameters_Communication`: the limits of all processes together, at least the usual limit.

@@ -208,7 +208,7 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         limit=_limit(line),
         attempted={name: integer(line["attempted"], name) for name in line["attempted"]},
         in_time_score=_in_time(verdict, line),
-        near_limit=is_near_limit(cpu_us / 1000, time_limit_s),
+        near_limit=_is_near_limit(cpu_us / 1000, time_limit_s),
         stderr=decoded(string(line, "stderr")),
         check_cpu_ms=integer(line["judge"], "cpu_us") / 1000,
         failed_program=program,
@@ -239,7 +239,7 @@ def _report(line: str) -> HarnessReport:
         return HarnessReport()
 
 
-def is_near_limit(cpu_ms: float, time_limit_s: float) -> bool:
+def _is_near_limit(cpu_ms: float, time_limit_s: float) -> bool:
     """Whether a time is so close to the limit that another measurement could give the opposite verdict."""
     return abs(cpu_ms * 1000 - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6)
 

@@ -58,7 +58,7 @@ def read_names(source: Source) -> tuple[tuple[str, str], ...]:
     names, has_tests = [], False
     for index, row in enumerate(source.iterate((*_ID_COLUMNS, "difficulty"))):
         has_tests = has_tests or _TESTS in row.names or bool(row.broken)
-        names.append((problem_id(row, index), difficulty_of(row)))
+        names.append((problem_id(row, index), _difficulty_of(row)))
     warn_of_misspelled(source.describe(), row.names, ("difficulty", "starter_code"), APPS_COLUMNS)
     if not has_tests:
         raise _without_tests(source, row)
@@ -98,7 +98,7 @@ def apps_problem(row: Row, index: int) -> AppsProblem:
 
 def _problem(row: Row, index: int) -> AppsProblem:
     value = row.values[_TESTS] if row.has(_TESTS) else None
-    make = partial(AppsProblem, id=problem_id(row, index), index=index, difficulty=difficulty_of(row))
+    make = partial(AppsProblem, id=problem_id(row, index), index=index, difficulty=_difficulty_of(row))
     return read_tests(value, _text(row, "starter_code"), make)
 
 
@@ -120,7 +120,7 @@ def without_zeros(problem: str) -> str:
     return problem.lstrip("0") or "0" if problem.isascii() and problem.isdigit() else problem
 
 
-def difficulty_of(row: Row) -> str:
+def _difficulty_of(row: Row) -> str:
     """The row's difficulty in lower case; empty if it has none."""
     return _text(row, "difficulty").strip().lower()
 

@@ -92,7 +92,7 @@ def linked_sources(files: Sequence[SourceFile], task_type: TaskType) -> tuple[So
     return tuple(filter(None, linked))
 
 
-def headers_for(files: Sequence[SourceFile], linked: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
+def _headers_for(files: Sequence[SourceFile], linked: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
     """The files that a submission may include: headers below `graders/`, and all that these and the grader include."""
     below = {file.path.removeprefix("graders/"): file for file in files if file.path.startswith("graders/")}
     seen = {path: file for path, file in below.items() if path.endswith(_HEADER_ENDINGS) and file.name != "testlib.h"}
@@ -198,7 +198,7 @@ def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, 
         UnsupportedError: a linked source or header starts programs.
     """
     linked = linked_sources(files, task_type) if link else ()
-    headers = headers_for(files, linked)
+    headers = _headers_for(files, linked)
     _check_starts_nothing((*linked, *headers))
     private = {
         f"graders/{name}{language.endings[0]}"

@@ -131,7 +131,7 @@ def _bytes(row: Row, column: str) -> int | None:
     return limit
 
 
-def default_std(year: int) -> str:
+def _default_std(year: int) -> str:
     """The standard of a year's contest. Source: IOI 2024's rules were the first to accept C++20."""
     return "gnu++17" if year <= 2023 else "gnu++20"
 
@@ -179,7 +179,7 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
         linked=files.linked,
         headers=files.headers,
         source_name=config.source_name,
-        cxx_std=shared.cxx_std or default_std(key.year),
+        cxx_std=shared.cxx_std or _default_std(key.year),
         notes=_conflicts(key, shared, config),
     )
 

@@ -70,7 +70,7 @@ class Page:
         standings: Sequence[Standings] | None = None,
     ) -> None:
         self.results = [PageResults(directory, index, id_column, by) for index, directory in enumerate(directories)]
-        check_together(self.results)
+        _check_together(self.results)
         self.rows: list[PageRow] = [row for results in self.results for row in results.page_rows()]
         self._problems: dict[str, PageProblem] = {}
         for results in self.results:
@@ -208,7 +208,7 @@ class Page:
         }
 
 
-def check_together(results: Sequence[PageResults]) -> None:
+def _check_together(results: Sequence[PageResults]) -> None:
     """Refuse directories that cannot be in one report.
 
     Raises:

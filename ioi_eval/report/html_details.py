@@ -54,7 +54,7 @@ def packed(values: object, *, plain: int = _PLAIN_BYTES) -> Packed:
     return "gzip", b64encode(compress(body, _GZIP_LEVEL, mtime=0)).decode()
 
 
-def in_turns(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> Iterator[list[int]]:
+def _in_turns(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> Iterator[list[int]]:
     """The positions of all rows in the order in which they are packed, some hundred at a time, sorted by problem."""
     counts: Counter[tuple[int, str, str]] = Counter()
     turns = []
@@ -86,7 +86,7 @@ class Details:
 
     def fill(self, rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> None:
         """Pack rows until there is no more room; then `positions` has the block of each row, and its index there."""
-        for turn in in_turns(rows, groups):
+        for turn in _in_turns(rows, groups):
             for index in turn:
                 self._add(index, rows[index])
                 if self._size >= _BLOCK_BYTES and not self._pack():

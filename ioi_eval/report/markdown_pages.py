@@ -40,7 +40,7 @@ def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]
         InputError: the results cannot be read.
         SetupError: the pages cannot be written.
     """
-    summary = read_summary(results)
+    summary = _read_summary(results)
     lines: dict[tuple[str, str], list[tuple[float, list[str]]]] = {}
     compiling: dict[tuple[str, str], int] = {}
     for row in result_rows(results, columns={*name_columns(id_column), *_COLUMNS}, tests=False):
@@ -73,7 +73,7 @@ def overview_page(results: Mapping[str, Path]) -> str:
     Raises:
         InputError: a summary cannot be read.
     """
-    summaries = {name: read_summary(path) for name, path in results.items()}
+    summaries = {name: _read_summary(path) for name, path in results.items()}
     head = ("data set", "submissions", "scored", "judge errors (JE)", "not judged", "contests", "report")
     rows = [_overview_row(name, summary) for name, summary in summaries.items()]
     table = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *rows])
@@ -142,7 +142,7 @@ def _links(problems: list[Mapping[str, Any]]) -> str:
     return "\n".join(["", "## Every submission", "", *listed, ""]) if listed else ""
 
 
-def read_summary(results: Path) -> dict[str, Any]:
+def _read_summary(results: Path) -> dict[str, Any]:
     """The summary of the results in a directory.
 
     Raises:

@@ -84,7 +84,7 @@ def name_of_test(test: Row) -> str:
     return str(test.get("test_name", test.get("test", "")))
 
 
-def verdict_of_test(test: Row) -> str:
+def _verdict_of_test(test: Row) -> str:
     """The verdict of a test of either family."""
     return str(test.get("status", test.get("verdict", "")))
 
@@ -105,7 +105,7 @@ def tests_of(row: Row) -> dict[str, Row]:
     tests: dict[str, Row] = {}
     for holder in _subtasks(row) if "all_subtasks_results" in row else (row,):
         for test in holder.get("test_results") or ():
-            name, verdict = name_of_test(test), verdict_of_test(test)
+            name, verdict = name_of_test(test), _verdict_of_test(test)
             if verdict != Verdict.SKIPPED and name in tests and tests[name]["status"] == Verdict.SKIPPED:
                 del tests[name]
             tests.setdefault(name, {**test, "status": verdict})
@@ -114,7 +114,7 @@ def tests_of(row: Row) -> dict[str, Row]:
 
 def first_failed(tests: Iterable[Row]) -> str | None:
     """The name of the first of these tests that failed; `None` if none failed."""
-    return next((name_of_test(test) for test in tests if verdict_of_test(test) not in PASSED), None)
+    return next((name_of_test(test) for test in tests if _verdict_of_test(test) not in PASSED), None)
 
 
 def has_run(row: Row) -> bool:

@@ -55,7 +55,7 @@ def hub_error_text(error: BaseException) -> str:
     return re.sub(r" \(\w+Error\)$", "", message).rstrip(".") or type(error).__name__
 
 
-def files_by_split(name: str) -> dict[str, list[str]]:
+def _files_by_split(name: str) -> dict[str, list[str]]:
     """The files of a data set from which rows can be read, by the split in their names."""
     from huggingface_hub import HfApi
 
@@ -163,7 +163,7 @@ class HubSource(Source):
 
         `datasets` does not run such scripts since version 4. The files are chosen by their names: `test.jsonl`.
         """
-        files = self._ask(files_by_split)
+        files = self._ask(_files_by_split)
         remedy = "the id of one that has; or download its files, and give the directory"
         self._chosen_splits = choose_splits(
             list(files), self._all_splits, self.describe(), remedy, split=self._split, obvious=self._obvious

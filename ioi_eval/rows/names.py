@@ -60,7 +60,7 @@ def _matches(term: str) -> Iterable[str]:
     return [f"{parts['owner']}/{name}" for name in names]
 
 
-def short_name(source: str) -> str:
+def _short_name(source: str) -> str:
     """The name for a source's results: without the owner, the directory, and a file's ending.
 
     Source: the reference, which removes `ioi-eval-` too.
@@ -83,7 +83,7 @@ def result_names(sources: Iterable[str], occupied: Mapping[str, str]) -> dict[st
     taken = dict(occupied)
     names: dict[str, str] = {}
     for source in sources:
-        short = short_name(source)
+        short = _short_name(source)
         owner = _plain(source.rstrip("/").rpartition("/")[0].rpartition("/")[2])
         long = f"{owner}--{short}" if owner else short
         candidates = [short, long, *(f"{long}-{number}" for number in range(2, len(taken) + 3))]

@@ -41,7 +41,7 @@ class PathSource(Source):
 
     def digest(self) -> str | None:
         """A hash of the file's name, which messages contain, and of its bytes."""
-        of_file = digest_of_file(self._path)
+        of_file = _digest_of_file(self._path)
         return of_file and f"{self._path}:{of_file}"
 
 
@@ -136,7 +136,7 @@ def read_state(path: Path) -> dict[str, Any]:
     return value
 
 
-def digest_of_file(path: Path) -> str | None:
+def _digest_of_file(path: Path) -> str | None:
     """A hash of a file's bytes; `None` if it cannot be read: reading its rows will raise the error."""
     try:
         with path.open("rb") as file:

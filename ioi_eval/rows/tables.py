@@ -34,7 +34,7 @@ class Parquet(PathSource):
                     batches = decoded(self._path, rows, names)
                 else:
                     batches = file.iter_batches(rows, columns=names, use_threads=False)
-                yield from rows_of_tables(str(self._path), batches, tuple(file.schema_arrow.names))
+                yield from _rows_of_tables(str(self._path), batches, tuple(file.schema_arrow.names))
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self._path} cannot be read as Parquet: {error}; get it again") from error
 
@@ -60,10 +60,10 @@ def rows_of_dataset(source: str, dataset: datasets.Dataset, columns: Sequence[st
     """The rows of a memory-mapped data set; only a few decoded rows are in memory."""
     names = [name for name in dataset.column_names if columns is None or name in columns]
     tables = dataset.select_columns(names).with_format("arrow").iter(batch_size=64)
-    yield from rows_of_tables(source, tables, tuple(dataset.column_names))
+    yield from _rows_of_tables(source, tables, tuple(dataset.column_names))
 
 
-def rows_of_tables(
+def _rows_of_tables(
     source: str, tables: Iterator[pa.RecordBatch | pa.Table], all_names: tuple[str, ...] | None = None
 ) -> Iterator[Row]:
     """The rows of batches; a batch that is too large is decoded row by row.

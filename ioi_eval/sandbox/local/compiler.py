@@ -75,12 +75,12 @@ def _files(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The files that the compiler at a path reads, and those that its dynamically linked programs read."""
     script = boxfiles.read("compiler_files")  # as bytes: the locale's encoding may not have all of its characters
     try:
-        return files_of(_run(["bash", "-c", script, "compiler_files", path]))
+        return _files_of(_run(["bash", "-c", script, "compiler_files", path]))
     except SetupError as error:
         raise SetupError(f"the files that the compiler {path} reads cannot be listed: {error}") from error
 
 
-def files_of(answer: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _files_of(answer: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The files that a compiler reads, and those that its programs read: the output of `graders/compiler_files`."""
     lines = [line.partition("\t") for line in answer.splitlines()]
     sees, libraries = (outermost(path for kind, _, path in lines if kind == wanted) for wanted in ("sees", "library"))

@@ -114,13 +114,13 @@ def checked(endpoint: str, result: Execution | SandboxError, job: Job) -> Execut
     """A job's result on an endpoint; an error instead if a job for the runner was answered by something else."""
     if isinstance(result, Execution):
         try:
-            check_runner(result, job)
+            _check_runner(result, job)
         except TransientError as error:
             return type(error)(f"{endpoint}: {error}")
     return result
 
 
-def check_runner(execution: Execution, job: Job) -> None:
+def _check_runner(execution: Execution, job: Job) -> None:
     """Check that an answer comes from the runner, and from this job's.
 
     A server may answer immediately, in Piston's format, but without the runner: its disk is full, or a proxy has mixed
