@@ -38,8 +38,11 @@ _READABLE = f"{', '.join(ENDINGS)} files, or a data set saved by `save_to_disk`"
 _REMEDIES = {
     ".json": "For a list in JSON: jq -c '.[]' FILE.json > FILE.jsonl; if each line is an object, rename it",
     ".csv": "In Python: pandas.read_csv('FILE.csv', dtype=str, keep_default_na=False).to_parquet('FILE.parquet')",
+    ".zst": "Unpack it: unzstd FILE.zst",
 }
 """What to do with files of other formats."""
+_ROWS = (*ENDINGS, ".jsonl.zst")
+"""Files of a directory that have rows. Those that cannot be read are refused: their rows would be missing silently."""
 _SPLITS, _STATE = "dataset_dict.json", "state.json"
 """The files by which a directory is a saved data set, with splits and without."""
 
@@ -154,7 +157,7 @@ def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tu
     files = sorted(
         file
         for file in path.rglob("*")
-        if file.name.endswith(ENDINGS)
+        if file.name.endswith(_ROWS)
         and file.is_file()
         and not any(part.startswith(".") for part in file.relative_to(path).parts)
     )

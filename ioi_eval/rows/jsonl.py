@@ -61,6 +61,8 @@ def _require_lines(path: Path, first: bytes) -> None:
     """Refuse other formats, recognised by the first line: an error about that line alone would be misleading."""
     if first.startswith(b"\x1f\x8b"):
         raise InputError(f"{path} is gzip: name it .jsonl.gz, or unpack it")
+    if first.startswith(b"\x28\xb5\x2f\xfd"):
+        raise InputError(f"{path} is zstd: unpack it (unzstd)")
     if first.strip() in (b"[", b"{"):
         raise InputError(f"{path} is JSON over several lines; write it again with one object per line")
 
@@ -119,7 +121,8 @@ def _parsed_slowly(row: Row, line: bytes) -> Any:
     try:
         return _whole(big_json.loads(line.decode("utf-8")))
     except UnicodeDecodeError as error:
-        raise row.error(f"is not valid UTF-8 (byte {error.start + 1} of the line){torn}") from error
+        advice = torn or "; write the file again in UTF-8 (iconv -f ENCODING -t UTF-8)"
+        raise row.error(f"is not valid UTF-8 (byte {error.start + 1} of the line){advice}") from error
     except big_json.TooLargeError:
         raise
     except ValueError as error:

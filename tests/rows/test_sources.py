@@ -94,7 +94,8 @@ def test_splits_without_a_default_are_listed(tmp_path: Path) -> None:
     [
         (b'{"a": 1}\n{"a": }\n', r"d.jsonl, row 2: is not JSON: Expecting value at character 7$"),
         (b'{"a": 1}\n{"a": 2}\n{"a": "tor', r"row 3: is not JSON.*the file ends within this row: remove it"),
-        (b'{"a": 1}\n{"a": "\xff"}\n', r"row 2: is not valid UTF-8 \(byte 8 of the line\)$"),
+        (b'{"a": 1}\n{"a": "\xff"}\n', r"row 2: is not valid UTF-8 \(byte 8 of the line\); write .* in UTF-8"),
+        (b'{"a": 1}\n{"a": "\xc3', r"row 2: is not valid UTF-8 .*; the file ends within this row: remove it"),
         (b'{"a": 1}\n[1, 2]\n', "row 2: is a JSON list; it must be an object with columns"),
         (b'"text"\n', "row 1: is a JSON text"),
         (b"null\n", "row 1: is a JSON null"),
@@ -168,6 +169,7 @@ def test_the_split_that_is_read(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (gzip.compress(b'{"id": 1}\n', mtime=0), r"is gzip: name it \.jsonl\.gz, or unpack it"),
+        (b"\x28\xb5\x2f\xfd\x04\x00", "is zstd: unpack it"),
         (b'[\n  {"id": 1}\n]\n', "is JSON over several lines; write it again with one object per line"),
         (b'{\n  "id": 1\n}\n', "is JSON over several lines"),
         (b'{"id": "x', "is not JSON: Unterminated string starting at character 8;"),
@@ -275,6 +277,14 @@ def test_a_directory_without_rows_lists_the_known_extensions(tmp_path: Path) -> 
     """A directory with other files is refused."""
     (tmp_path / "x.txt").write_text("")
     with pytest.raises(InputError, match=r"holds nothing that can be read as rows: \.jsonl"):
+        open_source(tmp_path)
+
+
+def test_a_directory_with_zstd_is_refused(tmp_path: Path) -> None:
+    """Its other files are not read alone: the rows of this one would be missing."""
+    jsonl(tmp_path / "a.jsonl")
+    (tmp_path / "b.jsonl.zst").touch()
+    with pytest.raises(InputError, match=r"b\.jsonl\.zst cannot be read as rows: .*unzstd"):
         open_source(tmp_path)
 
 
