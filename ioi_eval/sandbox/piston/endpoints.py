@@ -131,7 +131,8 @@ def _read(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the endpoints in {path} (a URL on each line): {error}") from error
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(f"cannot read the endpoints in {path} (a URL on each line): {why}") from error
     endpoints = []
     for number, line in enumerate(lines, 1):
         for term in filter(None, (term.strip() for term in line.partition("#")[0].split(","))):

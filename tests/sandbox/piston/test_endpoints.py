@@ -106,8 +106,11 @@ def test_a_wrong_line_is_named(tmp_path: Path) -> None:
 
 def test_a_file_that_is_absent_or_empty(tmp_path: Path) -> None:
     """An absent file is an InputError. An empty one is a SetupError: a cluster without workers."""
-    with pytest.raises(InputError, match="cannot read the endpoints"):
+    with pytest.raises(InputError, match=r"endpoints in .*absent \(a URL on each line\): No such file or directory$"):
         endpoints_of(f"file:{tmp_path / 'absent'}")
+    (tmp_path / "latin").write_bytes(b"# caf\xe9\n")
+    with pytest.raises(InputError, match="it is not UTF-8"):
+        endpoints_of(f"file:{tmp_path / 'latin'}")
     (tmp_path / "empty").touch()
     with pytest.raises(SetupError, match="names none"):
         endpoints_of(f"file:{tmp_path / 'empty'}")
