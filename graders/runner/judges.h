@@ -37,6 +37,7 @@ class Judge {
   JudgeFault fault = JudgeFault::None;
   std::string explanation;
   bool ours = false;          // the fault is not the judge program's
+  int64_t more_ms = 0;        // of CPU time, beyond its limit, before it is stopped
   std::string directory;      // in which it runs
   std::string kept_feedback;  // the feedback directory of an earlier pass
 
@@ -73,13 +74,13 @@ class Judge {
     if (start(process) == 0) run(args, its_files, partner);
   }
 
-  bool over(int64_t cpu_us) const { return cpu_us > spec_->cpu_ms * 1000; }
+  bool over(int64_t cpu_us) const { return cpu_us > (spec_->cpu_ms + more_ms) * 1000; }
 
   // Measures it, and stops it if it is over a limit. `states`: whether to read the states of its threads.
   void look(bool states = false) {
     if (!process.alive()) return;
     last = files.read(process.pid, last, states);
-    if (over(last.cpu_us)) stop(JudgeFault::Time, "over its CPU limit");
+    if (over(last.cpu_us)) stop(JudgeFault::Time, kOverCpu);
     if (stopwatch_.look(now_us()) > spec_->wall_ms * 1000) stop(JudgeFault::Stall, "over its wall clock limit");
     if (last.resident_bytes > spec_->memory_bytes) stop(JudgeFault::Memory, "over its memory limit");
   }
@@ -100,7 +101,7 @@ class Judge {
       return fail(JudgeFault::Start, format("the %s was not started: %s", name(), unstarted.c_str()));
     }
     if (over(process.cpu_us())) {
-      fail(JudgeFault::Time, "over its CPU limit");
+      fail(JudgeFault::Time, kOverCpu);
     } else if (process.peak_bytes() > spec_->memory_bytes) {
       fail(JudgeFault::Memory, "over its memory limit");
     } else if (process.signal() == SIGKILL) {

@@ -42,6 +42,7 @@ constexpr int kLooksAtTables = 8;                       // at every eighth look 
 constexpr int kMaxRefusals = 1000;                      // it answers this many refused calls; then the kernel refuses without asking
 constexpr int64_t kWarmUs = 30'000'000;                 // a warm interpreter must start and answer within this, also on a loaded machine
 constexpr int64_t kManagerIdleUs = 10'000'000;          // a manager may be idle this long after all contestants have ended
+constexpr int64_t kManagerMoreMs = 400;                 // of CPU time beyond its limit, to find out who keeps it busy
 constexpr int64_t kManagerGraceUs = 200'000;            // how long after a manager's failure a contestant's own failure is awaited
 constexpr int64_t kHiddenDelayUs = 2'000'000;           // a process may get no processor for this long if /proc hides what it waits for
 
@@ -56,6 +57,7 @@ constexpr size_t kMostPackedBytes = 512 << 20, kMostUnpackedBytes = 64 << 20, kM
 constexpr int kNotStoredCode = 66;  // the exit code if a problem's package lacks files of the job; `graders/stored/run` has it too
 constexpr const char* kHiddenCall = "hidden_call";  // replaces the name of a deadly call that the listener did not receive
 constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
+constexpr const char* kOverCpu = "over its CPU limit";
 constexpr const char* kKilledFromOutside = "killed from outside: is there memory left?";
 
 }  // namespace runner

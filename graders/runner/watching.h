@@ -57,6 +57,7 @@ class RunningTest : protected TestState {
       if (is_over(now)) break;
     }
     hang_ups_.end();
+    judge_questions();
     for (Contestant& c : contestants_) stop(c);
     if (manager_.process.alive()) manager_.clear();
     for (Contestant& c : contestants_) {
@@ -208,6 +209,7 @@ class RunningTest : protected TestState {
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
     }
+    if (manager_.process.alive() && anybody_alive() && manager_.over(cpu_clock_us(manager_.process.pid))) end_questions();
     manager_.look(due);
     if (due && manager_.process.alive()) stop_flood();
     // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread is runnable, idle time is not added up.
@@ -263,6 +265,26 @@ class RunningTest : protected TestState {
     if (std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes) end(c, Limit::Output);
     cut(c.errors, plan_.stderr_bytes);
     if (c.report) cut(c.report, kReportBytes);
+  }
+
+  // A manager that does not bound the number of questions is over its CPU limit because the processes ask without end. So if it
+  // still reads what they send, they are ended. If it ends then, the program waited too long; else the manager is at fault.
+  // Source: CMS stops a process after 2 L + 1 s of wall clock, and such a manager then ends.
+  void end_questions() {
+    int64_t bytes = manager_.files.read_bytes(manager_.process.pid);
+    if (manager_.more_ms == 0) {
+      read_at_limit_ = bytes;
+      manager_.more_ms = kManagerMoreMs;
+    } else if (bytes > read_at_limit_) {
+      for (Contestant& c : contestants_) stop(c);
+      manager_.more_ms = 2 * kManagerMoreMs;
+    }
+  }
+
+  void judge_questions() {
+    if (manager_.more_ms == 0 || manager_.process.alive() || manager_.fault != JudgeFault::None) return;
+    if (manager_.more_ms == kManagerMoreMs) return manager_.stop(JudgeFault::Time, kOverCpu);
+    limit_ = Limit::Idle;
   }
 
   // What the processes send to the manager is output too. A correct manager that reads blanks, or a word, without end would be
@@ -394,6 +416,7 @@ class RunningTest : protected TestState {
   Fd held_in_, held_out_;  // only with an interactor
   Stopwatch stopwatch_;
   int64_t idle_us_ = 0, manager_idle_us_ = 0;
+  int64_t read_at_limit_ = 0;  // how much the manager had read when it reached its CPU limit
   int64_t accounted_us_ = 0, manager_accounted_us_ = 0;  // the stopwatch, and the manager's busy time, when idle time was last added up
 };
 

@@ -148,6 +148,14 @@ def test_program_that_sends_without_end(plain_box: Box, program: Callable[..., P
     assert (flood["verdict"], flood["limit"], flood["judge"]["cpu_us"] > 0) == ("OLE", "output", True)
 
 
+def test_program_that_asks_without_end(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A manager that is over its CPU limit, but ends when the program has ended, is not at fault: it is TLE."""
+    asks = b"trap '' PIPE; exec 4>$2 3<$1; echo play 1 >&4; while read -r x <&3; do echo play 1 >&4; done; echo 1"
+    busy = {**JUDGE, "cpu_ms": 300}
+    entry = run_game(plain_box, program, "play", manager=busy, files={"manager": b"#!/bin/sh\n" + asks}).only
+    assert (entry["verdict"], entry["limit"], entry["judge"]["cpu_us"] > 300_000) == ("TLE", "idle", True), entry
+
+
 def test_manager_killed_by_the_programs_end(plain_box: Box, program: Callable[..., Path]) -> None:
     """A manager that is killed by SIGPIPE because the program ended is not JE: the score is 0."""
     entry = run_game(plain_box, program, "default-sigpipe leave", processes=2).only

@@ -105,6 +105,18 @@ ATTACK(blanks_for_the_manager) {
     }
 }
 
+// attack: questions_without_end
+// tries: to ask a manager that bounds no questions for ever, until it is over its own limit, so that the judge seems at fault
+// expect: TLE WA
+ATTACK(questions_without_end) {
+    dprintf(1, "ask\n");
+    for (char byte = 0;;) {
+        dprintf(1, "1\n");
+        while (read(0, &byte, 1) == 1 && byte != '\n') {
+        }
+    }
+}
+
 // attack: packets_for_the_manager
 // tries: to turn its FIFO into one of packets, of which a short read throws the rest away
 // expect: WA TLE
