@@ -39,11 +39,11 @@ from tests.attacks.catalogue import Attack, Program, programs
 from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
 from tests.attacks.compile_attacks import CompileAttack
 from tests.attacks.harm import State
-from tests.attacks.persons import Person
 from tests.attacks.python_attack import HONEST as HONEST_PYTHON
 from tests.attacks.python_attack import PythonAttack, honest_problem
 from tests.attacks.python_attack import problem as python_problem
 from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
+from tests.attacks.users import User
 from tests.attacks.worker_packages import WorkerPackages
 
 SLOTS = 4
@@ -103,7 +103,7 @@ class Campaign:
 
     Args:
         level: the strongest isolation that is used, and the weakest that is accepted.
-        person: the user who starts the sandbox.
+        user: the user who starts the sandbox.
         cache: the cache directory, which that user can write.
         programs: the cache directory with the attacking programs that an earlier campaign compiled.
         served: whether a worker judges, over HTTP, with the problems' packages.
@@ -115,7 +115,7 @@ class Campaign:
     """
 
     level: Isolation
-    person: Person
+    user: User
     cache: Path
     programs: Path
     served: bool = False
@@ -145,7 +145,7 @@ class Campaign:
         """
         if not self._started:
             self._started = True
-            self._found = self.person.run(self._make)
+            self._found = self.user.run(self._make)
         if self._found is None:
             pytest.fail("the campaign failed: see the first failed test of this campaign for the reason", pytrace=False)
         return self._found

@@ -16,20 +16,18 @@ from tests.attacks.catalogue import LEVELS
 from tests.attacks.compile_attacks import CompileAttack
 from tests.attacks.failures import summary
 from tests.attacks.levels import why_not
-from tests.attacks.persons import USER_UID, Person, persons
 from tests.attacks.python_attack import PythonAttack
+from tests.attacks.users import USER_UID, User, users
 from tests.selecting import deselect
 from tests.shared_work import copy_cache
 
-Way = tuple[Isolation, Person, bool]
+Way = tuple[Isolation, User, bool]
 """A campaign: isolation level, the user who starts the sandbox, and whether a worker judges."""
 
-ALL: list[Way] = [(level, person, False) for level in LEVELS for person in persons()] + [
-    (Isolation.FULL, persons()[0], True)
-]
+ALL: list[Way] = [(level, user, False) for level in LEVELS for user in users()] + [(Isolation.FULL, users()[0], True)]
 """The embedded sandbox at each level, started by each user; and a worker with the problems' packages, over HTTP."""
 
-STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
+STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, users()[-1], False))
 """The campaigns of `test_survival.py` without `--full`. The weaker one uses build jobs, as clusters do."""
 
 WITH_SOURCES = (STRONGEST_AND_WEAKEST[1], ALL[-1])
@@ -40,7 +38,7 @@ around it is that of compiled programs, whose attacks run in all campaigns."""
 
 
 @pytest.fixture(scope="session")
-def caches(cache_with_runner: Path) -> Iterator[Callable[[Person], Path]]:
+def caches(cache_with_runner: Path) -> Iterator[Callable[[User], Path]]:
     """A cache directory for each user. Its mode is 755, the most open one that is accepted.
 
     It is outside of pytest's own directory: pytest makes that unreadable for other users at each start.
@@ -48,14 +46,14 @@ def caches(cache_with_runner: Path) -> Iterator[Callable[[Person], Path]]:
     with contextlib.ExitStack() as stack:
         made: dict[str, Path] = {}
 
-        def cache_of(person: Person) -> Path:
-            if person.name not in made:
+        def cache_of(user: User) -> Path:
+            if user.name not in made:
                 path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="attack-cache-")))
                 path.chmod(0o755)
                 (path / "programs").mkdir(mode=0o755)  # other users can only read what its owner stores there
-                copy_cache(cache_with_runner, path, owner=USER_UID if person.gives_up_root else None)
-                made[person.name] = path
-            return made[person.name]
+                copy_cache(cache_with_runner, path, owner=USER_UID if user.gives_up_root else None)
+                made[user.name] = path
+            return made[user.name]
 
         yield cache_of
 
@@ -101,24 +99,24 @@ def is_in_campaign(way: Way, attack: CompileAttack | PythonAttack) -> bool:
     return way == ALL[0] if is_slow else way in WITH_SOURCES
 
 
-def name_of(level: Isolation, person: Person, served: bool) -> str:
+def name_of(level: Isolation, user: User, served: bool) -> str:
     """The campaign's name, for example `full-root` or `full-root-served`."""
-    return f"{level.value}-{person.name}{'-served' if served else ''}"
+    return f"{level.value}-{user.name}{'-served' if served else ''}"
 
 
 @pytest.fixture(scope="session", params=ALL, ids=[name_of(*one) for one in ALL])
-def campaign(request: pytest.FixtureRequest, caches: Callable[[Person], Path]) -> Campaign:
+def campaign(request: pytest.FixtureRequest, caches: Callable[[User], Path]) -> Campaign:
     """One campaign with all its attacks."""
-    level, person, served = request.param
+    level, user, served = request.param
     full = bool(request.config.getoption("--full"))
     reason = why_not(level)
     if reason:
         pytest.skip(reason)
     return Campaign(
         level,
-        person,
-        caches(person),
-        caches(persons()[0]),
+        user,
+        caches(user),
+        caches(users()[0]),
         served=served,
         builds=request.param == STRONGEST_AND_WEAKEST[1],
         compiler=full or request.param in WITH_SOURCES,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.attacks.python_attack import PythonAttack
 from tests.attacks.python_functions import CALLED
-from tests.attacks.python_squatters import EXHAUSTING, OUTLASTING, STATE, TALKING
-from tests.attacks.python_thieves import FORGING, READING
+from tests.attacks.python_outlasting import EXHAUSTING, OUTLASTING, STATE, TALKING
+from tests.attacks.python_reading import FORGING, READING
 
 GROUPS = (
     ("reading", READING),

@@ -20,8 +20,8 @@ from ioi_eval.model import Isolation
 from tests.attacks.campaign import Campaign, Finding
 from tests.attacks.catalogue import LEVELS, attacks
 from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
-from tests.attacks.persons import USER_UID, persons
 from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
+from tests.attacks.users import USER_UID, users
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "attacks.md"
 BEGIN, END = "<!-- attacks: made by scripts/attack-table -->", "<!-- end of attacks -->"
@@ -83,7 +83,7 @@ def run_everything() -> list[Row]:
     found: dict[tuple[str, Isolation], list[Finding]] = {}
     with _campaigns() as campaigns:
         for campaign in campaigns:
-            print(f"{campaign.level.value}, {campaign.person.name}, {campaign.served=}", file=sys.stderr)
+            print(f"{campaign.level.value}, {campaign.user.name}, {campaign.served=}", file=sys.stderr)
             for name, finding in campaign.findings().by_attack.items():
                 found.setdefault((name, campaign.level), []).append(finding)
     return [
@@ -96,14 +96,14 @@ def run_everything() -> list[Row]:
 def _campaigns() -> Iterator[list[Campaign]]:
     with contextlib.ExitStack() as stack:
         made = []
-        for person in persons():
+        for user in users():
             cache = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="attack-cache-")))
             cache.chmod(0o755)
-            if person.gives_up_root:
+            if user.gives_up_root:
                 os.chown(cache, USER_UID, USER_UID)
-            made += [Campaign(level, person, cache, cache, slow=person == persons()[0]) for level in LEVELS]
-            if not person.gives_up_root:
-                made.append(Campaign(Isolation.FULL, person, cache, cache, served=True, slow=False))
+            made += [Campaign(level, user, cache, cache, slow=user == users()[0]) for level in LEVELS]
+            if not user.gives_up_root:
+                made.append(Campaign(Isolation.FULL, user, cache, cache, served=True, slow=False))
         yield made
 
 

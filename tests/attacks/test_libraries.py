@@ -17,7 +17,7 @@ from tests.attacks.arena import policy, task_of
 from tests.attacks.campaign import Finding, attack_by_program, judging
 from tests.attacks.catalogue import LEVELS, Program, programs
 from tests.attacks.levels import why_not
-from tests.attacks.persons import Person, persons
+from tests.attacks.users import User, users
 from tests.shared_work import put_kept_runner
 
 TALKING = [program for program in programs() if program.name.startswith("whisper")]
@@ -45,12 +45,12 @@ class Dynamic:
 @pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.value)
 @pytest.mark.parametrize("program", TALKING, ids=lambda program: program.name)
 def test_processes_with_the_same_libraries_cannot_communicate(
-    program: Program, level: Isolation, caches: Callable[[Person], Path]
+    program: Program, level: Isolation, caches: Callable[[User], Path]
 ) -> None:
     """Neither a page of libc nor the end of a thread carries data. With reduced isolation, the verdict is JE."""
     if reason := why_not(level):
         pytest.skip(reason)
-    cache = caches(persons()[0])
+    cache = caches(users()[0])
 
     async def judge() -> Mapping[str, Finding]:
         async with judging(level, cache, slots=2) as sandbox:

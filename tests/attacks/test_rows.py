@@ -26,7 +26,7 @@ from ioi_eval.tools import prefixes_of
 from tests.attacks.arena import policy
 from tests.attacks.catalogue import LEVELS
 from tests.attacks.levels import why_not
-from tests.attacks.persons import Person, persons
+from tests.attacks.users import User, users
 
 TOKEN = secrets.token_hex(16)
 ROW = f'{{"answer": "{TOKEN}"}}\n'
@@ -141,22 +141,22 @@ def _contest(project: Project, code: str, answer: str, level: Isolation, cache: 
 Way = Callable[[Project, str, str, Isolation, Path], str]
 
 
-@pytest.mark.parametrize("person", persons(), ids=lambda person: person.name)
+@pytest.mark.parametrize("user", users(), ids=lambda user: user.name)
 @pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.value)
 @pytest.mark.parametrize("way", [_apps, _contest], ids=["apps", "contest"])
 def test_rows_beside_an_environment(
-    project: Project, way: Way, level: Isolation, person: Person, caches: Callable[[Person], Path]
+    project: Project, way: Way, level: Isolation, user: User, caches: Callable[[User], Path]
 ) -> None:
     """A program reads no file of the project. It can import packages of the environment, but not directories that a
     `.pth` file names.
     """
     if reason := why_not(level):
         pytest.skip(reason)
-    cache = caches(person)
+    cache = caches(user)
     thief = THIEF.replace("TOKEN", TOKEN).replace("PATHS", repr(project.rows))
-    stolen = person.run(lambda: way(project, thief, "GOT", level, cache))
+    stolen = user.run(lambda: way(project, thief, "GOT", level, cache))
     assert stolen.startswith("WA"), stolen
-    imported = person.run(lambda: way(project, IMPORTER, TOKEN[::-1], level, cache))
+    imported = user.run(lambda: way(project, IMPORTER, TOKEN[::-1], level, cache))
     assert imported.startswith("AC"), imported
 
 

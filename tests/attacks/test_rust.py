@@ -22,9 +22,9 @@ from tests.attacks.campaign import SLOTS
 from tests.attacks.catalogue import LEVELS
 from tests.attacks.harm import State
 from tests.attacks.levels import why_not
-from tests.attacks.persons import persons
 from tests.attacks.rust_attacks import COMPILING, RUNNING, RustAttack, RustCompileAttack, program, section
 from tests.attacks.table import PAGE
+from tests.attacks.users import users
 from tests.rust_here import needs_rustc
 from tests.small_problems import small_problem
 
@@ -95,7 +95,7 @@ def sealed() -> Problem:
 @once
 def findings(level: Isolation, cache: Path) -> Found:
     """The results of the campaign at a level, which runs once."""
-    return persons()[0].run(lambda: asyncio.run(campaign(level, cache)))
+    return users()[0].run(lambda: asyncio.run(campaign(level, cache)))
 
 
 @pytest.fixture(scope="module", params=LEVELS, ids=lambda level: level.value)

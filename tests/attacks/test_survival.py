@@ -20,7 +20,7 @@ def test_honest_programs_among_attackers(campaign: Campaign, request: pytest.Fix
     """Honest programs keep their verdicts and scores among attackers, and nothing is left on the machine."""
     full = bool(request.config.getoption("--full"))
     size = {"copies": 8, "attackers": None} if full else {"copies": 1, "attackers": 8}
-    run = campaign.person.run(partial(survive, campaign.level, campaign.cache, **size))
+    run = campaign.user.run(partial(survive, campaign.level, campaign.cache, **size))
     assert run.among == run.alone, f"seed {run.seed}"
     assert {verdict for tests in run.alone.values() for verdict, _ in tests} >= {"AC", "WA", "RE", "TLE", "MLE"}
     assert not run.harm, f"seed {run.seed}"

@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class User:
     """A user who starts a sandbox.
 
     Args:
@@ -94,11 +94,11 @@ class Person:
             os._exit(0)
 
 
-def persons() -> tuple[Person, ...]:
+def users() -> tuple[User, ...]:
     """The users that are possible here: root and an ordinary user, or only the user that runs the tests."""
     if os.geteuid() == 0:
-        return Person(name="root", gives_up_root=False), Person(name="user", gives_up_root=True)
-    return (Person(name="user", gives_up_root=False),)
+        return User(name="root", gives_up_root=False), User(name="user", gives_up_root=True)
+    return (User(name="user", gives_up_root=False),)
 
 
 def _close_the_checkout() -> None:
