@@ -96,6 +96,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "task_type": task_type.value,
         "starting_code": _starting_code(package, name),
     }
+    if meta.get("cpp_std"):  # Source: TPS 1.26, `scripts/internal/problem_model.py`
+        shared["cxx_std"] = meta["cpp_std"]
     return build_task(
         package,
         shared,

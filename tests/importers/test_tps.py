@@ -76,6 +76,13 @@ def test_score_type_is_kept(tmp_path: Path) -> None:
         read(tmp_path, **{"problem.json": {**META, "score_type": "GroupMax"}})
 
 
+def test_the_standard_of_cpp(tmp_path: Path) -> None:
+    """Newer versions of TPS state one; without it the standard is that of the year."""
+    assert loaded(tmp_path, read(tmp_path)).cxx_std == "gnu++17"
+    task = read(tmp_path, **{"problem.json": {**META, "cpp_std": "gnu++20"}})
+    assert loaded(tmp_path, task).cxx_std == "gnu++20"
+
+
 def test_other_names_of_verdicts(tmp_path: Path) -> None:
     """Newer versions of TPS accept short names, in upper or lower case. Its exporter writes the full ones."""
     stated = {
