@@ -17,6 +17,7 @@ still only data.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections import Counter
@@ -265,13 +266,16 @@ def _is_finite(number: float | Fraction) -> bool:
 
 
 def _key(key: Value) -> Hashable:
-    """A key as JSON writes it; a key that JSON cannot write equals no string."""
+    """A key as JSON writes it; a key that JSON cannot write equals nothing.
+
+    So every key has a hash that is secret to this process, and no program can choose items that share a hash.
+    """
+    if isinstance(key, str):
+        return key
     if key is None or isinstance(key, bool | int | float):
-        try:
+        with contextlib.suppress(ValueError):  # an integer of more than 4,300 digits
             return json.dumps(key)
-        except ValueError:
-            return ("integer", key)
-    return key  # type: ignore[no-any-return]
+    return object()
 
 
 def _lower(text: str) -> str:
