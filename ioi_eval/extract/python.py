@@ -27,7 +27,7 @@ _CODE_LINE = re.compile(
     r"|(?:try|else|finally)[ \t]*+:"
     r"|with[ \t]++[\w.]++\([^\n]*:"
     r"|@\w[\w.]*+[ \t]*+(?:\(|$)"
-    r"|(?:[A-Za-z_][\w.]*+\.)?(?:print|input|exit|main|solve|write|append|setrecursionlimit)[ \t]*+\("
+    r"|(?:[A-Za-z_]\w*+\.)*+(?:print|input|exit|main|solve|write|append|setrecursionlimit)[ \t]*+\("
     rf"|{_NAMES}[ \t]*+(?::[ \t]*+[\w\[\], .]++)?(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)"
     r"|\w++[ \t]*+=[ \t]*+lambda\b"
     r")",

@@ -132,6 +132,8 @@ def test_untagged_thoughts() -> None:
         "print('Hello')\n",
         "t=int(input())\nwhile t:t-=1;print(t)\n",
         "import sys, os\n",
+        "sys.setrecursionlimit(5000)\n",
+        "a.b.write('1')\n",
         "x: int = 5\n",
         "@cache\ndef f(): pass\n",
         "try:\n    pass\nexcept:\n    pass\n",
