@@ -28,7 +28,7 @@ from ioi_eval.importers.task import (
     language,
     read_tests,
 )
-from ioi_eval.model import ScoreType, Subtask, TaskType
+from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
@@ -70,22 +70,18 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         package.notes.append(
             "the checker judges what the manager prints; for CMS that is the score, and it uses no checker here"
         )
-    shared = {
-        "year": year,
-        "name": meta.get("name") or code,
-        "id": code,
-        "day": day,
-        "statement": "",
-        "problem": "",
-        **_limits(package, meta, task_type),
-        "score_precision": meta.get("score_precision", 2),
-        **({"score_type": score_type.value} if score_type else {}),
-        "task_type": task_type.value,
-        "starting_code": _attached(package, f"{code}.cpp"),
-    }
     return build_task(
         package,
-        shared,
+        ProblemKey(year=year, id=code),
+        name=meta.get("name") or code,
+        day=day,
+        columns={
+            **_limits(package, meta, task_type),
+            "score_precision": meta.get("score_precision", 2),
+            **({"score_type": score_type.value} if score_type else {}),
+            "task_type": task_type.value,
+        },
+        starting_code=_attached(package, f"{code}.cpp"),
         subtasks=subtasks,
         files=files,
         config=_config(meta, task_type) | _output_tests(package, task_type),

@@ -27,7 +27,7 @@ from ioi_eval.importers.italian_solutions import LINKED, read_solutions
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.score_parameters import SUM_SUBTASK, subtasks_of
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
-from ioi_eval.model import ScoreType, Subtask, TaskType
+from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_score_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
@@ -78,23 +78,18 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
     score_type, subtasks, count = _scoring(package, meta)
     config = _config(package, meta, code)
     files = _files(package, str(config["task_type"]))
-    shared = {
-        "year": year,
-        "name": str(meta.get("title", meta.get("nome", code))),
-        "id": code,
-        "day": day,
-        "statement": "",
-        "problem": "",
-        "time_limit": config["time_limit"],
-        "memory_limit": config["memory_limit"],
-        "score_precision": meta.get("score_precision", 0),  # Source: CMS's default of a task
-        "score_type": score_type.value,
-        "task_type": config["task_type"],
-        "starting_code": "",
-    }
     return build_task(
         package,
-        shared,
+        ProblemKey(year=year, id=code),
+        name=str(meta.get("title", meta.get("nome", code))),
+        day=day,
+        columns={
+            "time_limit": config["time_limit"],
+            "memory_limit": config["memory_limit"],
+            "score_precision": meta.get("score_precision", 0),  # Source: CMS's default of a task
+            "score_type": score_type.value,
+            "task_type": config["task_type"],
+        },
         subtasks=subtasks,
         files=with_our_order(files, package.notes) if _has_one_process(config) else files,
         config=config,

@@ -43,7 +43,7 @@ from ioi_eval.importers.kattis_submissions import read_submissions, stated_total
 from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, timing_by_statements
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task
-from ioi_eval.model import Subtask
+from ioi_eval.model import ProblemKey, Subtask
 
 _FORMAT = "a problem package in the Kattis format"
 _ACCEPTED_IN_PART = frozenset({"always_accept", "accept_if_any_accepted"})
@@ -106,7 +106,8 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     timing = derived_timing(package, meta, ini) if derive and time_limit_s is None else None
     if timing is not None:
         time_limit_s = MAX_MEASURED_S
-    shared = _columns(package, meta, ini, kind, time_limit_s, year=year, day=day)
+    key = ProblemKey(year=year, id=_identifier(package, ini))
+    columns = _columns(package, meta, ini, kind, time_limit_s)
     data = _read_data(package, meta, kind)
     kind = data.kind
     graded = try_grader(package, [group for group in data.groups if _is_graded(group)]) if kind.custom_score else {}
@@ -116,10 +117,12 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     validator = validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []
     task = build_task(
         package,
-        shared,
+        key,
+        name=_title(meta, ini) or key.id,
+        day=day,
+        columns=columns,
         subtasks=subtasks,
         files=[*validator, *included_files(package)],
-        config={"code": shared["id"], "task_type": shared["task_type"]},
         tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in data.groups for test in group.tests},
         solutions=read_submissions(
             package,
@@ -189,28 +192,15 @@ def _subtasks(data: _Data, graded: Mapping[str, GradedGroup]) -> list[Subtask]:
 
 
 def _columns(
-    package: Package,
-    meta: Mapping[str, Any],
-    ini: Mapping[str, str],
-    kind: KattisKind,
-    time_limit_s: float | None,
-    *,
-    year: int,
-    day: str | None,
+    package: Package, meta: Mapping[str, Any], ini: Mapping[str, str], kind: KattisKind, time_limit_s: float | None
 ) -> RowValues:
-    """The columns of all rows of the problem, from `problem.yaml` and DOMjudge's settings."""
+    """How the problem is judged, from `problem.yaml` and DOMjudge's settings."""
     limits = _mapping(meta, "limits")
 
     def limit(name: str, default: float) -> float:
         return package.check_limit(limits.get(name, default), name, ROOT_FILE)
 
     return {
-        "year": year,
-        "name": _title(package, meta, ini),
-        "id": _identifier(package, ini),
-        "day": day,
-        "statement": "",
-        "problem": "",
         "time_limit": time_limit(package, limits, ini, time_limit_s),
         "memory_limit": round(limit("memory", _MEMORY_MIB) * MIB),
         "output_limit": round(limit("output", _OUTPUT_MIB) * MIB),
@@ -220,7 +210,6 @@ def _columns(
         "checker_protocol": "kattis" if kind.validation else "tokens",
         "checker_args": flag_words(ROOT_FILE, meta.get("validator_flags")),
         "passes": round(limit("validation_passes", _PASSES)) if kind.multi_pass else None,
-        "starting_code": "",
     }
 
 
@@ -326,8 +315,8 @@ def _identifier(package: Package, ini: Mapping[str, str]) -> str:
     return name
 
 
-def _title(package: Package, meta: Mapping[str, Any], ini: Mapping[str, str]) -> str:
+def _title(meta: Mapping[str, Any], ini: Mapping[str, str]) -> str:
     name = meta.get("name")
     if isinstance(name, Mapping):
         name = name.get("en") or next(iter(name.values()), None)
-    return str(name or ini.get("name") or _identifier(package, ini))
+    return str(name or ini.get("name") or "")

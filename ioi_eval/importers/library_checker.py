@@ -25,7 +25,7 @@ from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.package_files import read_beside
 from ioi_eval.importers.task import ImportedTask, PackageSolution, build_task, language
-from ioi_eval.model import Subtask
+from ioi_eval.model import ProblemKey, Subtask
 
 ROOT_FILE = "info.toml"
 _SUBTASK = "all"
@@ -69,27 +69,21 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         raise InputError(
             f"timelimit in {ROOT_FILE} is {limit!r}; it must be a number of seconds above 0 and below {_MAX_LIMIT_S:,}"
         )
-    shared = {
-        "year": year,
-        "name": str(info.get("title") or package.name),
-        "id": package.name,
-        "day": day,
-        "statement": "",
-        "problem": "",
-        "time_limit": limit,
-        "memory_limit": _MEMORY_BYTES,
-        "score_precision": 2,
-        "task_type": "Batch",
-        "checker_protocol": "testlib",
-        "cxx_std": "gnu++17",  # Source: `generate.py`
-        "starting_code": "",
-    }
     return build_task(
         package,
-        shared,
+        ProblemKey(year=year, id=package.name),
+        name=str(info.get("title") or package.name),
+        day=day,
+        columns={
+            "time_limit": limit,
+            "memory_limit": _MEMORY_BYTES,
+            "score_precision": 2,
+            "task_type": "Batch",
+            "checker_protocol": "testlib",
+            "cxx_std": "gnu++17",  # Source: `generate.py`
+        },
         subtasks=[Subtask(name=_SUBTASK, points=1, tests=tuple(tests))],
         files=_files(package, info, sources, headers),
-        config={"code": package.name, "task_type": "Batch"},
         tests=tests,
         solutions=solutions,
     )

@@ -27,7 +27,7 @@ from ioi_eval.importers.polygon_groups import (
 from ioi_eval.importers.polygon_solutions import read_solutions
 from ioi_eval.importers.polygon_tests import MadeTests, MakingPrograms
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
-from ioi_eval.model import Subtask, TaskType
+from ioi_eval.model import ProblemKey, Subtask, TaskType
 from ioi_eval.problems.grader_files import without_comments
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
@@ -75,25 +75,22 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     std = f"gnu++{_standard(assets)}"
     made = MadeTests(tests, _programs(package, problem, judging, graders, std))
     made.check(package)
-    shared = {
-        "year": year,
-        "name": _title(problem) or code,
-        "id": code,
-        "day": day,
-        "statement": "",
-        "problem": "",
+    columns: RowValues = {
         "time_limit": _limit(testset, "time-limit") / 1000,
         "memory_limit": _limit(testset, "memory-limit"),
         "score_precision": 6,  # Polygon does not round; this only removes the errors of adding fractions
         "task_type": task_type.value,
         "checker_protocol": "testlib",
         "cxx_std": std,
-        "starting_code": "",
-        **({"checker_after_manager": assets.find("checker") is not None} if task_type is TaskType.INTERACTIVE else {}),
     }
+    if task_type is TaskType.INTERACTIVE:
+        columns["checker_after_manager"] = assets.find("checker") is not None
     return build_task(
         package,
-        shared,
+        ProblemKey(year=year, id=code),
+        name=_title(problem) or code,
+        day=day,
+        columns=columns,
         subtasks=subtasks,
         files=[*files, *((f"graders/{name}", package.text(path)) for path, name in resources.items())],
         config=_config(code, task_type, judging, is_linked=bool(graders)),

@@ -112,11 +112,16 @@ class PackageSolution:
 
 def build_task(
     package: Package,
-    shared: RowValues,
+    key: ProblemKey,
     *,
+    name: str,
+    day: str | None,
+    columns: RowValues,
+    statement: str = "",
+    starting_code: str = "",
     subtasks: Sequence[Subtask],
     files: Sequence[tuple[str, str]],
-    config: RowValues,
+    config: RowValues | None = None,
     tests: Mapping[str, tuple[str, str]],
     solutions: Sequence[PackageSolution],
     test_columns: Mapping[str, RowValues] | None = None,
@@ -126,9 +131,11 @@ def build_task(
 
     Args:
         package: the package, with the notes so far.
+        columns: how the problem is judged: the other columns of its rows.
         subtasks: in the contest's order.
         files: the judge's files: paths as in `open-r1/ioi`, with their contents.
-        config: the content of `graders/grader_config.json`, with flat keys, where the reference's scripts read it.
+        config: the content of `graders/grader_config.json`, with flat keys, where the reference's scripts read it; by
+            default only the problem's id and task type.
         tests: for each test's name the paths of input and output.
         test_columns: for each test's name further columns of its row.
         read_test: reads an input or output by its path.
@@ -137,9 +144,12 @@ def build_task(
         InputError: something that judging needs is missing, or the files do not match each other.
         UnsupportedError: the task uses a feature that is not supported.
     """
-    key = ProblemKey(year=shared["year"], id=shared["id"])
+    titles = {"year": key.year, "name": name, "id": key.id, "day": day, "statement": statement, "problem": statement}
+    config = config or {"code": key.id, "task_type": columns["task_type"]}
     rows = _problem_rows(
-        shared, subtasks, [*files, (CONFIG_PATH, json.dumps(with_processes(config, files, package.notes)))]
+        {**titles, **columns, "starting_code": starting_code},
+        subtasks,
+        [*files, (CONFIG_PATH, json.dumps(with_processes(config, files, package.notes)))],
     )
     models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
     sources = [
@@ -157,8 +167,8 @@ def build_task(
         notes=(*package.notes, *_notes_on_gaps(unused=sorted(set(tests) - used), has_model=bool(models))),
         tests=_test_reader(
             package,
-            {"year": key.year, "day": shared["day"], "problem_name": shared["name"], "problem_id": key.id},
-            {name: paths for name, paths in tests.items() if name in used},
+            {"year": key.year, "day": day, "problem_name": name, "problem_id": key.id},
+            {test: paths for test, paths in tests.items() if test in used},
             test_columns or {},
             read_test,
             checked=_has_stated_results(problem),

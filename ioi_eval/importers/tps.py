@@ -29,7 +29,7 @@ from ioi_eval.importers.task import (
     language,
     read_tests,
 )
-from ioi_eval.model import Language, ScoreType, Subtask, TaskType
+from ioi_eval.model import Language, ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
@@ -81,29 +81,31 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     tests = read_tests(package, _HOW_TO_GENERATE)
     stated = _stated(package)
     subtasks = _subtasks(package, stated, tuple(tests))
-    statement = package.text("statement/index.md") if package.has("statement/index.md") else ""
-    shared = {
-        "year": year,
-        "name": meta.get("title") or name,
-        "id": name,
-        "day": day,
-        "statement": statement,
-        "problem": statement,
+    title = meta.get("title") or name
+    limits = {
         "time_limit": _limit(package, meta, "time_limit"),
         "memory_limit": int(_limit(package, meta, "memory_limit") * MIB),
+    }
+    columns: RowValues = {
+        **limits,
         "score_precision": meta.get("score_precision", 2),
         "score_type": (parse_score_type(meta.get("score_type"), ROOT_FILE) or ScoreType.GROUP_MIN).value,
         "task_type": task_type.value,
-        "starting_code": _starting_code(package, name),
     }
     if meta.get("cpp_std"):  # Source: TPS 1.26, `scripts/internal/problem_model.py`
-        shared["cxx_std"] = meta["cpp_std"]
+        columns["cxx_std"] = meta["cpp_std"]
+    starting_code = f"public/cpp/{name}.cpp"
     return build_task(
         package,
-        shared,
+        ProblemKey(year=year, id=name),
+        name=title,
+        day=day,
+        columns=columns,
+        statement=package.text("statement/index.md") if package.has("statement/index.md") else "",
+        starting_code=package.text(starting_code) if package.has(starting_code) else "",
         subtasks=list(subtasks.values()),
         files=_code_files(package, meta, task_type),
-        config=_config(meta, shared),
+        config=_config(meta, {"task_type": task_type.value, "code": name, "name": title, **limits}),
         tests=tests,
         solutions=_solutions(package, stated, subtasks, tests if task_type is TaskType.OUTPUT_ONLY else None),
     )
@@ -126,31 +128,19 @@ def _flag(meta: Mapping[str, Any], field: str, default: bool) -> bool:
     return value
 
 
-def _config(meta: Mapping[str, Any], shared: RowValues) -> RowValues:
+def _config(meta: Mapping[str, Any], stated: RowValues) -> RowValues:
     params = meta.get("type_params") or {}
     if not isinstance(params, dict):
         raise InputError(f"type_params is {params!r} in {ROOT_FILE}; it must be a mapping of names to values")
-    config = {
-        "task_type": shared["task_type"],
-        "code": shared["id"],
-        "name": shared["name"],
-        "time_limit": shared["time_limit"],
-        "memory_limit": shared["memory_limit"],
-        **params,
-    }
+    config = {**stated, **params}
     if "task_type_parameters" in meta:  # CMS's list. Source: TPS, `scripts/exporters/CMS.py`
         config["task_type_parameters"] = meta["task_type_parameters"]
-    elif shared["task_type"] == TaskType.COMMUNICATION:
+    elif stated["task_type"] == TaskType.COMMUNICATION:
         fields = (Parameter.NUM_PROCESSES, Parameter.USER_IO)
         config |= {parameter_key(TaskType.COMMUNICATION, field): meta[field] for field in fields if field in meta}
     if meta.get("has_grader") is False:
-        config[parameter_key(shared["task_type"], Parameter.COMPILATION)] = "alone"
+        config[parameter_key(stated["task_type"], Parameter.COMPILATION)] = "alone"
     return config
-
-
-def _starting_code(package: Package, name: str) -> str:
-    path = f"public/cpp/{name}.cpp"
-    return package.text(path) if package.has(path) else ""
 
 
 def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> list[tuple[str, str]]:
