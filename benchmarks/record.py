@@ -82,15 +82,16 @@ class Measured:
     is_busy: bool
     figures: tuple[Series, ...]
 
-    def as_dict(self) -> dict[str, object]:
-        """The values for `results.json`."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "figures"}
-        entries = [
+    def as_json(self) -> str:
+        """The values for `results.json`, with a line for each figure."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)} | {"figures": []}
+        head = json.dumps(values, ensure_ascii=False).removesuffix("]}")
+        figures = (
             {name: value for name, value in asdict(series.figure).items() if name != "value"}
-            | {"values": list(series.values)}
+            | {"values": series.values}
             for series in self.figures
-        ]
-        return plain | {"figures": entries}
+        )
+        return head + ",".join(f"\n  {json.dumps(figure, ensure_ascii=False)}" for figure in figures) + "\n ]}"
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Measured:
@@ -120,8 +121,8 @@ def read(path: Path) -> Record:
 
 def write(path: Path, record: Record) -> None:
     """Write `results.json`."""
-    entries = {name: measured.as_dict() for name, measured in record.items()}
-    path.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    entries = ",".join(f"\n {json.dumps(name)}: {measured.as_json()}" for name, measured in record.items())
+    path.write_text(f"{{{entries}\n}}\n", encoding="utf-8")
 
 
 def page(record: Record, missing: Mapping[str, str], reasons: Mapping[str, Mapping[str, str]]) -> str:
