@@ -33,7 +33,7 @@ _INCLUDED_WITH = {
 Source: Kattis problem package format, "Included Files".
 """
 
-_DOCUMENTATION = (".md", ".txt")
+_NO_PROGRAMS = (".md", ".txt", ".template")  # BAPCtools leaves templates in new packages
 _MAX_PARSED = 1 << 18
 _PYTHON_2 = re.compile(
     r"\A#![^\n]*python2|^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+\w+[ \t]*,[ \t]*\w+[ \t]*:", re.MULTILINE
@@ -56,7 +56,7 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
     if len(directories) != 1:
         raise InputError("validation is custom, but there is no output validator; get the complete package")
     below = package.names(directories[0])
-    names = [name for name in below if not name.endswith(_DOCUMENTATION)]
+    names = [name for name in below if not name.endswith(_NO_PROGRAMS)]
     if len({name.removeprefix(f"{directories[0]}/").partition("/")[0] for name in names}) > 1 and any(
         name.count("/") > 1 for name in names
     ):

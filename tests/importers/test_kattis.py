@@ -130,6 +130,7 @@ def test_validator_becomes_the_checker(tmp_path: Path) -> None:
         "problem.yaml": "validation: custom\nvalidator_flags: strict\n",
         "output_validators/check/validate.cc": '#include "validate.h"\nint main() {}\n',
         "output_validators/check/validate.h": "// tools\n",
+        "output_validators/validate.ctd.template": "",
         "include/cpp/library.cpp": '#include "library.h"\n',
         "include/cpp/library.h": "int f();\n",
         "include/cpp/table.txt": "1 2\n",
