@@ -21,7 +21,9 @@ from ioi_eval.report import compact
 from ioi_eval.report.inputs import TextPart, input_line
 from ioi_eval.report.result_values import first_failed
 
-_PRINTABLE_BITS = 2000  # Source: Python's limit of digits, which is 4,300 by default and can be set to 640
+_READABLE_BITS = 1023
+"""Of integers: orjson, which reads our files, refuses a line with a number beyond the range of doubles. (Python prints
+at least 640 digits, which are twice as many bits.)"""
 
 
 class TestLines:
@@ -129,8 +131,8 @@ _MAX_NESTED = 100
 
 
 def _printable(value: Any, left: int = _MAX_NESTED) -> Any:
-    """The value, with a text for integers that Python refuses to print and for values that are nested too deeply, and
-    null for floats that JSON cannot represent."""
+    """The value, with a text for integers that nobody could read and for values that are nested too deeply, and null
+    for floats that JSON cannot represent."""
     if left == 0 and isinstance(value, dict | list | tuple):
         return f"(nested more than {_MAX_NESTED} deep)"
     if isinstance(value, float) and not math.isfinite(value):
@@ -143,7 +145,7 @@ def _printable(value: Any, left: int = _MAX_NESTED) -> Any:
 
 
 def _is_long(value: object) -> bool:
-    return isinstance(value, int) and value.bit_length() > _PRINTABLE_BITS
+    return isinstance(value, int) and value.bit_length() > _READABLE_BITS
 
 
 def _plain(value: object) -> object:

@@ -95,11 +95,13 @@ def test_a_run_can_be_resumed_after_a_full_disk(contest: Contest, limit: int) ->
 
 
 def test_integers_of_any_size_are_written() -> None:
-    """Beyond 64 bits they are written unchanged, beyond the digits that Python prints as a text. NaN and infinity are
-    null.
+    """Beyond 64 bits they are written unchanged, beyond the range of doubles as a text, because a line with such a
+    number could not be read again. NaN and infinity are null.
     """
     row = {"a": 2**64, "b": [{"c": 10**5000}], "d": "x", "e": [float("nan"), float("inf")]}
     assert orjson.loads(to_json({"a": 2**64})) == {"a": float(2**64)}
+    assert orjson.loads(to_json({"a": 1 - 2**1023})) == {"a": -(2.0**1023)}
+    assert orjson.loads(to_json({"a": [-(2**1024)]})) == {"a": ["(an integer of 1025 bits)"]}
     assert (
         to_json(row)
         == b'{"a": 18446744073709551616, "b": [{"c": "(an integer of 16610 bits)"}], "d": "x", "e": [null, null]}\n'
