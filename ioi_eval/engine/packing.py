@@ -14,7 +14,6 @@ scores 0. This changes no result (proof in `judging.py`), and the slot would hav
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Coroutine, Hashable, Mapping
 from typing import Any
 
@@ -30,10 +29,6 @@ BUNDLE_S = 2.0
 SPLIT_S = 0.1
 """Tests that take less than this together, in seconds, are not split to use an idle slot: a job's start on a Piston
 server takes 0.05 s of CPU time, for its scripts, users and directories."""
-
-WHOLE_ANSWERS = 64
-"""After this many whole answers in a row, jobs of twice as many tests are tried. If the answer is cut off again, that
-has cost 2 % of the jobs."""
 
 _FIRST_TESTS = 8
 _WEIGHT = 0.2  # of a new test in the mean
@@ -82,46 +77,6 @@ class Durations:
 
 def _moving_mean(mean: float | None, seen: float) -> float:
     return seen if mean is None else mean + _WEIGHT * (seen - mean)
-
-
-class AnswerSizes:
-    """How many tests one job's answer can hold on each target, as far as is known.
-
-    If an answer is cut off, the cause is usually a limit of the server's, which applies to the next submission too. But
-    a worker may have died, so after `WHOLE_ANSWERS` whole answers larger jobs are tried.
-
-    Args:
-        max_tests: in one job.
-    """
-
-    def __init__(self, max_tests: int) -> None:
-        self._max_tests = max_tests
-        self._tests: dict[str, int] = {}  # of targets where answers were cut off
-        self._whole: Counter[str] = Counter()
-
-    def max_tests(self, target: str) -> int:
-        """The most that the next job on this target should hold."""
-        return self._tests.get(target, self._max_tests)
-
-    def observe_cut(self, target: str, tests: int) -> None:
-        """Record that the answer of a job with this many tests was cut off: a shared one, or one that also compiles."""
-        self._tests[target], self._whole[target] = min(self.max_tests(target), max(1, tests // 2)), 0
-
-    def observe(self, target: str, *, asked: int, granted: int, held: int) -> None:
-        """Record that a whole answer arrived.
-
-        Args:
-            asked: how many tests the first attempt had.
-            granted: how many the last attempt had; fewer if earlier answers were cut off.
-            held: how many tests the answer holds; fewer if the rest no longer mattered, or took too long.
-        """
-        most = self.max_tests(target)
-        if granted < asked:
-            self._tests[target], self._whole[target] = min(most, granted), 0
-        elif target in self._tests and held >= most:
-            self._whole[target] += 1
-            if self._whole[target] == WHOLE_ANSWERS:
-                self._tests[target], self._whole[target] = min(2 * most, self._max_tests), 0
 
 
 async def run_in_parallel(

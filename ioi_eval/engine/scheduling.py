@@ -7,8 +7,8 @@ What runs once more, and why (the first two are repetitions, the others retries)
 - a job whose answer was lost, or changed on the way: it has up to `MAX_ATTEMPTS` attempts, because its worker may have
   been lost. A cluster sends lost ones again itself; all jobs for the same tests, and for halves of them, share one
   `Retries`.
-- a job whose answer arrived and cannot be used (cut off, stopped, the box lacked something): its first half, because a
-  limit of the server's may be the cause. Later jobs on this target are as small. If a job that compiles and runs gives
+- a job whose answer arrived and cannot be used (cut off, stopped, the box lacked something): its first half, because
+  this program may need more than the server allows. Its later jobs are as small. If a job that compiles and runs gives
   no usable answer, the caller compiles the program by a job of its own.
 If the sandbox still fails, the verdict is JE, which has no score; the test is judged again in a later run.
 
@@ -21,7 +21,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 
 from ioi_eval.engine.judging import Judging, PlannedTests
-from ioi_eval.engine.packing import AnswerSizes, Durations, fitting, run_in_parallel
+from ioi_eval.engine.packing import Durations, fitting, run_in_parallel
 from ioi_eval.engine.sharing import MAX_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import (
     GarbledError,
@@ -86,10 +86,8 @@ class ProgramScheduler:
     ) -> None:
         self.jobs_at_once, self.max_tests = jobs_at_once, max_tests
         max_shared = min(MAX_TESTS, 2 * max_tests) if max_tests > 1 else 1
-        self.durations, self.answer_sizes = Durations(max_tests), AnswerSizes(max(max_tests, max_shared))
-        self.shared_jobs = SharedJobs(
-            sandbox, self.durations, self.answer_sizes, max_tests=max_shared, max_jobs=max_shared_jobs
-        )
+        self.durations = Durations(max_tests)
+        self.shared_jobs = SharedJobs(sandbox, self.durations, max_tests=max_shared, max_jobs=max_shared_jobs)
 
 
 class ProgramRun:
@@ -114,8 +112,7 @@ class ProgramRun:
         self._target, self._record, self._wanted = target, record, wanted
         self._grows = program.setup.needed_only and program.setup.judged_by_client
         self._next_tests = 1 if self._grows else scheduler.max_tests
-        # fewer once an answer was cut off: `answer_sizes` learns of whole answers only
-        self._max_tests = scheduler.max_tests
+        self._max_tests = scheduler.max_tests  # fewer once an answer could not be used
         self._bounds = bounds_of(target, program.setup, compiles=isinstance(program.content, Uncompiled))
         self._weakest: Isolation | None = None
 
@@ -153,17 +150,14 @@ class ProgramRun:
         # As many tests as the job may have: if they take long, it stops after a while (`order enough_ms`), and returns
         # the program, so that idle slots can run the others.
         pending = self._judging.pending()
-        tests = self._fitting(pending, min(self._max_tests, self._scheduler.answer_sizes.max_tests(self._target.name)))
+        tests = self._fitting(pending, self._max_tests)
         request = self._request(tests, Retries(), alone=False, rest=pending[len(tests) :])
         answer = await self._scheduler.shared_jobs.run(request, own_job=True)
-        if isinstance(answer, SandboxError):  # the compiler may be the cause, so this says nothing about sizes
+        if isinstance(answer, SandboxError):
             raise answer
         compiled = answer.compiled
         if compiled is None or compiled.succeeded != bool(answer.tests or compiled.artifacts):
             raise TransportError("the answer does not say how the program was compiled")
-        self._scheduler.answer_sizes.observe(
-            self._target.name, asked=len(tests), granted=len(tests), held=len(answer.tests)
-        )
         self._record_answer(tests, answer)
         return compiled
 
@@ -174,8 +168,7 @@ class ProgramRun:
         """The tests of the next job."""
         scheduler = self._scheduler
         by_time = scheduler.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
-        by_answer = scheduler.answer_sizes.max_tests(self._target.name)
-        bundle = self._fitting(pending, min(self._next_tests, self._max_tests, by_time, by_answer))
+        bundle = self._fitting(pending, min(self._next_tests, self._max_tests, by_time))
         self._next_tests = min(self._next_tests * _GROWTH, scheduler.max_tests)
         return bundle
 
@@ -214,19 +207,17 @@ class ProgramRun:
 
         If an answer arrives and cannot be used, only the first half of the tests is run. The others stay pending.
         """
-        scheduler, asked, retries, attempts = self._scheduler, len(tests), Retries(), 0
+        shared_jobs, asked, retries, attempts = self._scheduler.shared_jobs, len(tests), Retries(), 0
         while True:
             attempts += 1
             try:
-                answer = await scheduler.shared_jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
+                answer = await shared_jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
                 may_be_too_large = len(tests) > 1 and not isinstance(answer, GarbledError | RejectedError)
             except UnavailableError:
                 raise
             except SandboxError as error:
                 answer, may_be_too_large = error, False
             if isinstance(answer, RunAnswer):
-                held = len(answer.tests)
-                scheduler.answer_sizes.observe(self._target.name, asked=asked, granted=len(tests), held=held)
                 self._record_answer(tests, answer)
                 break
             own_job = True

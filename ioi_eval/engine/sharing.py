@@ -21,8 +21,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from ioi_eval.engine.packing import BUNDLE_S, AnswerSizes, Durations
-from ioi_eval.errors import GarbledError, IoiEvalError, SandboxError, StoppedError, TransportError, UnavailableError
+from ioi_eval.engine.packing import BUNDLE_S, Durations
+from ioi_eval.errors import GarbledError, IoiEvalError, SandboxError, UnavailableError
 from ioi_eval.jobs.plan import usual_wall_ms
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, RunSetup, bounds_of, run_job
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
@@ -91,7 +91,6 @@ class SharedJobs:
 
     Args:
         durations: how long tests take.
-        answer_sizes: how many tests an answer can hold.
         max_tests: of a shared job.
         max_jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
     """
@@ -100,12 +99,11 @@ class SharedJobs:
         self,
         sandbox: Sandbox,
         durations: Durations,
-        answer_sizes: AnswerSizes,
         *,
         max_tests: int = MAX_TESTS,
         max_jobs: int | None = None,
     ) -> None:
-        self._sandbox, self._durations, self._answer_sizes = sandbox, durations, answer_sizes
+        self._sandbox, self._durations = sandbox, durations
         self._max_tests, self._max_jobs = max_tests, max_jobs
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Queue]] = WeakKeyDictionary()
 
@@ -183,7 +181,7 @@ class SharedJobs:
         max_bytes = _MAX_BYTES if bounds.test_bytes is None else min(_MAX_BYTES, bounds.test_bytes)
         wall_ms = math.inf if bounds.wall_ms is None else bounds.wall_ms
         return (
-            tests <= min(self._max_tests, share, bounds.tests, self._answer_sizes.max_tests(first.target.name))
+            tests <= min(self._max_tests, share, bounds.tests)
             and expected_s <= BUNDLE_S
             and tests * usual_wall_ms(first.setup.time_limit_s) <= wall_ms
             and sum(request.program.size for request in requests) <= max_bytes
@@ -233,16 +231,11 @@ class SharedJobs:
             SetupError: the runner cannot work there.
         """
         requests = [waiting.request for waiting in job]
-        target, count = requests[0].target.name, sum(len(request.program.tests) for request in requests)
         retries = Retries(left=_SHARED_ATTEMPTS - 1)
         try:
             answers = await self._execute(requests, retries)
             if not isinstance(answers[0], SandboxError):
-                held = sum(len(answer.tests) for answer in answers if isinstance(answer, RunAnswer))
-                self._answer_sizes.observe(target, asked=count, granted=count, held=held)
                 return answers
-            if isinstance(answers[0], TransportError | StoppedError) and not isinstance(answers[0], GarbledError):
-                self._answer_sizes.observe_cut(target, count)
         except UnavailableError:
             raise
         except SandboxError:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import pytest
 
 from ioi_eval.engine.judging import Judging, PlannedTests
-from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, WHOLE_ANSWERS, AnswerSizes, Durations, run_in_parallel
+from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, Durations, run_in_parallel
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import Problem, ProblemKey, Subtask, TestCase, TestOutcome, Verdict
@@ -131,28 +131,6 @@ def test_jobs_are_sized_by_measured_times() -> None:
     durations.observe(KEY, TestOutcome(test="a", verdict=Verdict.JE, score=None))
     assert durations.tests_for_job(KEY, 100, 1) == 64
     assert Durations(1).tests_for_job(KEY, 100, 1) == 1
-
-
-def test_bundles_stay_smaller_after_an_answer_was_cut() -> None:
-    """This holds for all submissions on that target. After many complete answers twice the size is tried."""
-    answer_sizes = AnswerSizes(64)
-    answer_sizes.observe("small", asked=8, granted=4, held=4)
-    answer_sizes.observe("small", asked=8, granted=8, held=8)  # was running meanwhile
-    assert (answer_sizes.max_tests("small"), answer_sizes.max_tests("other")) == (4, 64)
-    for _ in range(2 * WHOLE_ANSWERS):
-        answer_sizes.observe("small", asked=3, granted=3, held=3)  # is no evidence about a size of four
-        answer_sizes.observe("small", asked=4, granted=4, held=3)  # neither is this
-    assert answer_sizes.max_tests("small") == 4
-    for _ in range(2):
-        answer_sizes.observe("small", asked=8, granted=2, held=2)
-    for _ in range(WHOLE_ANSWERS - 1):
-        answer_sizes.observe("small", asked=2, granted=2, held=2)
-    assert answer_sizes.max_tests("small") == 2
-    answer_sizes.observe("small", asked=2, granted=2, held=2)
-    assert answer_sizes.max_tests("small") == 4
-    for _ in range(10 * WHOLE_ANSWERS):
-        answer_sizes.observe("small", asked=64, granted=64, held=64)
-    assert answer_sizes.max_tests("small") == 64
 
 
 def test_idle_slots_share_the_remaining_tests() -> None:

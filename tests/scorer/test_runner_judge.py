@@ -14,7 +14,6 @@ import pytest
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.engine.packing import WHOLE_ANSWERS
 from ioi_eval.errors import TransportError
 from ioi_eval.model import (
     Content,
@@ -53,7 +52,6 @@ class Machine:
 
     Args:
         most: answers with more tests are cut.
-        holds: at most this number of tests of a job is run, as if they took long.
         wall_s: the reported wall time of a test.
         fifth: changes to the result of the fifth test of the first job.
         lost: the numbers of the run jobs, from 0 on, whose answers are lost.
@@ -66,7 +64,6 @@ class Machine:
         self,
         *,
         most: int = 1000,
-        holds: int = 1000,
         wall_s: float = 0.001,
         fifth: Mapping[str, object] | None = None,
         lost: Collection[int] = (),
@@ -76,7 +73,7 @@ class Machine:
     ) -> None:
         self._first_step = first_step or {"limit": "cpu"}
         self._max_wall_ms = max_wall_ms
-        self._most, self._holds = most, holds
+        self._most = most
         self._line = {**RIGHT, "idle_us": round(wall_s * 1e6)}
         self._fifth = fifth or {}
         self._lost, self._refuses = lost, refuses
@@ -118,7 +115,7 @@ class Machine:
             return _said(f'{{"fault":"plan","explanation":"no such line","nonce":"{nonce}"}}\n')
         self.limits += [line for line in lines if line.startswith("limits ")]
         self.orders |= {line for line in lines if line.startswith("order ")}
-        test_lines = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
+        test_lines = [{"test": number, **self._line} for number in range(tests)]
         if first:
             test_lines[4:5] = [{**line, **self._fifth} for line in test_lines[4:5]]
         answer = answer_text(test_lines, nonce)
@@ -143,14 +140,11 @@ def judge(
     machine: Machine,
     *,
     tests: int,
-    times: int = 1,
     verdict: Verdict = Verdict.AC,
     content: bytes = b"1",
     **options: Any,
 ) -> None:
-    """Judge outputs for this number of tests several times with one scorer. Each time the verdict is the
-    expected one.
-    """
+    """Judge outputs for this number of tests. The verdict is the expected one."""
     names = tuple(f"t{number}" for number in range(tests))
     subtasks = (Subtask(name="all", points=100, tests=names),)
     problem = small_problem(subtasks=subtasks, method=OutputOnly(output_tests=names))
@@ -158,21 +152,11 @@ def judge(
 
     async def scenario() -> None:
         scorer = Scorer(machine, artifacts=ArtifactStore(cache), **options)
-        for number in range(times):
-            submission = Submission(id=f"u{number}", problem=problem.key, code=None, outputs=outputs)
-            result = await scorer.score(problem, submission)
-            assert (result.verdict, result.score) == (verdict, 100.0 if verdict is Verdict.AC else None), result
+        submission = Submission(id="u0", problem=problem.key, code=None, outputs=outputs)
+        result = await scorer.score(problem, submission)
+        assert (result.verdict, result.score) == (verdict, 100.0 if verdict is Verdict.AC else None), result
 
     asyncio.run(scenario())
-
-
-@pytest.mark.parametrize(("holds", "tries_more"), [(8, True), (3, False)])
-def test_bundles_grow_after_complete_answers(tmp_path: Path, holds: int, tries_more: bool) -> None:
-    """Answers with fewer tests than requested do not count: they are no evidence about the limit."""
-    machine = Machine(most=4, holds=holds)
-    judge(tmp_path, machine, tests=8, times=WHOLE_ANSWERS, bundle_tests=8)
-    assert machine.asked[:2] == [8, 4], "the first one was cut"
-    assert (max(machine.asked[2:]) > 4) is tries_more
 
 
 @pytest.mark.parametrize(("wall_s", "asked"), [(0.001, [8, 32]), (0.45, [8, *[4] * 8])])
