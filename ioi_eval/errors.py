@@ -15,7 +15,6 @@
         │       ├── TargetLostError   … of one target: other targets are in service, and may judge instead
         │       └── LostDataError     a file of the cache was deleted while it was in use: it must be made again
         │                     (here only so that it passes through the code that makes JE of other errors)
-        ├── StoppedError          the job ran longer than the sandbox allows
         ├── ExhaustedError        the job was sent as often as is allowed, without an answer
         └── RejectedError         the server will always refuse this request (the message quotes it)
             └── UnservedError     this server cannot serve the request; another one may
@@ -104,10 +103,6 @@ class TargetLostError(UnavailableError):
 
 class ExhaustedError(SandboxError):
     """A job was sent as often as is allowed, without an answer. Callers must not send it again."""
-
-
-class StoppedError(SandboxError):
-    """A job ran longer than the sandbox allows. A job with fewer tests may succeed."""
 
 
 class RejectedError(SandboxError):

@@ -1,10 +1,10 @@
 """Reads the lines of a runner's answer, strictly: their end, their checksum, and single values. Pure.
 
 An answer is accepted as a whole or not at all. If it lacks the end line, which repeats the nonce and counts the lines
-before it, or does not match the checksum there, part of the answer was lost or changed: that is a `TransportError` (a
-`StoppedError` if the box was stopped at its deadline) and never a verdict. It does happen: newer Piston servers can
-lose the end of stdout, and a network whose checksums are too short for megabytes can change a digit of a score, or a
-byte of a compiled checker.
+before it, or does not match the checksum there, part of the answer was lost or changed: that is a `TransportError` and
+never a verdict. It does happen: newer Piston servers can lose the end of stdout, and a network whose checksums are too
+short for megabytes can change a digit of a score, or a byte of a compiled checker. (If the box was stopped at its
+deadline, it is a `SandboxError`: the same job would be stopped again.)
 """
 
 from __future__ import annotations
@@ -15,15 +15,7 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.errors import (
-    GarbledError,
-    IsolationError,
-    RejectedError,
-    SandboxError,
-    StoppedError,
-    TransientError,
-    TransportError,
-)
+from ioi_eval.errors import GarbledError, IsolationError, RejectedError, SandboxError, TransientError, TransportError
 from ioi_eval.model import Isolation, Stage
 
 
@@ -31,7 +23,7 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
     """Check the end line, and return the lines before it.
 
     Raises:
-        TransportError, StoppedError: the answer is incomplete.
+        SandboxError: the answer is incomplete; a `TransportError` unless the box was stopped at its deadline.
         TransientError: the box lacked something.
         IsolationError, RejectedError: the runner refused.
     """
@@ -75,7 +67,7 @@ def _checksum(stdout: str) -> str:
 def _unfinished(stage: Stage) -> SandboxError:
     """The error for an answer without an end line. Piston before isolate does not say which limit killed a job."""
     if stage.status == "TO":
-        return StoppedError(f"the box was stopped at its deadline, after {stage.wall_ms or 0:.0f} ms")
+        return SandboxError(f"the box was stopped at its deadline, after {stage.wall_ms or 0:.0f} ms")
     end = f"exit code {stage.code}, signal {stage.signal}"
     if stage.code is None and stage.signal == "SIGKILL":
         sent = f"{len(stage.stdout):,} characters"

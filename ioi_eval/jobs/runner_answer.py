@@ -82,7 +82,7 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
     """Read the answer to a compile plan.
 
     Raises:
-        TransportError, StoppedError: the answer is incomplete.
+        SandboxError: the answer is incomplete; a `TransportError` unless the box was stopped at its deadline.
         TransientError: the box lacked something.
         IsolationError, RejectedError: the runner refused.
     """
