@@ -78,6 +78,8 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
     score_type, subtasks, count = _scoring(package, meta)
     config = _config(package, meta, code)
     files = _files(package, str(config["task_type"]))
+    if config.get(parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)) == 1:
+        files = with_our_order(files, package.notes)
     return build_task(
         package,
         ProblemKey(year=year, id=code),
@@ -91,7 +93,7 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
             "task_type": config["task_type"],
         },
         subtasks=subtasks,
-        files=with_our_order(files, package.notes) if _has_one_process(config) else files,
+        files=files,
         config=config,
         tests=_tests(package, count),
         solutions=read_solutions(package, subtasks, output_only=config["task_type"] == TaskType.OUTPUT_ONLY),
@@ -275,10 +277,6 @@ def _is_linked(package: Package, stem: str) -> bool:
 def _beside_solutions(package: Package) -> list[PurePosixPath]:
     """The files directly in `sol/`, where CMS looks for graders, stubs and headers."""
     return [PurePosixPath(name) for name in package.names("sol") if name.count("/") == 1]
-
-
-def _has_one_process(config: RowValues) -> bool:
-    return config.get(parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)) == 1
 
 
 def _output_tests(meta: Mapping[str, Any], kind: str) -> list[str]:

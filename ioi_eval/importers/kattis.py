@@ -103,8 +103,8 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     ini = read_ini(package)
     own = "special_run" if kind.interactive else "special_compare" if kind.validation else None
     check_executables(ini, own=own)
-    timing = derived_timing(package, meta, ini) if derive and time_limit_s is None else None
-    if timing is not None:
+    timing = None
+    if derive and time_limit_s is None and (timing := derived_timing(package, meta, ini, legacy=kind.legacy)):
         time_limit_s = MAX_MEASURED_S
     key = ProblemKey(year=year, id=_identifier(package, ini))
     columns = _columns(package, meta, ini, kind, time_limit_s)

@@ -52,11 +52,6 @@ class KattisKind:
         return "multi-pass" in self.validation
 
 
-def is_legacy(meta: Mapping[str, Any]) -> bool:
-    """Whether `problem.yaml` is of a version before 2023."""
-    return str(meta.get("problem_format_version", "legacy")) in ("legacy", "legacy-icpc")
-
-
 def read_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     """The kind that `problem.yaml` states.
 
@@ -67,7 +62,8 @@ def read_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     Raises:
         UnsupportedError: problems of this kind cannot be judged here.
     """
-    kind = _legacy_kind(package, meta) if is_legacy(meta) else _kind_by_type(package, meta)
+    legacy = str(meta.get("problem_format_version", "legacy")) in ("legacy", "legacy-icpc")
+    kind = _legacy_kind(package, meta) if legacy else _kind_by_type(package, meta)
     if kind.multi_pass and (kind.interactive or kind.scoring):
         raise UnsupportedError("multi-pass problems that are interactive or scoring are not supported")
     return kind

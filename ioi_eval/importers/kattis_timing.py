@@ -16,7 +16,7 @@ from typing import Any
 from ioi_eval.errors import InputError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_domjudge import stated_limits
-from ioi_eval.importers.kattis_settings import ROOT_FILE, is_legacy
+from ioi_eval.importers.kattis_settings import ROOT_FILE
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import Timing
 
@@ -27,12 +27,13 @@ _DIRECTORY = "submissions/accepted/"
 _LEGACY_MULTIPLIER, _MULTIPLIER = 5.0, 2.0
 
 
-def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, str]) -> Timing | None:
+def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, str], *, legacy: bool) -> Timing | None:
     """How to derive the limit from the submissions in `accepted/`; `None` if one is stated.
 
     Args:
         package: the names of its accepted submissions are read.
         meta: the values of `problem.yaml`.
+        legacy: whether the package is of a version before 2023.
 
     Raises:
         InputError: a multiplier or a resolution is not an allowed number.
@@ -42,7 +43,7 @@ def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, 
         return None
     multipliers = limits.get("time_multipliers") or {}
     stated, default = limits.get("time_multiplier"), _LEGACY_MULTIPLIER
-    if not is_legacy(meta):
+    if not legacy:
         stated = multipliers.get("ac_to_time_limit") if isinstance(multipliers, Mapping) else multipliers
         default = _MULTIPLIER
     resolution = limits.get("time_resolution", 1.0)

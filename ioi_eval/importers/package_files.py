@@ -274,12 +274,8 @@ def _check_size(size: int, most: int) -> None:
         raise OSError(f"it is {size:,} bytes, more than such a file may be ({most:,})")
 
 
-def _max_expanded(size: int) -> int:
-    return min(max(_LEAST_EXPANDED, _RATIO * size), _MAX_EXPANDED)
-
-
 def _check_expanded(where: Path, expanded: int, size: int) -> None:
-    if expanded > (most := _max_expanded(size)):
+    if expanded > (most := min(max(_LEAST_EXPANDED, _RATIO * size), _MAX_EXPANDED)):
         raise InputError(
             f"{where} has {size:,} bytes and expands to more than {most:,}; if that is meant, unpack it and import the"
             " directory"

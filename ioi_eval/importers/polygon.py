@@ -17,7 +17,6 @@ from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.polygon_groups import (
     PASS_FAIL,
     ROOT_FILE,
-    PolygonGroup,
     PolygonTest,
     has_points,
     number,
@@ -66,7 +65,9 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     tests = _tests(testset)
     by_points = has_points(testset, tests)
     groups = read_group_list(testset, tests) if by_points else []
-    subtasks = _subtasks(tests, groups)
+    subtasks = [subtask for group in groups for subtask in group.subtasks()]
+    if not by_points:
+        subtasks = [Subtask(name=PASS_FAIL, points=1, tests=tuple(test.name for test in tests))]
     files, gives_points = _judge_files(package, assets)
     resources = _submission_files(package, problem)
     graders = [path for path in resources if not path.endswith(_HEADERS)]
@@ -159,12 +160,6 @@ def _programs(package: Package, problem: Element, judging: Element, graders: Seq
         output_file=judging.get("output-file", ""),
         std=std,
     )
-
-
-def _subtasks(tests: Sequence[PolygonTest], groups: Sequence[PolygonGroup]) -> list[Subtask]:
-    if not groups:
-        return [Subtask(name=PASS_FAIL, points=1, tests=tuple(test.name for test in tests))]
-    return [subtask for group in groups for subtask in group.subtasks()]
 
 
 def _limit(testset: Element, name: str) -> int:

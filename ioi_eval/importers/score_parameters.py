@@ -59,7 +59,9 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
         elif isinstance(wanted, str):
             chosen = matched[number]
         else:
-            chosen = _existing_tests(name, wanted, names)
+            if absent := [test for test in wanted if test not in names]:
+                raise InputError(f"subtask {name} names the test {absent[0]!r}, which is not there")
+            chosen = tuple(map(str, wanted))
         subtasks.append(
             Subtask(
                 name=name,
@@ -89,12 +91,6 @@ def _group(number: int, group: object) -> Mapping[str, Any]:
             "tests, a regular expression or a list of names"
         )
     return named
-
-
-def _existing_tests(subtask: str, wanted: Sequence[object], names: Sequence[str]) -> tuple[str, ...]:
-    if absent := [test for test in wanted if test not in names]:
-        raise InputError(f"subtask {subtask} names the test {absent[0]!r}, which is not there")
-    return tuple(str(test) for test in wanted)
 
 
 def _threshold(subtask: str, group: Mapping[str, Any]) -> float:

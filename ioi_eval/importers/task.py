@@ -160,11 +160,15 @@ def build_task(
     problem = _problem_of_rows(package.where, rows)
     check_includes(package, problem, sources)
     used = {test for subtask in subtasks for test in subtask.tests}
+    if unused := sorted(set(tests) - used):
+        package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {', '.join(unused[:5])}")
+    if not models:
+        package.notes.append("no solution is labelled model_solution: nothing shows that full marks are possible")
     return ImportedTask(
         key=key,
         problem_rows=rows,
         solution_rows=_solution_rows(package, key, solutions),
-        notes=(*package.notes, *_notes_on_gaps(unused=sorted(set(tests) - used), has_model=bool(models))),
+        notes=tuple(package.notes),
         tests=_test_reader(
             package,
             {"year": key.year, "day": day, "problem_name": name, "problem_id": key.id},
@@ -225,14 +229,6 @@ def _problem_rows(
         }
         for subtask in subtasks
     )
-
-
-def _notes_on_gaps(*, unused: Sequence[str], has_model: bool) -> Iterator[str]:
-    """Notes about tests that are in no subtask, and about missing solutions."""
-    if unused:
-        yield f"{len(unused)} tests are in no subtask and are left out: {', '.join(unused[:5])}"
-    if not has_model:
-        yield "no solution is labelled model_solution: nothing shows that full marks are possible"
 
 
 def _problem_of_rows(where: Path, rows: Sequence[RowValues]) -> Problem:

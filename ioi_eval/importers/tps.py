@@ -36,7 +36,8 @@ from ioi_eval.problems.task_parameters import Parameter, parameter_key
 _MAPPING = "tests/mapping"
 _CHECKER = "checker/checker.cpp"
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's directory (the tool is in ioi-2022/tps)"
-_CODE_ENDINGS = (".cpp", ".h", ".hpp")
+_HEADER_ENDINGS = (".h", ".hpp")
+_CODE_ENDINGS = (".cpp", *_HEADER_ENDINGS)
 _OTHER_NAMES = {  # of verdicts. Source: TPS 1.26, `scripts/internal/verdicts.py`
     "model_solution": "model",
     "correct": "ac accept accepted",
@@ -177,7 +178,7 @@ def _graders(package: Package, meta: Mapping[str, Any], name: str) -> list[tuple
         paths = [path for path in package.names("grader") if path.count("/") == 2 and basename(path) == wanted]
         sources |= dict.fromkeys(paths[:1], f"graders/{name}{other.endings[0]}")
     files = [(box_path, package.text(path)) for path, box_path in sources.items()]
-    headers = [path for path in package.names("grader/cpp") if _is_header(path)]
+    headers = [path for path in package.names("grader/cpp") if path.endswith(_HEADER_ENDINGS)]
     return files + [(f"graders/{basename(path)}", package.text(path)) for path in headers]
 
 
@@ -198,10 +199,6 @@ def _is_of_2017(package: Package, meta: Mapping[str, Any]) -> bool:
     if {"num_processes", "has_checker"} & set(meta) or not package.has(_grader(meta)):
         return False
     return opens_fifos(package.text(_grader(meta)))
-
-
-def _is_header(path: str) -> bool:
-    return path.endswith((".h", ".hpp"))
 
 
 def _directly(package: Package, directory: str) -> list[str]:
