@@ -72,7 +72,7 @@ class WithTests:
         self._known: dict[tuple[str, bytes], Sequence[Row]] = {}
 
     def row(self, row: Row) -> Row:
-        """A row of `results.jsonl` with its tests; rows of earlier versions have their tests already."""
+        """A row of `results.jsonl` with its tests; those of the reference have their tests already."""
         if TESTS_ID not in row:
             return row
         tests_id = row.pop(TESTS_ID) or ""

@@ -103,7 +103,7 @@ def directory_of(results: str | Path) -> Path:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, int, Any]]:
-    """The lines of a file that a run wrote. Earlier versions wrote only results; of other files there are no lines.
+    """The lines of a file that a run wrote. Other programs wrote only results; of other files there are no lines.
 
     Yields:
         The number of a line, from 1, the position of its first byte in the file, and its value.

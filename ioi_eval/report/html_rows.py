@@ -172,7 +172,7 @@ class PageResults(ResultSet):
                 subtasks=tuple((shown_name(subtask["subtask"]), float(subtask["points"])) for subtask in subtasks),
             )
         score = row["score"] if not is_contest else None if row["verdict"] == Verdict.JE else row["total_score"]
-        time_s, memory = self._peaks(row, subtasks if is_contest else (row,))
+        time_s, memory = self._peaks(row, subtasks)
         return PageRow(
             directory=self.index,
             offset=offset,
@@ -192,11 +192,11 @@ class PageResults(ResultSet):
             details_key=_details_key(row),
         )
 
-    def _peaks(self, row: Row, holders: Iterable[Row]) -> tuple[float | None, int | None]:
-        """The most time and memory of a test. In earlier versions `holders` (subtasks, or the row) have the tests."""
+    def _peaks(self, row: Row, subtasks: Iterable[Row]) -> tuple[float | None, int | None]:
+        """The most time and memory of a test. In results of the reference, the subtasks have the tests."""
         if TESTS_ID in row:
             return self.tests.get(row[TESTS_ID] or "", (0, None, None))[1:]
-        return _peaks_of([test for holder in holders for test in holder.get(TEST_RESULTS) or ()])
+        return _peaks_of([test for subtask in subtasks for test in subtask.get(TEST_RESULTS) or ()])
 
     def _learn_from_summary(self) -> None:
         """Add what rows do not have: titles, days, limits. For APPS all problems have the same limits."""

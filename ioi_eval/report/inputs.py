@@ -52,7 +52,7 @@ def input_line(problem: str, test: str, part: TextPart) -> dict[str, Any]:
 
 
 def input_offsets(directory: Path) -> dict[tuple[str, str], int]:
-    """For each problem and test, where the line with its input begins. Results of earlier versions have no inputs.
+    """For each problem and test, where the line with its input begins. Results of other programs have no inputs.
 
     Raises:
         InputError: a line is damaged.

@@ -134,8 +134,8 @@ def test_numbers_of_apps(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_results_of_an_earlier_version(tmp_path: Path) -> None:
-    """They contain their tests, which are shown too."""
+def test_rows_that_contain_their_tests(tmp_path: Path) -> None:
+    """As those of the reference do; the tests are shown too."""
     row = contest_row("a", 1.0, 0.0)
     (tmp_path / "results.jsonl").write_bytes(orjson.dumps(row) + b"\n")
     found = blocks(html(tmp_path))
