@@ -40,7 +40,10 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             arguments: Any = {name: _expanded(value) for name, value in kwargs.items()}
-            code = _run_alone(lambda: run(*args, **arguments))
+            try:
+                code = run(*args, **arguments)
+            except BaseExceptionGroup as group:  # of a task group
+                raise first_own_error(group) from None
             sys.stdout.flush()
         except IoiEvalError as error:
             tell("; ".join([str(error), *getattr(error, "__notes__", ())]))
@@ -104,11 +107,3 @@ def _is_in_deleted_directory() -> bool:
     except FileNotFoundError:
         return True
     return False
-
-
-def _run_alone(run: Callable[[], int]) -> int:
-    """Run it. If a task group raises one of our errors in an exception group, raise that error itself."""
-    try:
-        return run()
-    except BaseExceptionGroup as group:
-        raise first_own_error(group) from None

@@ -19,7 +19,7 @@ from ioi_eval.report.html import Page
 from ioi_eval.report.html_rows import GROUP
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.result_sets import Family
-from ioi_eval.report.standings import no_contest, published_cutoffs, read_standings
+from ioi_eval.report.standings import no_contest, read_standings
 from ioi_eval.report.summary_from_rows import summary_from_rows
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.rows import open_source
@@ -52,7 +52,7 @@ def remake(
     """
     target = _target(directories, out)
     chosen = grouping_of([open_source(directory / RESULTS) for directory in directories], by) if by else None
-    beside = published_cutoffs() if standings is None else read_standings(standings)
+    beside = read_standings(standings)
     page = Page(directories, id_column=id_column, by=None if chosen is None else chosen.columns, standings=beside)
     if standings is not None and not page.contests:
         raise no_contest(standings, beside, ", ".join(map(str, directories)))

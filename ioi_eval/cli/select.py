@@ -44,13 +44,13 @@ def select(
     from ioi_eval.cli.sources import opened_results
     from ioi_eval.report.groups import grouping_of
     from ioi_eval.report.selection_table import DEFAULT_METHODS, selection_table, selection_text
-    from ioi_eval.report.standings import no_contest, published_cutoffs, read_standings
+    from ioi_eval.report.standings import no_contest, read_standings
     from ioi_eval.rows import open_source
 
     methods = tuple(dict.fromkeys(selection or DEFAULT_METHODS))
     [results] = opened_results(directory, id_column=id_column)
     grouping = grouping_of([open_source(results.path)], by)
-    beside = published_cutoffs() if standings is None else read_standings(standings)
+    beside = read_standings(standings)
     groups = selection_table(results, methods, limit=limit, seeds=seeds, grouping=grouping, standings=beside)
     if standings is not None and not any(group["contests"] for group in groups):
         raise no_contest(standings, beside, str(results.path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,8 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             values.emit(events, names, seconds)
 
         try:
-            with _journal(call) as journal, interrupts.installed():
+            in_out = Journal(call.out, options=call.as_dict(), resume=not call.no_resume) if call.out else nullcontext()
+            with in_out as journal, interrupts.installed():
                 tell(*([] if journal is None else journal.notes))
                 validating = ValidationRun(reading, scorer, journal)
                 running = validating.run(workers=sandbox.jobs_at_once + 1, on_result=on_result)
@@ -110,13 +111,6 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             return validating.validation(), interrupted
         finally:
             progress.close()
-
-
-def _journal(call: ValidateCall) -> AbstractContextManager[Journal | None]:
-    """The journal in `--out`, if that is given."""
-    if call.out is None:
-        return nullcontext()
-    return Journal(call.out, options=call.as_dict(), resume=not call.no_resume)
 
 
 def _write(directory: Path, values: dict[str, Any], validation: Validation) -> None:

@@ -68,26 +68,23 @@ def log_file(path: Path) -> EventLines:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
-        has_lines = stat.S_ISREG(os.fstat(descriptor).st_mode) and os.fstat(descriptor).st_size > 0
-        is_torn = has_lines and not _ends_in_newline(path)
+        first, last = b"", b""
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and os.fstat(descriptor).st_size > 0:
+            with path.open("rb") as file:
+                first = file.readline(1 << 20)
+                file.seek(-1, os.SEEK_END)
+                last = file.read(1)
     except OSError as error:
         raise InputError(f"{name} cannot be written: {error.strerror}; name another file") from None
-    if has_lines and not _is_log(path):
+    if first and not _begins_a_log(first):
         os.close(descriptor)
         raise InputError(f"{name} is a file of another kind, so nothing is appended to it; name another file")
-    return EventLines(descriptor, name, is_torn=is_torn)
+    return EventLines(descriptor, name, is_torn=last not in (b"", b"\n"))
 
 
-def _ends_in_newline(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
-
-
-def _is_log(path: Path) -> bool:
-    with path.open("rb") as file:
-        try:
-            first = json.loads(file.readline(1 << 20))
-        except ValueError:
-            return False
-    return isinstance(first, dict) and first.get("event") == "run_begins"
+def _begins_a_log(line: bytes) -> bool:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(event, dict) and event.get("event") == "run_begins"

@@ -86,8 +86,5 @@ def _array(values: list[Any], type_: pa.DataType | None) -> pa.Array:
 
     if type_ is not None:
         return pa.array(values, type=type_)
-    return pa.array([value if value is None or isinstance(value, str) else _as_text(value) for value in values])
-
-
-def _as_text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    as_text = json.JSONEncoder(ensure_ascii=False, default=str).encode
+    return pa.array([value if value is None or isinstance(value, str) else as_text(value) for value in values])

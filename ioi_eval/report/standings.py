@@ -139,8 +139,8 @@ def published_cutoffs() -> list[Standings]:
         ]
 
 
-def read_standings(source: str) -> list[Standings]:
-    """Read the contestants that a user names.
+def read_standings(source: str | None) -> list[Standings]:
+    """Read the contestants that a user names; if none are named, the published points for medals.
 
     Args:
         source: a `.csv` file with the column `points` and optionally `contestant`, `medal` and `year`; or a source of
@@ -149,6 +149,8 @@ def read_standings(source: str) -> list[Standings]:
     Raises:
         InputError: it cannot be read, or has neither form.
     """
+    if source is None:
+        return published_cutoffs()
     if source.lower().endswith(".csv"):
         return _from_table(Path(source))
     return [_from_row(row.values, f"{source}, row {row.number}") for row in open_source(source).rows(None)]

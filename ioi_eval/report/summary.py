@@ -98,7 +98,7 @@ class Summary(RunSummary):
 
     def _notes(self) -> list[str]:
         return [
-            *_problem_notes(self._tallies()),
+            *(f"problem {tally.problem.key}: {note}" for tally in self._tallies() for note in tally.problem.notes),
             *_target_notes(self._unknown_targets),
             *_unnamed_notes(self._attempted),
         ]
@@ -171,10 +171,6 @@ def _contests(problems: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         }
         for year, group in years.items()
     ]
-
-
-def _problem_notes(tallies: Iterable[ProblemTally]) -> list[str]:
-    return [f"problem {tally.problem.key}: {note}" for tally in tallies for note in tally.problem.notes]
 
 
 def _target_notes(unknown_targets: ReasonCounts) -> list[str]:

@@ -170,8 +170,8 @@ def compare_runs(
             "are compared with --by-problem"
         )
     option_differences = _stated_differences(before, after)
-    changes = [_change(name, old[name], new[name], option_differences) for name in common]
-    ordered = sorted((c for c in changes if c is not None), key=lambda c: (not c.flipped, not c.worse, c.name))
+    changed = [name for name in common if (old[name].verdict, old[name].share) != (new[name].verdict, new[name].share)]
+    changes = [_change(name, old[name], new[name], option_differences) for name in changed]
     scored = [name for name in common if old[name].share is not None and new[name].share is not None]
     lost = sum(old[name].solved and not new[name].solved for name in scored)
     won = sum(new[name].solved and not old[name].solved for name in scored)
@@ -184,7 +184,7 @@ def compare_runs(
         only_after=len(new) - len(common),
         unscored=len(common) - len(scored),
         problems=len(problems),
-        changes=tuple(ordered),
+        changes=tuple(sorted(changes, key=lambda change: (not change.flipped, not change.worse, change.name))),
         lost=lost,
         won=won,
         pending=pending,
@@ -265,14 +265,8 @@ def _hash(value: object) -> bytes:
     return blake2b(orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS), digest_size=12).digest()
 
 
-def _change(name: Name, before: Result, after: Result, option_differences: Sequence[str]) -> Change | None:
-    if before.verdict == after.verdict and before.share == after.share:
-        return None
-    return Change(name=name, before=before, after=after, reasons=_reasons(before, after, option_differences))
-
-
-def _reasons(before: Result, after: Result, option_differences: Sequence[str]) -> tuple[str, ...]:
-    """The differences in how the two were judged, as far as results record them."""
+def _change(name: Name, before: Result, after: Result, option_differences: Sequence[str]) -> Change:
+    """A change, with the differences in how the two were judged, as far as results record them."""
     reasons = []
     if before.program != after.program:
         reasons.append("program")
@@ -290,7 +284,7 @@ def _reasons(before: Result, after: Result, option_differences: Sequence[str]) -
         reasons.append("nothing: judged in the same way")
     elif not reasons and before.fingerprint and after.fingerprint:
         reasons.append("problem, limits or rules (fingerprint)")
-    return tuple(reasons or ["not recorded"])
+    return Change(name=name, before=before, after=after, reasons=tuple(reasons or ["not recorded"]))
 
 
 def _stated_differences(before: ResultSet, after: ResultSet) -> tuple[str, ...]:

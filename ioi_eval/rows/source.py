@@ -40,9 +40,15 @@ class PathSource(Source):
         return (self._path,)
 
     def digest(self) -> str | None:
-        """A hash of the file's name, which messages contain, and of its bytes."""
-        of_file = _digest_of_file(self._path)
-        return of_file and f"{self._path}:{of_file}"
+        """A hash of the file's name, which messages contain, and of its bytes.
+
+        `None` if it cannot be read: reading its rows will raise the error.
+        """
+        try:
+            with self._path.open("rb") as file:
+                return f"{self._path}:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+        except OSError:
+            return None
 
 
 class Chain(Source):
@@ -134,15 +140,6 @@ def read_state(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{path} is not an object; save the data set again")
     return value
-
-
-def _digest_of_file(path: Path) -> str | None:
-    """A hash of a file's bytes; `None` if it cannot be read: reading its rows will raise the error."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return None
 
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
