@@ -41,7 +41,6 @@ STD = "gnu++17"
 INCLUDED, SMALL = "bits/stdc++.h", "cstdio"
 INCLUDE = f"#include <{INCLUDED}>\n"
 PROGRAMS = {
-    "empty": INCLUDE,
     "typical": INCLUDE
     + """
     using namespace std;
@@ -55,6 +54,7 @@ PROGRAMS = {
       printf("%lld %zu %s %d\\n", t.sum(), m.size(), __FILE__, __COUNTER__);
     }
     """,
+    "empty": INCLUDE,
     "pragmas": INCLUDE
     + """#pragma GCC optimize("O3,unroll-loops")
     #pragma GCC target("avx2")
@@ -132,14 +132,19 @@ def full_cache(cache_with_runner: Path, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture
-def small_cache(cache_with_runner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache that contains a precompiled `<cstdio>`, which takes the place of the large header: for tests that compile
-    programs without it too, which takes a second with the large one.
+def small_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`<cstdio>` takes the place of the large header: for tests that compile programs without it too, which takes a
+    second with the large one.
     """
     monkeypatch.setattr(recipes, "HEADER", SMALL)
     monkeypatch.setattr(
         recipes, "_FIRST", re.compile(recipes._FIRST.pattern.replace(rb"bits/stdc\+\+\.h", SMALL.encode()))
     )
+
+
+@pytest.fixture
+def small_cache(small_header: None, cache_with_runner: Path, tmp_path: Path) -> Path:
+    """A cache that contains the small header, precompiled."""
     cache = copy_cache(cache_with_runner, tmp_path / "small")
 
     async def use(compiling: Compiling) -> None:
@@ -353,8 +358,8 @@ class RemoteWorker:
         return replace(execution, run=replace(execution.run, stdout=text + json.dumps(end) + "\n"))
 
 
-REFUSED = f"{INCLUDE}int main() {{ return undeclared; }} // of a person\n"
-ACCEPTED = f"{INCLUDE}int main() {{}} // of a person\n"
+REFUSED = f"#include <{SMALL}>\nint main() {{ return undeclared; }} // of a person\n"
+ACCEPTED = f"#include <{SMALL}>\nint main() {{}} // of a person\n"
 
 
 @pytest.mark.parametrize(
@@ -368,7 +373,14 @@ ACCEPTED = f"{INCLUDE}int main() {{}} // of a person\n"
     ],
 )
 def test_a_worker_s_header(
-    cache_with_runner: Path, tmp_path: Path, code: str, *, has_header: bool, asked: list[bool], notes: str | None
+    small_header: None,
+    cache_with_runner: Path,
+    tmp_path: Path,
+    code: str,
+    *,
+    has_header: bool,
+    asked: list[bool],
+    notes: str | None,
 ) -> None:
     """A compile error counts only without it. A worker that has none has compiled without it already."""
     cache = copy_cache(cache_with_runner, tmp_path / "cache")
