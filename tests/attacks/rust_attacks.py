@@ -267,12 +267,13 @@ def program() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RustCompileAttack:
-    """One attack on the compiler: its source, and the accepted verdicts."""
+    """One attack on the compiler: its source, the accepted verdicts, and whether it uses up the limit of CPU time."""
 
     name: str
     tries: str
     code: Callable[[], str]
     expect: str = "CE"
+    slow: bool = False
 
 
 def _prints(expression: str) -> str:
@@ -410,7 +411,7 @@ COMPILING = (
         code=lambda: _const_loop('\n#![feature(const_eval_limit)]\n#![const_eval_limit = "0"]'),
     ),
     RustCompileAttack(name="macro_bomb", tries="a macro that doubles for ever", code=_macro_bomb),
-    RustCompileAttack(name="type_bomb", tries="types that double", code=_type_bomb, expect="CE MLE RE"),
+    RustCompileAttack(name="type_bomb", tries="types that double", code=_type_bomb, expect="CE MLE RE", slow=True),
     RustCompileAttack(
         name="generics_without_end",
         tries="generics without end",
@@ -435,9 +436,10 @@ COMPILING = (
         name="assembled_gigabyte",
         tries="the same by the assembler",
         code=lambda: 'std::arch::global_asm!(".data", ".fill 1073741824, 1, 1");\nfn main() {}\n',
+        slow=True,
     ),
     RustCompileAttack(
-        name="many_errors", tries="a flood of errors", code=lambda: _many("fn f{0}() {{ x{0} }}\n", 20_000)
+        name="many_errors", tries="a flood of errors", code=lambda: _many("fn f{0}() {{ x{0} }}\n", 20_000), slow=True
     ),
     RustCompileAttack(
         name="many_warnings",

@@ -33,6 +33,10 @@ pytestmark = pytest.mark.timeout(7200)  # the first test of a campaign runs the 
 FORBIDDEN_TEXTS = ("root:x:0", "PRETTY_NAME", "GNU GENERAL", "grader_files", "ioi-eval-runner 1")
 
 
+ON_RUSTC = [(level, attack) for level in LEVELS for attack in COMPILING if level is LEVELS[0] or not attack.slow]
+"""The attacks on rustc at each level. The limit that slow ones reach is the same at both, as with g++."""
+
+
 class Found(NamedTuple):
     """The results of a campaign: of running programs, of compilations, and what was left on the machine."""
 
@@ -65,13 +69,16 @@ async def campaign(level: Isolation, cache: Path) -> Found:
                 assert result.compile.verdict is None, result.compile.message
                 running |= {one.test: one for one in result.subtasks[0].tests}
             compiling_limits = replace(COMPILE_LIMITS, cpu_s=2.5, wall_s=900)  # the machine may be busy
-            narrow = Scorer(sandbox, artifacts=artifacts, policy=policy(level, compiling=compiling_limits))
-            queue = iter(COMPILING)
+            narrow, narrower = (
+                Scorer(sandbox, artifacts=artifacts, policy=policy(level, compiling=limits))
+                for limits in (compiling_limits, replace(compiling_limits, cpu_s=1))
+            )
+            queue = iter([attack for at, attack in ON_RUSTC if at is level])
 
             async def worker() -> None:
                 for attack in queue:
-                    submission = rust(sealed(), attack.code())
-                    compiling[attack.name] = await narrow.score(sealed(), submission, exhaustive=True)
+                    submission, judge = rust(sealed(), attack.code()), narrower if attack.slow else narrow
+                    compiling[attack.name] = await judge.score(sealed(), submission, exhaustive=True)
 
             async with asyncio.TaskGroup() as group:
                 for _ in range(SLOTS):
@@ -120,7 +127,12 @@ def test_attack_by_a_program(attack: RustAttack, found: Found) -> None:
 
 
 @needs_rustc
-@pytest.mark.parametrize("attack", COMPILING, ids=lambda attack: attack.name)
+@pytest.mark.parametrize(
+    ("found", "attack"),
+    ON_RUSTC,
+    indirect=["found"],
+    ids=[f"{level.value}-{attack.name}" for level, attack in ON_RUSTC],
+)
 def test_attack_on_rustc(attack: RustCompileAttack, found: Found) -> None:
     """rustc reads no forbidden file and ends in time; the verdict is an accepted one, never JE."""
     result = found.compiling[attack.name]
