@@ -63,12 +63,12 @@ def values_of(source: object, names: Iterable[str]) -> dict[str, Any]:
 
 
 def decode_result(values: Mapping[str, Any]) -> SubmissionResult:
-    """The result that `encode_result` wrote. (That of an earlier version may have a fifth value of the compilation.)"""
+    """The result that `encode_result` wrote."""
     outcomes = [decode_outcome(row) for row in values["outcomes"]]
     return SubmissionResult(
         **decoded(values, _SUBMISSION),
         problem=problem_key(values["year"], values["problem"]),
-        compile=CompileOutcome(**decoded(dict(zip(_COMPILATION, values["compile"], strict=False)), _COMPILATION)),
+        compile=CompileOutcome(**decoded(dict(zip(_COMPILATION, values["compile"], strict=True)), _COMPILATION)),
         subtasks=tuple(
             SubtaskResult(**decoded(subtask, _SUBTASK), tests=tuple(outcomes[number] for number in subtask["tests"]))
             for subtask in values["subtasks"]
