@@ -76,14 +76,6 @@ def test_encoding_and_decoding_change_nothing(result: SubmissionResult) -> None:
     assert decode_result(orjson.loads(orjson.dumps(encode_result(result)))) == result
 
 
-@given(results)
-def test_results_of_earlier_versions_are_read(result: SubmissionResult) -> None:
-    """They also have the wall clock of the compilation."""
-    values = orjson.loads(orjson.dumps(encode_result(result)))
-    values["compile"].append(12.5)
-    assert decode_result(values) == result
-
-
 def test_an_outcome_in_several_subtasks_is_written_once() -> None:
     """A year's problems list the same tests in up to ten subtasks."""
     shared = TestOutcome(test="1-01", verdict=Verdict.AC, score=1.0, message="Output is correct", cpu_ms=3.5)
