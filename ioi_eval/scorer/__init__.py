@@ -206,9 +206,9 @@ class Scorer:
         try:
             if not run.target.has_own_scripts:
                 return await self._runner_judge.judge(run)
-            from ioi_eval.scorer.scripts_judge import ScriptsJudge
+            from ioi_eval.scorer import scripts_judge
 
-            return await ScriptsJudge(self._sandbox, self._policy).judge(run)
+            return await scripts_judge.judge(run, self._sandbox, self._policy)
         except (UnavailableError, UnsuitableError):
             raise  # the caller moves the submission to another target, or ends the run
         except ProblemProgramError as error:

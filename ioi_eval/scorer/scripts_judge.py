@@ -18,7 +18,7 @@ from ioi_eval.engine.scheduling import outcome_of_failure
 from ioi_eval.errors import SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import scripts_answer, scripts_job
 from ioi_eval.jobs.run_job import PlannedTest
-from ioi_eval.model import CompileOutcome, Retries, TestCase, TestOutcome
+from ioi_eval.model import CompileOutcome, Retries
 from ioi_eval.programs import with_retries
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.scorer.submission_run import SubmissionRun
@@ -26,73 +26,55 @@ from ioi_eval.scorer.submission_run import SubmissionRun
 _COMPILED = CompileOutcome(verdict=None)
 
 
-class ScriptsJudge:
-    """Judges submissions test by test; see the module.
+async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> CompileOutcome:
+    """Run one test after the other until no other test can change the result; see the module.
 
-    Args:
-        policy: how it is judged.
+    Raises:
+        SandboxError: it could not be compiled.
     """
-
-    def __init__(self, sandbox: Sandbox, policy: Policy) -> None:
-        self._sandbox = sandbox
-        self._policy = policy
-
-    async def judge(self, run: SubmissionRun) -> CompileOutcome:
-        """Run one test after the other until no other test can change the result.
-
-        Raises:
-            SandboxError: it could not be compiled.
-        """
-        code = run.submission.code
-        assert code is not None, "`scripts_job.why_unsuitable_for` says that it cannot be judged here"
-        run.problem = scripts_job.to_standard(run.problem, self._policy.std)
-        run.note_isolation(run.target.isolation)
-        judging, compiled = run.judging, None
-        while not judging.is_done():
-            planned = (*judging.pending(), *judging.judge_fault_reruns())[0]
-            try:
-                compiled = await self._run_test(run, planned, code, was_compiled=compiled is not None)
-            except UnavailableError:
+    code = run.submission.code
+    assert code is not None, "`scripts_job.why_unsuitable_for` says that it cannot be judged here"
+    run.problem = scripts_job.to_standard(run.problem, policy.std)
+    run.note_isolation(run.target.isolation)
+    judging, compiled = run.judging, None
+    while not judging.is_done():
+        planned = (*judging.pending(), *judging.judge_fault_reruns())[0]
+        try:
+            compiled = await _run_test(run, sandbox, planned, code, was_compiled=compiled is not None)
+        except UnavailableError:
+            raise
+        except SandboxError as error:
+            if compiled is None:
                 raise
-            except SandboxError as error:
-                if compiled is None:
-                    raise
-                run.judging.record(outcome_of_failure(planned.test, error))
-            if compiled.verdict is not None:
-                return compiled
-        return compiled or _COMPILED
-
-    async def _run_test(
-        self, run: SubmissionRun, planned: PlannedTest, code: str, *, was_compiled: bool
-    ) -> CompileOutcome:
-        """Judge one test and record its outcome, unless the compilation failed.
-
-        Raises:
-            SandboxError: the test has no outcome.
-        """
-        case = run.problem.tests[planned.test]
-
-        async def judge(retries: Retries) -> CompileOutcome:
-            compiled, outcome = await self._ask(run, case, code, retries)
-            if outcome is not None:
-                run.judging.record(outcome)
-            elif was_compiled and not compiled.final:
-                raise TransientError(f"a program that compiled before does not any more: {compiled.message}")
+            judging.record(outcome_of_failure(planned.test, error))
+        if compiled.verdict is not None:
             return compiled
+    return compiled or _COMPILED
 
-        return await with_retries(judge)
 
-    async def _ask(
-        self, run: SubmissionRun, case: TestCase, code: str, retries: Retries
-    ) -> tuple[CompileOutcome, TestOutcome | None]:
+async def _run_test(
+    run: SubmissionRun, sandbox: Sandbox, planned: PlannedTest, code: str, *, was_compiled: bool
+) -> CompileOutcome:
+    """Judge one test and record its outcome, unless the compilation failed.
+
+    Raises:
+        SandboxError: the test has no outcome.
+    """
+    case = run.problem.tests[planned.test]
+
+    async def attempt(retries: Retries) -> CompileOutcome:
         job = replace(scripts_job.job(run.problem, case, code), retries=retries)
-        execution = await self._sandbox.execute(job, run.target)
+        execution = await sandbox.execute(job, run.target)
         if scripts_answer.is_doubtful(execution):
-            execution = await self._sandbox.execute(replace(job, alone=True), run.target)
+            execution = await sandbox.execute(replace(job, alone=True), run.target)
         limits = scripts_job.COMPILE_LIMITS
         compiled = scripts_answer.compile_outcome(
             execution, memory_limit_bytes=limits.memory_bytes, cpu_limit_ms=limits.cpu_ms
         )
-        if compiled.verdict is not None:
-            return compiled, None
-        return compiled, scripts_answer.test_outcome(execution, case.name)
+        if compiled.verdict is None:
+            run.judging.record(scripts_answer.test_outcome(execution, case.name))
+        elif was_compiled and not compiled.final:
+            raise TransientError(f"a program that compiled before does not any more: {compiled.message}")
+        return compiled
+
+    return await with_retries(attempt)
