@@ -54,7 +54,6 @@ def apps_facts(result: AppsResult) -> ResultFacts:
     kind, is_sandbox_failure = record_kind(undecided, cannot_be_judged=result.fault is not None)
     return ResultFacts(
         verdict=result.verdict,
-        fingerprint=result.fingerprint,
         record_kind=kind,
         is_sandbox_failure=is_sandbox_failure,
         cpu=CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),

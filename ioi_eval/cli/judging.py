@@ -15,8 +15,9 @@ from ioi_eval.errors import ODD_DATA, IoiEvalError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
-from ioi_eval.pipeline.family import ProblemFamily, ResultT
+from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.pipeline.result_store import ResultT
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT

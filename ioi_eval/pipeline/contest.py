@@ -212,7 +212,6 @@ def contest_facts(result: SubmissionResult) -> ResultFacts:
     )
     return ResultFacts(
         verdict=result.verdict,
-        fingerprint=result.fingerprint,
         record_kind=kind,
         is_sandbox_failure=is_sandbox_failure,
         cpu=CpuSplit.of(result),

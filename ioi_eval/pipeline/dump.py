@@ -12,11 +12,11 @@ from typing import Any
 from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.pipeline.dump_judge import DumpJudge
 from ioi_eval.pipeline.dump_reader import Refused
-from ioi_eval.pipeline.family import ProblemFamily, ResultT
+from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_files import write_results
-from ioi_eval.pipeline.result_store import ResultStore
+from ioi_eval.pipeline.result_store import ResultStore, ResultT
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, now, run_facts
 from ioi_eval.pipeline.threads import in_thread, until
 from ioi_eval.pipeline.unchanged import PresentResults

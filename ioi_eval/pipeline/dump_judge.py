@@ -33,10 +33,10 @@ from typing import Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
-from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, ResultT
+from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
 from ioi_eval.pipeline.leaders import Leaders
 from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, with_progress
-from ioi_eval.pipeline.result_store import ResultStore
+from ioi_eval.pipeline.result_store import ResultStore, ResultT
 from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT, Window
@@ -302,7 +302,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         """Store and count a result, and give copies of it to the followers; if it is a JE, the first of them leads."""
         judged, leader_offset = await in_thread(self._store, candidate, judged)
         self._count(candidate, judged)
-        followers = self._leaders.finish(candidate, judged.facts.fingerprint, leader_offset)
+        followers = self._leaders.finish(candidate, judged.result.fingerprint, leader_offset)
         copies: list[tuple[CandidateT, int]] = []
         for follower in followers:
             offset = self._lead_or_follow(follower) if leader_offset is None else leader_offset
@@ -324,9 +324,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         Returns:
             What was stored, and its offset; `None` if copies must not take it over.
         """
-        facts = judged.facts
         try:
-            return judged, self.store.record(candidate, judged.result, facts.record_kind, facts.fingerprint)
+            return judged, self.store.record(candidate, judged.result, judged.facts.record_kind)
         except ODD_DATA as error:
             failure = self._family.our_failure(candidate, internal_error_text(error, "recording this row"))
             judged = replace(judged, result=failure, facts=self._family.facts(failure), is_our_bug=True)

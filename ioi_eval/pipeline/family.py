@@ -5,20 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic
 
 from ioi_eval.events import Events
 from ioi_eval.journal import RecordKind
-from ioi_eval.model import JudgedResult, TestOutcome, Verdict
+from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.pipeline.dump_reader import DumpReader, Refused
-from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
+from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec, ResultT
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import TestLines
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.run_summary import RunSummary
 from ioi_eval.report.totals import CpuSplit
-
-ResultT = TypeVar("ResultT", bound=JudgedResult)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +28,6 @@ class ResultFacts:
         record_kind: of its record in the journal: RESULT, or FINAL_JE if a judge program failed twice; `None` if we
             failed, which is not stored there.
         is_sandbox_failure: whether the sandbox failed: the result is not stored, and other programs may fail as well.
-        fingerprint: for the kind of target that judged it; empty if none did.
         ran: how many tests were run.
         score: points, or the share of the tests that passed; `None` if unknown.
         error: why it has no score; `None` if it has one.
@@ -40,7 +37,6 @@ class ResultFacts:
     cpu: CpuSplit
     record_kind: RecordKind | None
     is_sandbox_failure: bool
-    fingerprint: str
     ran: int
     score: float | None
     error: str | None

@@ -13,9 +13,9 @@ from pathlib import Path
 from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.model import Keep
 from ioi_eval.pipeline.dump_reader import OWN_FAULT, Judgeable, Refused
-from ioi_eval.pipeline.family import ProblemFamily, ResultT
+from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.progress import Progress
-from ioi_eval.pipeline.result_store import RecordedResult, ResultStore
+from ioi_eval.pipeline.result_store import RecordedResult, ResultStore, ResultT
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import TestLines, replacing
 from ioi_eval.report.frame import TESTS

@@ -23,10 +23,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.journal import Journal, Keys, RecordKind, StoredLevel, TemporaryRecords
+from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.window import Candidate, CandidateT
 from ioi_eval.pipeline.writing import to_json
 
-ResultT = TypeVar("ResultT")
+ResultT = TypeVar("ResultT", bound=JudgedResult)
 
 TESTS_HELD = 50_000
 """How many tests, in the results of leaders, are kept in memory: about 20 MB."""
@@ -86,19 +87,16 @@ class ResultStore(Generic[ResultT]):
         self._results: OrderedDict[int, ResultT] = OrderedDict()
         self._tests_held = 0
 
-    def record(
-        self, candidate: Candidate[Any, Any], result: ResultT, kind: RecordKind | None, fingerprint: str = ""
-    ) -> int | None:
+    def record(self, candidate: Candidate[Any, Any], result: ResultT, kind: RecordKind | None) -> int | None:
         """Store a result.
 
         Args:
             kind: of the record; `None` for a failure of ours.
-            fingerprint: for the kind of target that judged it; empty if none did.
 
         Returns:
             The result's offset, for copies; `None` if they must not take it over (JE).
         """
-        fingerprint, keys = candidate.judged_under(fingerprint)
+        fingerprint, keys = candidate.judged_under(result.fingerprint)
         body = _json({"fingerprint": fingerprint, **candidate.names, **self._codec.encode(result)})
         if kind is None:
             self.our_failures.append(keys, body)

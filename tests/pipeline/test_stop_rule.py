@@ -15,7 +15,6 @@ def facts(*, kind: RecordKind | None = None, is_sandbox_failure: bool = False) -
         cpu=CpuSplit(),
         record_kind=kind,
         is_sandbox_failure=is_sandbox_failure,
-        fingerprint="",
         ran=0,
         score=None,
         error=None,
