@@ -8,7 +8,8 @@ Source: mcpbr's page on APPS, and its `HarnessConfig`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,29 @@ from typing import Any
 from ioi_eval.errors import InputError, similar
 from ioi_eval.problems.apps_selection import Sampling
 
-KEYS = (
-    *("benchmark", "sample_size", "timeout_seconds", "filter_difficulty", "task_ids"),
-    *("sampling_strategy", "random_seed", "stratify_field"),
-)
-"""The keys that are read here."""
+
+def _texts(value: object, *others: type) -> bool:
+    """Whether a value is a text, or one of these other types, or a list of such."""
+    return all(type(item) in (str, *others) for item in (value if isinstance(value, list) else [value]))
+
+
+VALUES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "benchmark": ("apps", lambda value: str(value).strip().lower() == "apps"),
+    "stratify_field": ("difficulty", lambda value: str(value).strip().lower() == "difficulty"),
+    "sampling_strategy": (f"one of {', '.join(Sampling)}", lambda value: value in tuple(Sampling)),
+    "sample_size": ("a whole number from 1 on", lambda value: type(value) is int and value >= 1),
+    "timeout_seconds": (
+        "a number of seconds above 0",
+        lambda value: type(value) in (int, float) and 0 < value < math.inf,
+    ),
+    "filter_difficulty": ("a list of difficulties", _texts),
+    "task_ids": ("a list of ids, as 42 or apps_42", lambda value: _texts(value, int)),
+    "random_seed": ("a whole number", lambda value: type(value) is int),
+}
+"""The keys that are read here, and for each what its value must be."""
 
 _ALIKE = 0.9
 """A key that is as similar to one of these is misspelt. mcpbr's own `eval_timeout_seconds` has 0.86."""
-
-_BENCHMARK, _STRATUM = "apps", "difficulty"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,23 +79,22 @@ def read_configuration(path: Path) -> Configuration:
         return Configuration()
     if not isinstance(values, dict):
         raise InputError(f"the configuration {path} is not a table of names and values")
-    for key in values:
+    for key, value in values.items():
         _check_key(path, str(key))
-    _check_word(path, values, "benchmark", _BENCHMARK)
-    _check_word(path, values, "stratify_field", _STRATUM)
-    strategy = values.get("sampling_strategy")
-    try:
-        sampling = None if strategy is None else Sampling(strategy)
-    except ValueError:
-        raise _wrong(path, "sampling_strategy", values, f"one of {', '.join(Sampling)}") from None
+        if value is None or key not in VALUES:
+            continue
+        needed, is_allowed = VALUES[key]
+        if not is_allowed(value):
+            raise InputError(f"the configuration {path}: {key} is {value!r}; it must be {needed}")
+    timeout_s, sampling = values.get("timeout_seconds"), values.get("sampling_strategy")
     return Configuration(
-        sample_size=_integer(path, values, "sample_size", at_least=1),
-        timeout_seconds=_seconds(path, values),
-        filter_difficulty=_words(path, values, "filter_difficulty", "difficulties"),
-        task_ids=_words(path, values, "task_ids", "ids, as 42 or apps_42"),
-        sampling_strategy=sampling,
-        random_seed=_integer(path, values, "random_seed"),
-        unused=tuple(str(key) for key in values if key not in KEYS),
+        sample_size=values.get("sample_size"),
+        timeout_seconds=None if timeout_s is None else float(timeout_s),
+        filter_difficulty=_several(values.get("filter_difficulty")),
+        task_ids=_several(values.get("task_ids")),
+        sampling_strategy=None if sampling is None else Sampling(sampling),
+        random_seed=values.get("random_seed"),
+        unused=tuple(str(key) for key in values if key not in VALUES),
     )
 
 
@@ -89,45 +102,10 @@ def _check_key(path: Path, key: str) -> None:
     """Refuse a misspelt key, and one that would add the keys of another file."""
     if key == "extends":
         raise InputError(f"the configuration {path}: extends is not read here; put the keys of that file into this one")
-    near = similar(key, KEYS, least=_ALIKE)
+    near = similar(key, VALUES, least=_ALIKE)
     if near not in (None, key):
         raise InputError(f"the configuration {path}: mcpbr has no key {key!r}. Did you mean {near!r}?")
 
 
-def _check_word(path: Path, values: Mapping[str, Any], key: str, only: str) -> None:
-    """Refuse a value that asks for something else than what is done here."""
-    value = values.get(key)
-    if value is not None and not (isinstance(value, str) and value.strip().lower() == only):
-        raise _wrong(path, key, values, only)
-
-
-def _integer(path: Path, values: Mapping[str, Any], key: str, at_least: int | None = None) -> int | None:
-    value = values.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or (at_least is not None and value < at_least):
-        raise _wrong(path, key, values, "a whole number" + (f" from {at_least} on" if at_least is not None else ""))
-    return value
-
-
-def _seconds(path: Path, values: Mapping[str, Any]) -> float | None:
-    value = values.get("timeout_seconds")
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise _wrong(path, "timeout_seconds", values, "a number of seconds above 0")
-    return float(value)
-
-
-def _words(path: Path, values: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:
-    value = values.get(key)
-    if value is None:
-        return ()
-    several = value if isinstance(value, list) else [value]
-    if not all(isinstance(item, str) or (key == "task_ids" and type(item) is int) for item in several):
-        raise _wrong(path, key, values, f"a list of {what}")
-    return tuple(map(str, several))
-
-
-def _wrong(path: Path, key: str, values: Mapping[str, Any], needed: str) -> InputError:
-    return InputError(f"the configuration {path}: {key} is {values[key]!r}; it must be {needed}")
+def _several(value: Any) -> tuple[str, ...]:
+    return () if value is None else tuple(map(str, value if isinstance(value, list) else [value]))

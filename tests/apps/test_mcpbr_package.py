@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.apps.configuration import KEYS, read_configuration
+from ioi_eval.apps.configuration import VALUES, read_configuration
 from tests.apps_rows import DOUBLE, ZERO, apps_row, doubling, write_rows
 from tests.forked_commands import COMMAND
 
@@ -103,8 +103,8 @@ def test_its_configuration_has_the_known_keys(tmp_path: Path) -> None:
     """The keys that are read exist, and no other key is mistaken for one of them."""
     from mcpbr.config import HarnessConfig
 
-    assert set(HarnessConfig.model_fields) >= set(KEYS)
-    others = tuple(name for name in HarnessConfig.model_fields if name not in KEYS)
+    assert set(HarnessConfig.model_fields) >= set(VALUES)
+    others = tuple(name for name in HarnessConfig.model_fields if name not in VALUES)
     path = tmp_path / "c.yaml"
     path.write_text("".join(f"{name}: 1\n" for name in others))
     assert read_configuration(path).unused == others
