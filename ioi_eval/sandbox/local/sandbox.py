@@ -31,7 +31,6 @@ import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
@@ -134,9 +133,7 @@ class LocalSandbox:
         self._script_boxes = ScriptBoxes(self._target.toolchain, has_size_option=self._has_size_option)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._target = None
         if self._script_boxes is not None:
             self._script_boxes.close()

@@ -18,7 +18,6 @@ import errno
 import socket
 import weakref
 from collections.abc import Awaitable, Mapping
-from types import TracebackType
 from typing import Self
 
 import aiohttp
@@ -208,9 +207,7 @@ class HttpClient:
         )
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._next_sweep is not None:
             self._next_sweep.cancel()
         if self._session is not None:
