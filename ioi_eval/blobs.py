@@ -8,7 +8,7 @@ the right answer: it can test whether a path exists, and so which of several pos
 (`problems/case_data.py`). They are deleted if they were not used for two weeks.
 
 An entry is written to another file and then renamed, so a name always has its whole content, and any number of
-processes may share a store. At most one value is in memory at a time; streams are read in pieces.
+processes may share a store. At most one value is in memory at a time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ioi_eval.cache_directory import delete_unused, make_store
-from ioi_eval.errors import InputError, SetupError
+from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
 from ioi_eval.new_files import new_file, temporary_file
 
@@ -48,39 +48,18 @@ class BlobStore:
         self._root = make_store(cache, _NAME)
         self._checked: set[str] = set()
 
-    def put(self, content: bytes | BinaryIO) -> Blob:
+    def put(self, content: bytes) -> Blob:
         """Store `content` and return the reference to it. An existing entry is compared, not rewritten.
-
-        Args:
-            content: the bytes, or a stream that is read to its end in pieces.
 
         Raises:
             SetupError: the disk is full or cannot be written, or the existing entry does not match its hash.
         """
-        if isinstance(content, bytes):
-            digest = hashlib.sha256(content).hexdigest()
-            path = self._path(digest)
-            if not self._holds(path, digest, len(content), content):
-                with self._replacing(path) as file:
-                    file.write(content)
-            return Blob(path=path, size=len(content), sha256=digest)
-        return self._put_stream(content)
-
-    def _put_stream(self, stream: BinaryIO) -> Blob:
-        hasher = hashlib.sha256()
-        size = 0
-        with self._replacing(None) as file:
-            for piece in _pieces(stream):
-                hasher.update(piece)
-                size += len(piece)
-                file.write(piece)
-            file.flush()
-            digest = hasher.hexdigest()
-            path = self._path(digest)
-            if not self._holds(path, digest, size):
-                path.parent.mkdir(mode=0o755, exist_ok=True)
-                os.replace(file.name, path)
-        return Blob(path=path, size=size, sha256=digest)
+        digest = hashlib.sha256(content).hexdigest()
+        path = self._path(digest)
+        if not self._holds(path, digest, len(content), content):
+            with self._replacing(path) as file:
+                file.write(content)
+        return Blob(path=path, size=len(content), sha256=digest)
 
     def find(self, sha256: str, size: int) -> Blob | None:
         """The reference to an entry, which is compared with its hash; `None` if it is not there.
@@ -173,7 +152,7 @@ class BlobStore:
 
     @contextmanager
     def _replacing(self, path: Path | None) -> Iterator[BinaryIO]:
-        """A new file that replaces `path` when the block succeeds (`None`: the block moves it itself)."""
+        """A new file that replaces `path` when the block succeeds (`None`: the block links it itself)."""
         directory = self._root if path is None else path.parent
         if not self._root.exists():  # the cache was deleted meanwhile
             make_store(self._root.parent, _NAME)
@@ -193,18 +172,6 @@ def _has(file: BinaryIO, content: bytes) -> bool:
             return False
         start += len(piece)
     return start == len(content)
-
-
-def _pieces(stream: BinaryIO) -> Iterator[bytes]:
-    """Read a stream in pieces. A failure of the stream must not look like one of the store."""
-    while True:
-        try:
-            piece = stream.read(_PIECE)
-        except OSError as error:
-            raise InputError(f"test data cannot be read: {error}") from error
-        if not piece:
-            return
-        yield piece
 
 
 def _write_error(root: Path, error: OSError) -> SetupError:
