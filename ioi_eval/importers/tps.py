@@ -152,7 +152,8 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
         files += _graders(package, meta, "grader" if is_batch else "stub")
     if _flag(meta, "has_manager", not is_batch):
         files += [(f"graders/{basename(path)}", package.text(path)) for path in _directly(package, "grader")]
-    if _flag(meta, "has_checker", is_batch or _is_of_2017(package, meta)):
+    has_checker = _flag(meta, "has_checker", is_batch or _is_of_2017(package, meta))
+    if has_checker and not _flag(meta, "ignore_checker", False):  # Source: the loader of leo900807/cms
         files += [(f"checker/{basename(path)}", package.text(path)) for path in _directly(package, "checker")]
         if not package.has(_CHECKER):
             raise InputError(

@@ -166,9 +166,10 @@ def test_graders_of_other_languages(tmp_path: Path, changes: dict[str, Any], nam
     assert [file.path for file in problem.headers] == ["graders/sum.h"]
 
 
-def test_grader_and_checker_can_be_switched_off(tmp_path: Path) -> None:
+@pytest.mark.parametrize("without_checker", [{"has_checker": False}, {"ignore_checker": True}])
+def test_grader_and_checker_can_be_switched_off(tmp_path: Path, without_checker: dict[str, bool]) -> None:
     """Without a grader a submission stands alone; without a checker outputs are compared."""
-    meta = {**META, "has_grader": False, "has_checker": False}
+    meta = {**META, "has_grader": False, **without_checker}
     problem = loaded(tmp_path, read(tmp_path, **{"problem.json": meta, "solution/main.cpp": "int main() {}"}))
     assert problem.linked == ()
     assert problem.method == Batch(check=WhiteDiff())
