@@ -83,6 +83,12 @@ def test_the_standard_of_cpp(tmp_path: Path) -> None:
     assert loaded(tmp_path, task).cxx_std == "gnu++20"
 
 
+def test_a_task_with_a_code_and_no_name(tmp_path: Path) -> None:
+    """A variant of TPS, and its loader for CMS, read the `code`."""
+    meta = {key: value for key, value in META.items() if key != "name"}
+    assert read(tmp_path, **{"problem.json": meta}).key.id == "sum"
+
+
 def test_other_names_of_verdicts(tmp_path: Path) -> None:
     """Newer versions of TPS accept short names, in upper or lower case. Its exporter writes the full ones."""
     stated = {
