@@ -13,8 +13,8 @@ namespace runner {
 constexpr int64_t kCpuPercent = 125;
 constexpr int64_t kCpuSlackMs = 100;
 
-// It is also stopped when the idle time of the whole test reaches L plus this slack. Source: CMS, which allows a program one
-// second more of wall clock than of CPU time.
+// It is also stopped when the idle time of the whole test reaches L plus this slack. Source: CMS, which stops a program after
+// 2 L + 1 s of wall clock.
 constexpr int64_t kIdleSlackMs = 1'000;
 
 // A test is given up when its wall clock reaches this many times L + M (M is the manager's CPU limit) plus this slack.
