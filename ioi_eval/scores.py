@@ -56,8 +56,6 @@ JE comes first, because without that subtask there is no total: a submission's v
 Source: the reference's order CE, RE, WA, MLE, TLE, PA, AC; verdicts that it lacks are beside similar ones.
 """
 
-_EXACT = 9  # decimals of points that floats represent without doubt
-
 _SEVERITY = {verdict: place for place, verdict in enumerate(WORST_FIRST)}
 
 
@@ -195,10 +193,11 @@ def unrounded_points(score: float, points: float, weighted_score: float, precisi
     """The points in a subtask before they are rounded, from the columns of a result row.
 
     They are score × points, but under `Sum` the score is a mean that was rounded to a float. If this product would be
-    rounded to another number than `weighted_score`, it is a little less or more than a half.
+    rounded to another number than `weighted_score`, it is a little less or more than a half, and `weighted_score` is
+    taken.
     """
     product = score * points
-    return product if round(product, precision) == weighted_score else round(product, _EXACT)
+    return product if round(product, precision) == weighted_score else weighted_score
 
 
 def _skipped(test: str) -> TestOutcome:
@@ -208,14 +207,15 @@ def _skipped(test: str) -> TestOutcome:
 def total_points(parts: Iterable[tuple[float | None, float]], precision: int) -> float | None:
     """The sum of score × points, rounded once; `None` if any score is unknown.
 
-    It uses `fsum`: `sum` of floats gives other last digits since Python 3.12, and a last digit can change a rounding.
+    The products are added one after the other, as floats, because CMS does: a last digit can change a rounding. (The
+    builtin `sum` gives other last digits since Python 3.12.)
     """
-    products: list[float] = []
+    total = 0.0
     for score, points in parts:
         if score is None:
             return None
-        products.append(score * points)
-    return round(math.fsum(products), precision)
+        total += score * points
+    return round(total, precision)
 
 
 # --------------------------------------------------------------------------- score types

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from fractions import Fraction
+from functools import reduce
+from operator import add
 
 import pytest
 from hypothesis import given
@@ -250,13 +251,13 @@ def test_a_sum_counts_tests_after_a_zero() -> None:
     assert judge(problem, 1.0, 1.0, 1.0).subtasks[0].score == 1.0
 
 
-def cms_sum(outcomes: Sequence[float], parameter: float, precision: int) -> float:
-    """A plain model of the score type, with exact addition."""
-    return round(float(sum((Fraction(outcome * parameter) for outcome in outcomes), Fraction())), precision)
+def cms_sum(products: Iterable[float], precision: int) -> float:
+    """The total of CMS, which adds floats one after the other."""
+    return round(reduce(add, products, 0.0), precision)
 
 
 @given(
-    scores=st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.575, 1.0]), min_size=1, max_size=26),
+    scores=st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.49, 0.5, 0.575, 0.73, 1.0]), min_size=1, max_size=26),
     parameter=st.sampled_from([0.5, 2.5, 4.0, 5.0, 7.25]),
     precision=st.integers(0, 3),
 )
@@ -267,4 +268,13 @@ def test_a_sum_is_that_of_cms(scores: list[float], parameter: float, precision: 
     names = "abcdefghijklmnopqrstuvwxyz"[: len(scores)]
     problem = replace(make_problem((parameter * len(scores), names), precision=precision), score_type=ScoreType.SUM)
     result = judge(problem, *scores)
-    assert result.score == result.subtasks[0].weighted_score == cms_sum(scores, parameter, precision)
+    wanted = cms_sum([score * parameter for score in scores], precision)
+    assert result.score == result.subtasks[0].weighted_score == wanted
+
+
+def test_a_total_is_that_of_cms() -> None:
+    """The points are 18.55, 31.5 and 6.9 of 100. CMS's sum is a little less than 56.95 and is rounded to 56.9; the
+    exact sum of the same floats would be rounded to 57.
+    """
+    result = judge(make_problem((35.0, "a"), (50.0, "b"), (15.0, "c"), precision=1), 0.53, 0.63, 0.46)
+    assert result.score == cms_sum([subtask.points * (subtask.score or 0.0) for subtask in result.subtasks], 1) == 56.9
