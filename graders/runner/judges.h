@@ -165,7 +165,7 @@ class Judge {
     set_limit(RLIMIT_STACK, RLIM_INFINITY);
     set_limit(RLIMIT_AS, static_cast<rlim_t>(spec_->memory_bytes) + (rlim_t{1} << 30));
     set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(max_written()));
-    set_limit(RLIMIT_CPU, cpu_backstop_s(spec_->cpu_ms));
+    set_limit(RLIMIT_CPU, cpu_backstop_s(2 * spec_->cpu_ms + kManagerMoreMs));
     if (!drop_privileges(geteuid())) start_error_.exit_with("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     std::vector<std::string> words{std::string("./") + name()};

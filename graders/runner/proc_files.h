@@ -102,13 +102,18 @@ class ProcFiles {
   // Whether /proc has never shown the process: it hides processes, or this one ended at once.
   bool hidden() const { return !tasks_; }
 
-  // How many bytes it has read, from files and pipes; 0 if the kernel does not say.
-  int64_t read_bytes(pid_t pid) {
+  struct Moved {
+    long long read = 0, written = 0;
+  };
+
+  // How many bytes it has read and written, from and to files and pipes; 0 if the kernel does not say.
+  Moved moved_bytes(pid_t pid) {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%d/io", pid);
     read_kept(io_, AT_FDCWD, path, text, sizeof text);
-    long long bytes;
-    return sscanf(text, "rchar: %lld", &bytes) == 1 ? bytes : 0;
+    Moved bytes;
+    sscanf(text, "rchar: %lld wchar: %lld", &bytes.read, &bytes.written);
+    return bytes;
   }
 
   // The size of the page tables, which resident size does not include: single pages far apart need two pages of tables each.

@@ -57,7 +57,7 @@ class RunningTest : protected TestState {
       if (is_over(now)) break;
     }
     hang_ups_.end();
-    judge_questions();
+    if (asks_without_end_ && !manager_.process.alive() && manager_.fault == JudgeFault::None) limit_ = Limit::Idle;
     for (Contestant& c : contestants_) stop(c);
     if (manager_.process.alive()) manager_.clear();
     for (Contestant& c : contestants_) {
@@ -150,13 +150,14 @@ class RunningTest : protected TestState {
     return end;
   }
 
-  // At most 1 MiB of each at once, so that no flood keeps the runner from its limits.
-  void drain() {
+  // At most 1 MiB at once, so that no flood keeps the runner from its limits.
+  static void empty(const Fd& end) {
     char buffer[65536];
-    auto empty = [&](const Fd& end) {
-      for (int pieces = 0; pieces < 16 && end && read(end.get(), buffer, sizeof buffer) > 0; pieces++) {
-      }
-    };
+    for (int pieces = 0; pieces < 16 && end && read(end.get(), buffer, sizeof buffer) > 0; pieces++) {
+    }
+  }
+
+  void drain() {
     if (!anybody_alive()) empty(held_in_);
     if (!manager_.process.alive()) empty(held_out_);
   }
@@ -209,7 +210,7 @@ class RunningTest : protected TestState {
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
     }
-    if (manager_.process.alive() && anybody_alive() && manager_.over(cpu_clock_us(manager_.process.pid))) end_questions();
+    if (manager_.process.alive() && manager_.over(cpu_clock_us(manager_.process.pid))) give_manager_more_time();
     manager_.look(due);
     if (due && manager_.process.alive()) stop_flood();
     // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread is runnable, idle time is not added up.
@@ -268,30 +269,29 @@ class RunningTest : protected TestState {
   }
 
   // A manager that does not bound the number of questions is over its CPU limit because the processes ask without end. So if it
-  // still reads what they send, they are ended. If it ends then, the program waited too long; else the manager is at fault.
-  // Source: CMS stops a process after 2 L + 1 s of wall clock, and such a manager then ends.
-  void end_questions() {
-    int64_t bytes = manager_.files.read_bytes(manager_.process.pid);
-    if (manager_.more_ms == 0) {
-      read_at_limit_ = bytes;
+  // still reads or answers, they are ended, and what it has not read is thrown away. If it ends then, the program waited too long;
+  // else the manager is at fault. Source: CMS stops a process after 2 L + 1 s of wall clock, and such a manager then ends.
+  // Whenever all processes have ended, it may use its limit once more: many questions may be left.
+  void give_manager_more_time() {
+    ProcFiles::Moved bytes = manager_.files.moved_bytes(manager_.process.pid);
+    int64_t moved = bytes.read + bytes.written;
+    if (!anybody_alive()) {
+      manager_.more_ms = plan_.manager.cpu_ms;
+    } else if (manager_.more_ms == 0) {
+      moved_at_limit_ = moved;
       manager_.more_ms = kManagerMoreMs;
-    } else if (bytes > read_at_limit_) {
+    } else if (moved > moved_at_limit_) {
+      asks_without_end_ = true;
       for (Contestant& c : contestants_) stop(c);
-      manager_.more_ms = 2 * kManagerMoreMs;
+      manager_.more_ms += plan_.manager.cpu_ms;
     }
-  }
-
-  void judge_questions() {
-    if (manager_.more_ms == 0 || manager_.process.alive() || manager_.fault != JudgeFault::None) return;
-    if (manager_.more_ms == kManagerMoreMs) return manager_.stop(JudgeFault::Time, kOverCpu);
-    limit_ = Limit::Idle;
   }
 
   // What the processes send to the manager is output too. A correct manager that reads blanks, or a word, without end would be
   // stopped at its own limit, as if it were at fault; until then it could use more memory than the machine has.
   void stop_flood() {
     int64_t most = plan_.output_bytes + file_size(test_.input) + file_size(test_.answer) + kManagersFilesBytes;
-    if (manager_.files.read_bytes(manager_.process.pid) <= most) return;
+    if (manager_.files.moved_bytes(manager_.process.pid).read <= most) return;
     for (Contestant& c : contestants_) {
       if (c.process.alive()) end(c, Limit::Output);
     }
@@ -375,7 +375,7 @@ class RunningTest : protected TestState {
   // While one side is dead, its FIFOs must not block the other. See runner.cpp, "Communication".
   void unblock() {
     if (!plan_.has_manager()) return;
-    auto touch = [](const std::string& fifo, int mode) { Fd(open(fifo.c_str(), mode | O_NONBLOCK | O_CLOEXEC)); };
+    auto touch = [](const std::string& fifo, int mode) { return Fd(open(fifo.c_str(), mode | O_NONBLOCK | O_CLOEXEC)); };
     bool manager_alive = manager_.process.alive();
     for (size_t i = 0; i < contestants_.size(); i++) {
       const Contestant& c = contestants_[i];
@@ -383,6 +383,7 @@ class RunningTest : protected TestState {
         hang_ups_.has_ended(HangUps::TheProcess, i);
         touch(job_.directories[i].fifo_out, O_WRONLY);
         touch(job_.directories[i].fifo_in, O_RDONLY);
+        if (asks_without_end_) empty(touch(job_.directories[i].fifo_out, O_RDONLY));
       } else if (c.process.alive() && !manager_alive && (!c.started || plan_.fifo_use == FifoUse::Paths)) {
         hang_ups_.has_ended(HangUps::TheManager, i);
         touch(job_.directories[i].fifo_in, O_WRONLY);
@@ -416,7 +417,8 @@ class RunningTest : protected TestState {
   Fd held_in_, held_out_;  // only with an interactor
   Stopwatch stopwatch_;
   int64_t idle_us_ = 0, manager_idle_us_ = 0;
-  int64_t read_at_limit_ = 0;  // how much the manager had read when it reached its CPU limit
+  int64_t moved_at_limit_ = 0;  // how much the manager had read and written when it reached its CPU limit
+  bool asks_without_end_ = false;
   int64_t accounted_us_ = 0, manager_accounted_us_ = 0;  // the stopwatch, and the manager's busy time, when idle time was last added up
 };
 

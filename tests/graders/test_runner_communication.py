@@ -156,6 +156,19 @@ def test_program_that_asks_without_end(plain_box: Box, program: Callable[..., Pa
     assert (entry["verdict"], entry["limit"], entry["judge"]["cpu_us"] > 300_000) == ("TLE", "idle", True), entry
 
 
+def test_program_that_asks_in_advance(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The same if the manager reads many questions at once, and more of them wait in the FIFO: it is TLE."""
+    entry = run_game(plain_box, program, "answers flood", manager={**JUDGE, "cpu_ms": 2000}).only
+    assert (entry["verdict"], entry["limit"], entry["judge"]["cpu_us"] > 2_000_000) == ("TLE", "idle", True), entry
+
+
+def test_manager_that_still_answers_when_the_program_has_ended(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Then it may use its CPU limit once more: a program cannot make it fail by leaving while questions wait."""
+    entry = run_game(plain_box, program, "answers ask-and-leave", manager={**JUDGE, "cpu_ms": 1000}).only
+    assert (entry["verdict"], entry["message"]) == ("WA", "no more questions"), entry
+    assert entry["judge"]["cpu_us"] > 1_000_000
+
+
 def test_manager_killed_by_the_programs_end(plain_box: Box, program: Callable[..., Path]) -> None:
     """A manager that is killed by SIGPIPE because the program ended is not JE: the score is 0."""
     entry = run_game(plain_box, program, "default-sigpipe leave", processes=2).only
