@@ -12,7 +12,7 @@ import pytest
 from ioi_eval.sandbox.piston import probing
 from tests.forked_commands import ForkedCommands, forked_commands
 from tests.ordering import rank
-from tests.selecting import COLLECTED, deselect
+from tests.selecting import deselect
 from tests.shared_work import copy_cache, made_once, put_runner, shared_directory
 
 # A slow machine is not a failure: examples have no deadline.
@@ -27,10 +27,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="also run the tests with large budgets")
 
 
-@pytest.hookimpl(tryfirst=True)  # the tests are recorded before any is deselected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect tests with large budgets unless `--full` is given, and skip tests that need root, with the reason."""
-    config.stash[COLLECTED] = frozenset(item.nodeid for item in items)
     if not config.getoption("--full"):
         deselect(config, items, lambda item: item.get_closest_marker("full") is not None)
     for item in items:

@@ -64,7 +64,6 @@ LONGEST = (
     "test_readme.py",
     "piston/test_piston_package.py",
     "attacks/test_libraries.py",
-    "test_collection.py",
     "rows/test_large_rows.py",
     "pipeline/test_edited_journal.py",
     "cli/test_output_files.py",

@@ -7,9 +7,6 @@ from collections.abc import Callable
 
 import pytest
 
-COLLECTED = pytest.StashKey[frozenset[str]]()
-"""The names of all tests that this process found, also of those that it leaves out."""
-
 LIMITS_DIGITS = hasattr(sys, "set_int_max_str_digits")
 """Whether this Python refuses integers of more than 4,300 digits. 3.11.0rc1 of Ubuntu 22.04 does not."""
 
