@@ -16,6 +16,8 @@ from ioi_eval.sandbox.piston import http_client
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.faults.stub_jobs import TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
 
+pytestmark = pytest.mark.usefixtures("short_requests")
+
 MAX_UNCANCELLED = 5
 """After this number of consecutive attempts that end before their n-th await, there is no n-th await. The number of
 awaits varies: a body that is encoded in a thread may be complete before the task waits for it."""

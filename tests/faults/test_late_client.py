@@ -21,6 +21,8 @@ from ioi_eval.sandbox.piston.wire import Body
 from tests.events.listener import Listener
 from tests.faults.stub_jobs import counts, echo, until
 
+pytestmark = pytest.mark.usefixtures("short_requests")
+
 _SYN_SENT = "02"  # in `/proc/net/tcp`
 
 

@@ -19,6 +19,8 @@ from ioi_eval.sandbox.piston.http_client import HttpClient
 from ioi_eval.sandbox.piston.job_end import AnswerLostError
 from tests.faults.stub_jobs import echo, fails
 
+pytestmark = pytest.mark.usefixtures("short_requests")
+
 PATIENCE_S = 0.5
 
 

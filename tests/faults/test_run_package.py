@@ -13,6 +13,8 @@ from ioi_eval.errors import ExhaustedError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 
+pytestmark = pytest.mark.usefixtures("short_requests")
+
 JOB = Job(
     kind=JobKind.RUNNER,
     files=(JobFile(name="plan", content=b"nonce abc\n"), JobFile(name="runner", content=b"")),

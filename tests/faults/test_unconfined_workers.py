@@ -12,6 +12,8 @@ from ioi_eval.jobs.answer_lines import whole_lines
 from ioi_eval.model import Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 
+pytestmark = pytest.mark.usefixtures("short_requests")
+
 JOB = Job(
     kind=JobKind.RUNNER,
     files=(JobFile(name="plan", content=b"nonce abc\n"), JobFile(name="runner", content=b"")),

@@ -15,6 +15,8 @@ from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.endpoint_state import BROKEN_IN_A_ROW
 from tests.faults.stub_jobs import counts
 
+pytestmark = pytest.mark.usefixtures("short_requests")
+
 NONCE = "0123456789abcdef" * 2
 JOB = Job(
     kind=JobKind.RUNNER,

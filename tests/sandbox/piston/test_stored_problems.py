@@ -35,6 +35,8 @@ from tests.sandbox.counting_proxy import CountingProxy, counting_proxy
 from tests.sandbox.served import Served, server
 from tests.small_problems import small_problem
 
+pytestmark = pytest.mark.usefixtures("short_requests")
+
 TESTS = 6
 PADDING = 20_000
 
