@@ -338,14 +338,16 @@ def _test_reader(
         with open_package(source.where, source.root_file) as package:
             package.format = source.format
             for name, (input_path, answer_path) in tests.items():
+                given = _test_text(input_path, read_test(package, input_path))
                 output = _test_text(answer_path, read_test(package, answer_path))
                 if checked:
                     check_answer(answer_path, output)
                 yield {
                     **named,
                     "test_name": name,
-                    "test_input": _test_text(input_path, read_test(package, input_path)),
+                    "test_input": given,
                     "test_output": output,
+                    **({"as_is": True} if any(text and not text.endswith("\n") for text in (given, output)) else {}),
                     **columns.get(name, {}),
                 }
 

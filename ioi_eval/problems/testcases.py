@@ -1,8 +1,8 @@
 """Makes test cases from rows: reads them once, stores them on disk, and checks that every test of a subtask exists.
 
 Test data that was stored in a Hub data set has lost its final newlines, which some graders need: a missing one is
-added, and counted. Rows of tests that no problem needs are skipped first. Tests that an earlier run has read from the
-same files are not read again (`case_data.py`).
+added, and counted. The tests of an imported package are not changed (`as_is`). Rows of tests that no problem needs are
+skipped first. Tests that an earlier run has read from the same files are not read again (`case_data.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ TEST_COLUMNS = (
     "checker_args",
     "full_score",
     "score_steps",
+    "as_is",
 )
 
 
@@ -81,15 +82,14 @@ def collect_tests(
 
 
 def _add(data: TestData, name: str, row: Row, contents: Contents) -> None:
-    given = _bytes(row, "test_input")
+    given, answer = _bytes(row, "test_input"), _bytes(row, "test_output")
     if given is None:
         raise row.error(
             f"test {name} has no test_input{misspelling('test_input', row.names)}; the row has: {row.columns}"
         )
-    given = _mended(given, "input", data)
-    answer = _bytes(row, "test_output")
-    if answer is not None:
-        answer = _mended(answer, "output", data)
+    if not row.boolean("as_is", False):
+        given = _mended(given, "input", data)
+        answer = None if answer is None else _mended(answer, "output", data)
     case = TestCase(
         name=name,
         input=contents.put(given),

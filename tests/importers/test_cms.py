@@ -57,6 +57,16 @@ def read(tmp_path: Path, **changes: Any) -> ImportedTask:
     return import_package(package(tmp_path, **changes), year=2025, day="day1")
 
 
+def test_tests_are_not_changed(tmp_path: Path) -> None:
+    """Programs get the bytes of the package, also if a final newline is missing."""
+    problem = loaded(tmp_path, read(tmp_path, **{"tests/0-01.in": "1 2", "tests/2-01.out": "3"}))
+    assert [(test.input, test.answer) for _, test in sorted(problem.tests.items())] == [
+        (b"1 2", b"\xc3\xbc\n"),
+        (b"1-01\n", b"\xc3\xbc\n"),
+        (b"2-01\n", b"3"),
+    ]
+
+
 def test_rows_of_a_package(tmp_path: Path) -> None:
     """The columns are those of `open-r1/ioi`. Year and day come from the caller. The export of a TPS task with a memory
     limit of 2048.0 MiB has a number with a point.

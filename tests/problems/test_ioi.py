@@ -214,6 +214,14 @@ def test_missing_final_newlines_are_added_and_counted(tmp_path: Path) -> None:
     assert problem.notes == ("final newline added to 2 inputs and 1 output",)
 
 
+def test_no_newline_is_added_to_a_test_as_is(tmp_path: Path) -> None:
+    """A program may depend on it: reading until the end of file gives one more, empty line."""
+    tests = [test_row("1-01", test_input="1 2", test_output="3", as_is=True), test_row("1-02")]
+    problem = load(tmp_path, [problem_row()], tests).problems[KEY]
+    assert (content_of(problem.tests["1-01"].input), content_of(problem.tests["1-01"].answer)) == (b"1 2", b"3")
+    assert problem.notes == ()
+
+
 def test_large_values_are_stored_on_disk(tmp_path: Path) -> None:
     """The bytes are the same, and equal values are one file. Small values stay in memory."""
     large = "ü 12345\n" * 10_000
