@@ -152,18 +152,10 @@ def build_task(
         [*files, (CONFIG_PATH, json.dumps(with_processes(config, files, package.notes)))],
     )
     models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
-    sources = [
-        (solution.path, _text(package, solution) or "")
-        for solution in models
-        if solution.path and language(solution.path) == "cpp" and not solution.files
-    ]
     problem = _problem_of_rows(package.where, rows)
-    check_includes(package, problem, sources)
+    check_includes(package, problem, _sources_in_cpp(package, models))
     used = {test for subtask in subtasks for test in subtask.tests}
-    if unused := sorted(set(tests) - used):
-        package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {', '.join(unused[:5])}")
-    if not models:
-        package.notes.append("no solution is labelled model_solution: nothing shows that full marks are possible")
+    _note_gaps(package, unused=sorted(set(tests) - used), has_model=bool(models))
     return ImportedTask(
         key=key,
         problem_rows=rows,
@@ -229,6 +221,23 @@ def _problem_rows(
         }
         for subtask in subtasks
     )
+
+
+def _sources_in_cpp(package: Package, solutions: Sequence[PackageSolution]) -> list[tuple[str, str]]:
+    """The path and the text of each solution that is one file of C++."""
+    return [
+        (solution.path, _text(package, solution) or "")
+        for solution in solutions
+        if solution.path and language(solution.path) == "cpp" and not solution.files
+    ]
+
+
+def _note_gaps(package: Package, *, unused: Sequence[str], has_model: bool) -> None:
+    """Note tests that are in no subtask, and missing solutions."""
+    if unused:
+        package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {', '.join(unused[:5])}")
+    if not has_model:
+        package.notes.append("no solution is labelled model_solution: nothing shows that full marks are possible")
 
 
 def _problem_of_rows(where: Path, rows: Sequence[RowValues]) -> Problem:

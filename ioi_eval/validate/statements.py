@@ -101,10 +101,7 @@ def read_solutions(
             submission = submission_from_row(row, id_column=named_by, problems=problems.problems)
             if not _is_asked_for(submission.problem, years, ids):
                 continue
-            problem = problems.problems.get(submission.problem)
-            if problem is None:
-                unknown = f"unknown problem {submission.problem}"
-                raise row.error(str(problems.unusable.get(submission.problem, unknown)))
+            problem = _problem_of(row, submission, problems)
             submission = fitted(submission, row, problem)
         except RowError as error:
             name = row.values.get("label") or row.values.get(id_column)
@@ -133,6 +130,13 @@ def _needs(id_column: str) -> tuple[Need, ...]:
 
 def _is_asked_for(key: ProblemKey, years: Collection[int], ids: Collection[str]) -> bool:
     return (not years or key.year in years) and (not ids or key.id in ids)
+
+
+def _problem_of(row: Row, submission: Submission, problems: ProblemSet) -> Problem:
+    problem = problems.problems.get(submission.problem)
+    if problem is None:
+        raise row.error(str(problems.unusable.get(submission.problem, f"unknown problem {submission.problem}")))
+    return problem
 
 
 def _nothing_stated(source: Source, against: Source | None) -> str:
