@@ -102,8 +102,8 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             values.emit(events, names, seconds)
 
         try:
-            in_out = Journal(call.out, options=call.as_dict(), resume=not call.no_resume) if call.out else nullcontext()
-            with in_out as journal, interrupts.installed():
+            opened = Journal(call.out, options=call.as_dict(), resume=not call.no_resume) if call.out else nullcontext()
+            with opened as journal, interrupts.installed():
                 tell(*([] if journal is None else journal.notes))
                 validating = ValidationRun(reading, scorer, journal)
                 running = validating.run(workers=sandbox.jobs_at_once + 1, on_result=on_result)

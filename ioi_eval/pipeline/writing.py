@@ -131,8 +131,8 @@ _MAX_NESTED = 100
 
 
 def _printable(value: Any, left: int = _MAX_NESTED) -> Any:
-    """The value, with a text for integers that nobody could read and for values that are nested too deeply, and null
-    for floats that JSON cannot represent."""
+    """The value, with a text for integers that our readers refuse and for values that are nested too deeply, and
+    null for floats that JSON cannot represent."""
     if left == 0 and isinstance(value, dict | list | tuple):
         return f"(nested more than {_MAX_NESTED} deep)"
     if isinstance(value, float) and not math.isfinite(value):

@@ -103,13 +103,13 @@ def directory_of(results: str | Path) -> Path:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, int, Any]]:
-    """The lines of a file that a run wrote. Other programs wrote only results; of other files there are no lines.
+    """The lines of a file that a run wrote; none if it does not exist, because other programs write only results.
 
     Yields:
         The number of a line, from 1, the position of its first byte in the file, and its value.
 
     Raises:
-        InputError: there is no such file, it cannot be read, or a line is damaged.
+        InputError: the results do not exist, the file cannot be read, or a line is damaged.
     """
     offset = 0
     try:
