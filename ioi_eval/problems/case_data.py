@@ -67,18 +67,23 @@ class TestData:
 
 
 class Contents:
-    """Keeps test data: small values in memory, up to a total size; the rest on disk."""
+    """Keeps test data: small values in memory, up to a total size; the rest on disk. Equal contents are kept once."""
 
     def __init__(self, store: BlobStore) -> None:
         self._store = store
+        self._small: dict[bytes, bytes] = {}
         self._left = _INLINE_TOTAL
 
     def put(self, content: bytes) -> Content:
         """Keep the bytes."""
-        if len(content) < _INLINE_BYTES and len(content) <= self._left:
+        if len(content) >= _INLINE_BYTES:
+            return self._store.put(content)
+        if content not in self._small:
+            if len(content) > self._left:
+                return self._store.put(content)
             self._left -= len(content)
-            return content
-        return self._store.put(content)
+            self._small[content] = content
+        return self._small[content]
 
 
 # --------------------------------------------------------------------------- tests that an earlier run has read

@@ -93,6 +93,17 @@ def test_the_same_tests_are_not_read_again(path: Path, tmp_path: Path) -> None:
     assert read(path, tmp_path / "other cache") != (first, False)
 
 
+def test_a_repeated_test_is_the_same_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row may be there twice, also if the second comes when no more small contents are kept in memory."""
+    monkeypatch.setattr(case_data, "_INLINE_TOTAL", 1)
+    rows = [{"year": 2024, "problem_id": "road", "test_name": "large", "test_input": "7", "test_output": "7"}] * 2
+    file = tmp_path / "tests.jsonl"
+    file.write_bytes(b"".join(orjson.dumps({**row, "as_is": True}) + b"\n" for row in rows))
+    data, _ = read(file, tmp_path / "cache", {ROAD: wanted("large")})
+    assert data[ROAD].error is None
+    assert data[ROAD].cases["large"].answer == b"7"
+
+
 def test_only_unknown_problems_are_read(path: Path, tmp_path: Path) -> None:
     """Also problems of which other tests are needed now."""
     first, _ = read(path, tmp_path, {ROAD: ALL[ROAD]})
