@@ -129,8 +129,8 @@ def _problem(tally: ProblemTally) -> dict[str, Any]:
         "name": problem.name,
         "day": problem.day,
         "points": tally.points,
-        "time_limit_s": problem.time_limit_s,
-        "memory_limit_bytes": problem.memory_limit_bytes,
+        "time_limit_s": problem.time_limit_s or None,  # unknown in `summary_from_rows`
+        "memory_limit_bytes": problem.memory_limit_bytes or None,
         "submissions": tally.submissions,
         "undecided": tally.undecided,
         "solved": tally.solved,

@@ -38,7 +38,6 @@ RUN_ENTRIES = (
 """The entries of the existing summary that cannot be made from rows. `groups` is one of them, because rows do not show
 how many submissions of a group are still to be judged."""
 
-_LIMITS = ("time_limit_s", "memory_limit_bytes")
 _PLACE = re.compile(r"^.*?, row \d+: ")
 
 Row = Mapping[str, Any]
@@ -85,8 +84,6 @@ def summary_from_rows(
         )
 
     values = values_of_rows(summary, rows, add, summaries=summaries, directories=directories, id_column=id_column)
-    for problem in values["problems"]:
-        problem |= {name: problem[name] or None for name in _LIMITS}
     known = _cpu_of(summaries).as_dict()
     values["cpu_s"] |= {"compile": known["compile"], "check": known["check"]}  # rows have only `run`
     copy_from_run(values, summaries, RUN_ENTRIES, regrouped=grouping is not None)

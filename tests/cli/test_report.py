@@ -136,6 +136,7 @@ def test_groups_of_several_directories_are_the_same_in_summary_and_page(start: S
     two = write_results(tmp_path / "two", [contest_row("a", 0.0)])
     assert start("report", one, two, "--out", "all").returncode == 0
     groups = orjson.loads((tmp_path / "all" / "summary.json").read_bytes())["groups"]
+    assert all(problem["time_limit_s"] is None for group in groups for problem in group["problems"]), "not known, not 0"
     worth = {group["name"]: group["pass_at_k"]["1"] for group in groups}
     assert worth == dict(zip(Page([one, two]).group_names, (1.0, 0.0), strict=True))
 
