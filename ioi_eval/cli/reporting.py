@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from ioi_eval.report.html import Page
 from ioi_eval.report.html_rows import GROUP
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.result_sets import Family
+from ioi_eval.report.result_values import NamedRow
 from ioi_eval.report.standings import no_contest, read_standings
 from ioi_eval.report.summary_from_rows import summary_from_rows
 from ioi_eval.report.terminal import terminal_report
@@ -88,7 +89,7 @@ def _target(directories: Sequence[Path], out: Path | None) -> Path:
 def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], MakeText, MakeText]:
     """The summary, and the functions that make the report and the table from it. Its groups are those of the page."""
     results, grouping = page.results, chosen
-    rows: Iterable[Mapping[str, Any]] = chain.from_iterable(result_set.whole_rows() for result_set in results)
+    rows: Iterator[NamedRow] = chain.from_iterable(result_set.named_rows() for result_set in results)
     if len(page.group_names) > 1 and (len(results) > 1 or (chosen is None and "by" not in results[0].summary)):
         rows, grouping = page.grouped_rows(), Grouping(columns=(GROUP,))
     summaries, named = (

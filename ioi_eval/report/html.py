@@ -24,7 +24,7 @@ from ioi_eval.report.html_cells import CURVE_KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow, shown_name
 from ioi_eval.report.result_sets import Family
-from ioi_eval.report.result_values import VERDICT_NAMES, problem_of
+from ioi_eval.report.result_values import VERDICT_NAMES, NamedRow, problem_of
 from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.selection_table import PRACTICE, RANKED_METHODS, contests_by_group
 from ioi_eval.report.standings import Standings, published_cutoffs
@@ -86,12 +86,12 @@ class Page:
         """The kind of problems."""
         return self.results[0].family
 
-    def grouped_rows(self) -> Iterator[dict[str, Any]]:
+    def grouped_rows(self) -> Iterator[NamedRow]:
         """All rows as in the files, each with the name of its group in the column `GROUP`."""
         groups = (self.group_names[self._groups[row.directory, row.model]] for row in self.rows)
         for results in self.results:
-            for row, group in zip(results.whole_rows(), groups, strict=False):
-                yield {**row, GROUP: group}
+            for (name, row), group in zip(results.named_rows(), groups, strict=False):
+                yield name, {**row, GROUP: group}
 
     def write(self, file: BinaryIO, *, noscript: str = "") -> None:
         """Write the page, with a text that is shown if scripts are disabled."""
@@ -167,7 +167,7 @@ class Page:
         ]
         if self.family is Family.APPS or not near:
             return []
-        judged = (row for row in self.grouped_rows() if row["verdict"])
+        judged = (row for _, row in self.grouped_rows() if row["verdict"])
         rows = ((row[GROUP], shown_name("/".join(problem_of(row))), row) for row in judged)
         by_name: dict[str, dict[str, Any]] = {}
         for group, contests in contests_by_group(rows, days, near).items():

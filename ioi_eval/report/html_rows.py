@@ -22,7 +22,7 @@ from ioi_eval.report.frame import TESTS, lines_of, not_a_result_row
 from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
-from ioi_eval.report.result_values import problem_of, with_our_columns
+from ioi_eval.report.result_values import NamedRow, problem_of, with_our_columns
 from ioi_eval.report.texts import printable
 
 DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
@@ -143,7 +143,7 @@ class PageResults(ResultSet):
                 raise not_a_result_row(self.path, number, error) from error
         self._learn_from_summary()
 
-    def whole_rows(self) -> Iterator[Row]:
+    def named_rows(self) -> Iterator[NamedRow]:
         """All rows, one at a time; rows for APPS also with their tests.
 
         Raises:
@@ -152,7 +152,7 @@ class PageResults(ResultSet):
         for row in self.rows():
             if self.family is Family.APPS and row.get(TESTS_ID) in self.tests:
                 row[TEST_RESULTS] = line_at(self.directory / TESTS, self.tests[row[TESTS_ID]][0])[TEST_RESULTS]
-            yield row
+            yield self.name_of(row)[1], row
 
     def row_with_tests(self, row: PageRow) -> Row:
         """A row as in the file, read again, with its tests."""

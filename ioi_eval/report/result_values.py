@@ -10,6 +10,9 @@ from ioi_eval.model import DEFAULT_YEAR, Verdict
 
 Row = Mapping[str, Any]
 
+NamedRow = tuple[str, Row]
+"""The name of a submission, and its row: results of several runs may name submissions in different columns."""
+
 VERDICT_NAMES: Final[Mapping[str, str]] = {
     Verdict.AC: "accepted",
     Verdict.PA: "partly accepted",

@@ -25,7 +25,7 @@ from ioi_eval.model import (
 from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.result_values import problem_of, submission_of
+from ioi_eval.report.result_values import NamedRow, problem_of
 from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.texts import counted
@@ -44,7 +44,7 @@ Row = Mapping[str, Any]
 
 
 def summary_from_rows(
-    rows: Iterable[Row],
+    rows: Iterable[NamedRow],
     *,
     id_column: str,
     summaries: Sequence[Row],
@@ -55,6 +55,7 @@ def summary_from_rows(
 
     Args:
         rows: rows of `results.jsonl`, without tests.
+        id_column: the column that names a submission, for the options of the summary.
         summaries: the existing summary of each directory; empty if there is none.
         grouping: the columns to group by; by default those of the runs.
 
@@ -67,8 +68,8 @@ def summary_from_rows(
     problems: dict[ProblemKey, Problem] = {}
     summary = Summary(grouping=grouping or grouping_of_runs(summaries))
 
-    def add(row: Row) -> None:
-        name, verdict = submission_of(row, id_column), Verdict(row["verdict"])
+    def add(name: str, row: Row) -> None:
+        verdict = Verdict(row["verdict"])
         key = ProblemKey(year=int(problem_of(row)[0]), id=str(row["all_subtasks_results"][0]["problem"]))
         if key not in problems:
             problems[key] = _problem(key, known_problems.get(str(key), {}), row["all_subtasks_results"])
@@ -92,8 +93,8 @@ def summary_from_rows(
 
 def values_of_rows(
     summary: RunSummary,
-    rows: Iterable[Row],
-    add: Callable[[Row], None],
+    rows: Iterable[NamedRow],
+    add: Callable[[str, Row], None],
     *,
     summaries: Sequence[Row],
     directories: Sequence[str],
@@ -108,13 +109,13 @@ def values_of_rows(
     Raises:
         InputError: a row is not a result of this family of problems.
     """
-    for number, row in enumerate(rows, 1):
+    for number, (name, row) in enumerate(rows, 1):
         try:
             if row["verdict"] is None:
                 error = str(row["error"])
                 summary.refuse(_PLACE.sub("", error), error, row)
             else:
-                add(row)
+                add(name, row)
         except ODD_DATA as error:
             raise InputError(
                 f"row {number} of {', '.join(directories)} is not a row of results ({type(error).__name__}: {error})"

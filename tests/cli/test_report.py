@@ -141,6 +141,18 @@ def test_groups_of_several_directories_are_the_same_in_summary_and_page(start: S
     assert worth == dict(zip(Page([one, two]).group_names, (1.0, 0.0), strict=True))
 
 
+def test_each_run_names_its_submissions_by_its_own_column(tmp_path: Path) -> None:
+    """The summary looked for all names in the column of the first run."""
+    one = write_results(tmp_path / "one", [contest_row("a", 0.0)])
+    row = contest_row("b", 1.0)
+    row["name"] = row.pop("uuid")
+    two = write_results(tmp_path / "two", [row])
+    assert remake([two], None, "name") == 0
+    assert remake([one, two], tmp_path / "all", "uuid") == 0
+    (problem,) = orjson.loads((tmp_path / "all" / "summary.json").read_bytes())["problems"]
+    assert problem["best_submission"] == "b"
+
+
 def test_a_directory_of_reports_is_not_taken_for_results(start: Start, write: Write, tmp_path: Path) -> None:
     """A run may write into it."""
     one = write_results(tmp_path / "one", [contest_row("a", 1.0)])

@@ -143,7 +143,7 @@ def test_points_of_a_sum_are_rounded_in_the_same_way_everywhere() -> None:
     summary = Summary()
     add_to(summary, judged, named)
     row = result_row(named, judged, target_subtask=None)
-    again = summary_from_rows([row], id_column="uuid", summaries=[{}], directories=["out"])
+    again = summary_from_rows([("s", row)], id_column="uuid", summaries=[{}], directories=["out"])
     sums = ("best_score", "all_submissions_score", "limit_50_score")
     for values in (summary.as_dict(RUN), again):
         (only,) = values["problems"]
