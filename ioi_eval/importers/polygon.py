@@ -97,7 +97,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         config=_config(code, task_type, judging, is_linked=bool(graders)),
         tests={test.name: (test.input, test.answer) for test in tests},
         solutions=read_solutions(package, assets, testset.get("name", _TESTS), subtasks, groups),
-        test_columns=test_columns(groups) if gives_points and by_points else {},
+        test_columns=test_columns(groups, judging) if gives_points and by_points else {},
         read_test=made.read,
     )
 

@@ -22,6 +22,7 @@ PASS_FAIL = "all"
 """The name of the only subtask of a problem without points."""
 
 _COMPLETE, _EACH = "complete-group", "each-test"
+_AS_PERCENT = "treat-points-from-checker-as-percent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +158,11 @@ def has_points(testset: Element, tests: Sequence[PolygonTest]) -> bool:
     )
 
 
-def test_columns(groups: Sequence[PolygonGroup]) -> dict[str, RowValues]:
-    """How the points are read that the checker gives on each test.
+def test_columns(groups: Sequence[PolygonGroup], judging: Element) -> dict[str, RowValues]:
+    """How the points are read that the checker gives on each test: as points of the test, or as a percentage of these.
+
+    Args:
+        judging: the element that says whether they are a percentage. Source: VNOJ's importer, which reads it too.
 
     Raises:
         UnsupportedError: a test has a fraction of a point, or is worth points and must be passed completely as well.
@@ -168,6 +172,8 @@ def test_columns(groups: Sequence[PolygonGroup]) -> dict[str, RowValues]:
     for group in groups:
         for test in group.tests:
             full = test.points or (group.points if group.complete else 0)
+            if full and judging.get(_AS_PERCENT) == "true":
+                full = 100
             if isinstance(full, float):
                 raise UnsupportedError(
                     f"the checker gives points, and the test {test.name} is worth {full}; whole points are supported"

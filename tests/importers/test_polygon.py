@@ -176,6 +176,16 @@ def test_points_of_the_checker_are_those_of_the_test(tmp_path: Path) -> None:
     }
 
 
+def test_points_of_the_checker_may_be_a_percentage(tmp_path: Path) -> None:
+    """They were read as points of the test: 50 of 40 points, which is no score."""
+    gives = {"files/check.cpp": '#include "testlib.h"\nint main() { quitp(50, "x"); }\n'}
+    percent = 'treat-points-from-checker-as-percent="true"'
+    problem = read_problem(tmp_path / "whole", gives, judging=percent)
+    assert [test.full_score for test in problem.tests.values()] == [0, 100, 100, 100, 100, 100]
+    fractions = read_problem(tmp_path / "fractions", gives, judging=percent, **POINTS_AND_FRACTIONS)
+    assert {test.full_score for test in fractions.tests.values()} == {100}
+
+
 def test_expected_verdicts(tmp_path: Path) -> None:
     """Tags of the whole solution and of groups. Where a subtask has tests of other groups, only failure is certain."""
     task = read(tmp_path)
