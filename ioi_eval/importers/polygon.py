@@ -60,7 +60,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     judging, assets = problem.find("judging"), problem.find("assets")
     if judging is None or assets is None or judging.find("testset") is None:
         raise InputError(f"{ROOT_FILE} names no tests (judging, testset) or no programs (assets)")
-    _refuse_unsupported(judging, assets)
+    _refuse_unsupported(problem, judging, assets)
     testset = _testset(package, judging)
     tests = _tests(testset)
     by_points = has_points(testset, tests)
@@ -102,8 +102,9 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     )
 
 
-def _refuse_unsupported(judging: Element, assets: Element) -> None:
-    if (runs := judging.get("run-count", "1")) != "1":
+def _refuse_unsupported(problem: Element, judging: Element, assets: Element) -> None:
+    runs_twice = problem.find("tags/tag[@value='run-twice']") is not None  # how packages said it before `run-count`
+    if (runs := judging.get("run-count", "2" if runs_twice else "1")) != "1":
         raise UnsupportedError(f"each submission is run {runs} times on a test (run-count); that is not supported")
     if assets.find("scorer") is not None:
         raise UnsupportedError("a program computes the points (scorer), which is not supported")

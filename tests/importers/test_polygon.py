@@ -245,6 +245,7 @@ def test_a_zip_of_a_contest_directory(tmp_path: Path) -> None:
     assert import_package(as_zip(tmp_path / "one.zip", files), year=2025).key.id == "a-plus-b"
 
 
+RUN_TWICE = f'{SOLUTIONS}</assets><tags><tag value="run-twice"/></tags><assets>'
 POINTS_AND_FRACTIONS = {"tests": '<test points="2.5" method="manual"/>', "groups": ""}
 
 
@@ -284,6 +285,7 @@ def test_invalid_packages(tmp_path: Path, changes: Mapping[str, object], xml: di
     ("changes", "xml", "words"),
     [
         ({}, {"judging": 'run-count="2"'}, "run 2 times on a test (run-count)"),
+        ({}, {"judging": "", "solutions": RUN_TWICE}, "run 2 times on a test (run-count)"),
         ({}, {"programs": CHECKER + '<scorer><source path="files/scorer.cpp"/></scorer>'}, "scorer"),
         ({}, {"programs": INTERACTIVE, "judging": 'input-file="a.in"'}, "interactive and names an input"),
         ({}, {"groups": GROUPS.replace("each-test", "best")}, "the points-policy 'best'"),
