@@ -230,8 +230,8 @@ def verdict_table(counts: Mapping[str, int]) -> str:
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table; characters that would end a cell are escaped."""
-    lines = [head, ["---"] * len(head), *([cell(text) for text in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    first, *others = (f"| {' | '.join(map(cell, row))} |" for row in (head, *rows))
+    return "\n".join([first, f"|{' --- |' * len(head)}", *others])
 
 
 def bullets(head: str, items: Sequence[str]) -> str:

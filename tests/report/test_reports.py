@@ -257,6 +257,7 @@ def test_the_report_is_complete_and_escapes_cells() -> None:
     ):
         assert words in text
     assert markdown_table(("a",), [("x | y\n<script>`",)]).splitlines()[2] == "| x \\| y &lt;script>\\` |"
+    assert markdown_table(("a column | of <a> dump",), []).splitlines()[0] == "| a column \\| of &lt;a> dump |"
     strange = "\x1b[31m \u202e ![image](http://example.com/p.png)"
     shown = "\N{REPLACEMENT CHARACTER}[31m \N{REPLACEMENT CHARACTER} ![image]\\(http://example.com/p.png)"
     assert markdown_table(("a",), [(strange,)]).splitlines()[2] == f"| {shown} |"
