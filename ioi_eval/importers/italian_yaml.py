@@ -61,13 +61,16 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 def _check_format(package: Package) -> None:
     """Refuse tasks of other formats whose settings too are called `task.yaml`, by what only they have.
 
-    Source: task-maker-rust, `task-maker-format/src/terry`; github.com/austrian-olympiad-informatics/ioi-tasks.
+    Source: task-maker-rust, `task-maker-format/src/terry` and `src/ioi/dag/task_type/interactive.rs`;
+    github.com/austrian-olympiad-informatics/ioi-tasks.
     """
     other = ""
     if any(package.has(f"managers/generator{ending}") for ending in _SOURCES):
         other = "of Terry, where each participant gets inputs of their own (managers/generator)"
     elif re.search(r"^(?:extends|long_name)[ \t]*:", package.text(ROOT_FILE), re.MULTILINE):
         other = "in the format of the Austrian olympiad (extends or long_name)"
+    elif any(PurePosixPath(name).stem == "controller" for name in package.names("check")):
+        other = "of task-maker-rust's type Interactive, where a controller starts the programs (check/controller)"
     if other:
         package.format = ""  # the message names it
         raise UnsupportedError(f"{package.where}: by its files it is a task {other}; that is not supported")

@@ -98,6 +98,7 @@ def test_programs_of_a_task_that_takes_outputs_are_noted(tmp_path: Path) -> None
             {"task.yaml": "extends: ../base.yaml\nchecker: !cppcompile a.cpp\n"},
             "in the format of the Austrian olympiad",
         ),
+        ({**TASK, "check/controller.cpp": "int main() {}"}, "of task-maker-rust's type Interactive"),
         ({"task.yaml.orig": "title: A\n"}, "its task.yaml.orig is for task-maker-rust, which makes task.yaml"),
         (
             {"task.toml": "title = 'A'\n", "gen/gen.toml": ""},
