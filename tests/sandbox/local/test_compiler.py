@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
 from ioi_eval.sandbox.local import compiler as local_compiler
 from ioi_eval.sandbox.local.compiler import detect
+from ioi_eval.sandbox.local.confinement import PATH
 from ioi_eval.toolchain import outermost
 
 
@@ -76,6 +78,16 @@ def test_what_a_compiler_reads_is_listed() -> None:
     assert not wide & {os.path.realpath(path) for path in (*found.sees, *found.libraries)}
     assert any(os.path.basename(path) == "libstdc++.so.6" for path in found.libraries)
     assert all(os.path.isfile(path) for path in found.libraries)
+
+
+def test_the_linker_on_path_is_listed(tmp_path: Path) -> None:
+    """It is listed beside the linker that the compiler names, which GCC of Ubuntu 26.04 does not start."""
+    linker = str(shutil.which("ld", path=PATH))
+    named, command = tmp_path / "x86_64-linux-gnu-ld", tmp_path / "compiler"
+    named.symlink_to(linker)
+    command.write_text(f'#!/bin/sh\ncase $1 in\n-print-prog-name=ld) echo {named} ;;\n*) exec g++ "$@" ;;\nesac\n')
+    command.chmod(0o755)
+    assert {linker, str(named)} <= set(detect(str(command)).sees)
 
 
 def test_all_headers_of_the_compiler_are_listed() -> None:
