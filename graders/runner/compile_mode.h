@@ -3,6 +3,7 @@
 
 #include "capabilities.h"
 #include "descriptors.h"
+#include "directories.h"
 #include "job.h"
 #include "job_files.h"
 #include "json.h"
@@ -141,6 +142,9 @@ class Compilation {
     std::string unstarted = s.start_error.read();
     if (!unstarted.empty()) fault(FaultKind::System, format("step %d was not started: %s", number, unstarted.c_str()));
     if (s.limit == Limit::None) s.limit = late_limit(s);
+    // A source can make the compiler print this, so it counts only if a file of the largest size does not fit.
+    bool mentions_full_disk = s.output.find(strerror(ENOSPC)) != std::string::npos;
+    if (mentions_full_disk && s.process.failed() && s.limit == Limit::None) require_room(directory_, plan_.file_bytes);
     // If a compiler was killed, its driver exits with an ordinary code. But the kernel counts such kills.
     bool killed = s.process.failed() && s.limit == Limit::None && out_of_memory_kills() > kills;
     Json line;

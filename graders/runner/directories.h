@@ -20,6 +20,15 @@ inline std::string make_directory(const std::string& path, mode_t mode = 0700) {
   return path;
 }
 
+// Checks that this many bytes can still be written to a directory.
+inline void require_room(const std::string& directory, int64_t bytes) {
+  struct statvfs disk;
+  if (statvfs(directory.c_str(), &disk) != 0) system_fault("look at %s", directory.c_str());
+  bool is_unlimited = disk.f_blocks == 0;  // Source: Linux, tmpfs with size=0
+  if (is_unlimited || static_cast<int64_t>(disk.f_bavail * disk.f_frsize) >= bytes) return;
+  fault(FaultKind::System, format("less than %lld MiB are free in %s", static_cast<long long>(bytes >> 20), directory.c_str()));
+}
+
 // Removes a directory with all that a judge or a step put there, or a confined contestant, which can make no directories in it.
 inline void remove_tree(int parent, const char* name) {
   if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;

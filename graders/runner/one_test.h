@@ -97,6 +97,7 @@ class TestRun : RunningTest {
   }
 
   void decide() {
+    require_room_for_files();  // the program may have written after the last look
     for (const Contestant& c : contestants_) {
       if (killed_from_outside(c)) return judge_error(JudgeFault::Signal, TrustedProgram::Runner, kKilledFromOutside);
       bool never_ran = !c.started && !c.not_executable && !c.stopped && c.limit == Limit::None;

@@ -3,6 +3,7 @@
 
 #include "contestants.h"
 #include "descriptors.h"
+#include "directories.h"
 #include "hang_ups.h"
 #include "job.h"
 #include "launch.h"
@@ -27,6 +28,12 @@ class RunningTest : protected TestState {
   using TestState::TestState;
 
   int64_t idle_us() const { return idle_us_; }
+
+  // Under full isolation a program's files are in a file system of their own. Otherwise they are on the machine's disk: if that is
+  // full, the program may fail because of it.
+  void require_room_for_files() const {
+    if (!job_.full()) require_room(job_.machine.base, kScratchBytes);
+  }
 
   void begin() {
     if (plan_.has_manager()) begin_manager();
@@ -257,6 +264,7 @@ class RunningTest : protected TestState {
     }
     if (c.last.threads > plan_.threads) end(c, Limit::Threads);
     const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];
+    require_room_for_files();
     if (!job_.full()) {
       ScratchSize size = scratch_size(directories.scratch, plan_.output_file), room = scratch_limit(plan_, test_);
       if (size.bytes > room.bytes || size.files > room.files) end(c, Limit::Scratch);

@@ -12,7 +12,8 @@ import os
 import shutil
 import subprocess
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -220,6 +221,22 @@ def _bwrap() -> list[str]:
     words += ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--proc", "/proc", "--dev", "/dev"]
     words += ["--tmpfs", "/tmp", "--tmpfs", "/box", "--remount-ro", "/", "--chdir", "/box"]
     return words
+
+
+@contextmanager
+def small_disk(directory: Path, mib: int) -> Iterator[Path]:
+    """A file system of this size. Only root can mount it; where root cannot, the test is skipped."""
+    directory.mkdir()
+    try:
+        options = f"size={mib}m,mode=1777"
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", directory], check=False).returncode:
+            pytest.skip("may not mount a file system here")
+        try:
+            yield directory
+        finally:
+            subprocess.run(["umount", directory], check=True)
+    finally:
+        directory.rmdir()
 
 
 BOXES: dict[str, dict[str, Any]] = {

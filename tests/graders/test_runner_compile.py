@@ -21,6 +21,7 @@ from tests.graders.runner_box import (
     in_each_kind_of_box,
     line,
     plan,
+    small_disk,
 )
 
 HELLO = b'#include <iostream>\n#include "greet.h"\nint main() { std::cout << GREETING << std::endl; }\n'
@@ -103,6 +104,25 @@ def test_compile_error_has_the_compilers_message(box: Box) -> None:
     entry = last_step(answer)
     assert (entry["code"], entry["limit"]) == (1, None)
     assert "main.cpp:1:5: error" in entry["output"]
+
+
+@pytest.mark.root
+def test_full_disk(boxes: Callable[[str], Box], built: Path) -> None:
+    """If a file that a step may write does not fit on the disk, that is a fault of the system, not a compile error."""
+    with small_disk(built / "small-disk", 4) as disk:
+        answer = assemble(replace(boxes("fds-reduced-user"), scratch=disk), b".data\n.fill 8388608\n")
+    assert (answer.last["fault"], answer.lines) == ("system", []), answer
+    assert "less than 64 MiB are free" in answer.last["explanation"]
+
+
+def test_message_of_a_full_disk(plain_box: Box) -> None:
+    """A program that prints this message without a full disk is a compile error."""
+    assert last_step(assemble(plain_box, b'.error "No space left on device"\n'))["code"] == 1
+
+
+def assemble(box: Box, source: bytes) -> Answer:
+    """Assemble a source file."""
+    return compile_(box, put("a", "main.s"), step("g++", "-c", "main.s"), files={"a": source})
 
 
 def test_unknown_command(plain_box: Box) -> None:

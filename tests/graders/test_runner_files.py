@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import JUDGE, LIMITS, Answer, Box, line, plan
+from tests.graders.runner_box import JUDGE, LIMITS, Answer, Box, line, plan, small_disk
 
 CHECKER = line("checker", protocol="cms", file="checker", **JUDGE)
 # The right output is one more than the number in the judge's input. The message is the content of the output file.
@@ -82,6 +82,15 @@ def test_too_large(plain_box: Box, program: Callable[..., Path], mode: str) -> N
     """The output limit applies to the size of the file, also if it is sparse."""
     entry = run(plain_box, program("files"), mode).only
     assert (entry["verdict"], entry["score"], entry["limit"]) == ("OLE", "0", "output")
+
+
+@pytest.mark.root
+def test_full_disk(boxes: Callable[[str], Box], built: Path, program: Callable[..., Path]) -> None:
+    """If there is no room for an output file, that is a fault of the system, not a wrong answer."""
+    with small_disk(built / "full-disk", 1) as disk:
+        answer = run(replace(boxes("fds-reduced-user"), scratch=disk), program("files"), "huge 2")
+    assert answer.last["fault"] == "system", answer
+    assert "less than 16 MiB are free" in answer.last["explanation"]
 
 
 def test_submitted_outputs(plain_box: Box, program: Callable[..., Path]) -> None:
