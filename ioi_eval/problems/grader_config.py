@@ -23,6 +23,7 @@ PATH = "graders/grader_config.json"
 _WITH_PROGRAM = (TaskType.BATCH, TaskType.BATCH_AND_OUTPUT)
 _SOURCE_NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 _LONGEST_NAME = 255  # bytes. Source: Linux, NAME_MAX
+_WHOLE = re.compile(r"\s*\d{1,20}\s*")  # Python refuses to read thousands of digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +184,7 @@ def _positive(values: Mapping[str, Any], key: str) -> float | None:
 
 def _count(values: Mapping[str, Any], key: str) -> int | None:
     value = values.get(key)
-    if isinstance(value, str) and value.strip().isdecimal():
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
         value = int(value)
     number = _positive({key: value}, key)
     if number is not None and not number.is_integer():
