@@ -144,6 +144,7 @@ def test_unsupported_values_are_refused(values: dict[str, Any], words: str) -> N
         ('{"time_limit": "1"}', "time_limit"),
         ('{"time_limit": 1%s}' % ("0" * 400), "time_limit"),
         ("[" * 100_000, "is not JSON"),
+        (r'{"task_type": "Batch", "task_type_parameters_Batch_io_0_inputfile": "\ud800"}', "must be the plain name"),
         ('{"memory_limit": 0.5}', "it must be a whole number"),
         ('{"memory_limit": "%s"}' % ("9" * 5000), "memory_limit"),
         ('{"task_type_parameters_Communication_num_processes": 0}', "num_processes"),
