@@ -7,16 +7,16 @@ is not supported is refused by name.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from ioi_eval.boxfiles import runner_rules
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.extract.fences import encodable
 from ioi_eval.model import ProcessIO, ScoreType, TaskType
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
@@ -139,8 +139,8 @@ def parse_score_type(value: object, where: str) -> ScoreType | None:
 
 def _json(text: str, where: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
         raise InputError(f"{where} is not JSON: {error}") from error
 
 
@@ -232,8 +232,7 @@ def _file_names(values: Mapping[str, Any], task_type: TaskType | None) -> tuple[
     for parameter in (Parameter.INPUT_FILE, Parameter.OUTPUT_FILE):
         key = parameter_key(task_type, parameter)
         name = _text(values, key)
-        size = len(name.encode("utf-8", "replace"))
-        if name in (".", "..") or "/" in name or "\0" in name or name != encodable(name) or size > _LONGEST_NAME:
+        if name in (".", "..") or "/" in name or "\0" in name or len(name.encode()) > _LONGEST_NAME:
             raise InputError(f"{key} in {PATH} is {name!r}; it must be the plain name of a file, without a directory")
         names.append(name)
     if names[0] and names[0] == names[1]:
