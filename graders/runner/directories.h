@@ -20,12 +20,12 @@ inline std::string make_directory(const std::string& path, mode_t mode = 0700) {
   return path;
 }
 
-// Checks that this many bytes can still be written to a directory.
-inline void require_room(const std::string& directory, int64_t bytes) {
+// Checks that this many bytes can be written to a directory, files that take `own` of these included.
+inline void require_room(const std::string& directory, int64_t bytes, int64_t own = 0) {
   struct statvfs disk;
   if (statvfs(directory.c_str(), &disk) != 0) system_fault("look at %s", directory.c_str());
   bool is_unlimited = disk.f_blocks == 0;  // Source: Linux, tmpfs with size=0
-  if (is_unlimited || static_cast<int64_t>(disk.f_bavail * disk.f_frsize) >= bytes) return;
+  if (is_unlimited || static_cast<int64_t>(disk.f_bavail * disk.f_frsize) + own >= bytes) return;
   fault(FaultKind::System, format("less than %lld MiB are free in %s", static_cast<long long>(bytes >> 20), directory.c_str()));
 }
 

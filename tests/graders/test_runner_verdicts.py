@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.graders.runner_box import Box, Files, line, plan, run_batch
+from tests.graders.runner_box import Box, Files, line, plan, run_batch, small_disk
 from tests.graders.runner_box import batch_plan as a_plan
 
 ENDS = {
@@ -125,6 +126,16 @@ def test_scratch_directory_is_bounded(box: Box, program: Callable[..., Path]) ->
     else:
         assert answer.verdicts == ["OLE", "OLE"]
         assert [entry["limit"] for entry in answer.lines] == ["files", "files"]
+
+
+@pytest.mark.root
+def test_programs_own_files_are_no_full_disk(
+    boxes: Callable[[str], Box], built: Path, program: Callable[..., Path]
+) -> None:
+    """Otherwise a program could fill a small disk to get a fault instead of no points."""
+    with small_disk(built / "disk-of-a-program", 20) as disk:
+        answer = run_batch(replace(boxes("fds-reduced-user"), scratch=disk), program("contestant"), "big-file 64")
+    assert answer.only["verdict"] in ("OLE", "WA")  # WA if it is not looked at before its end
 
 
 def test_every_test_gets_its_input_from_the_start(box: Box, program: Callable[..., Path]) -> None:
