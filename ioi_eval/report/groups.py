@@ -38,7 +38,7 @@ class Grouping:
 
     Args:
         columns: columns of the dump; `a.b` is that column, else the field `b` of the column `a`. If empty, there is one
-            group.
+            group. One with the name of a result column is in results as `dump_<name>`.
     """
 
     columns: tuple[str, ...] = ()
@@ -46,7 +46,8 @@ class Grouping:
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns of a row that `labels` reads."""
-        return tuple(dict.fromkeys(name for column in self.columns for name in (column, column.partition(".")[0])))
+        names = [name for column in self.columns for name in (column, column.partition(".")[0])]
+        return tuple(dict.fromkeys([*names, *(f"dump_{name}" for name in names)]))
 
     def labels(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """The values of a row of a dump or of results in these columns, each as one line of text."""
@@ -145,6 +146,8 @@ def _order(label: str) -> tuple[bool, float, str]:
 
 
 def _value(row: Mapping[str, Any], column: str) -> Any:
+    if f"dump_{column.partition('.')[0]}" in row:
+        column = f"dump_{column}"
     if column in row:
         return row[column]
     value: Any = row

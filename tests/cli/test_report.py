@@ -153,6 +153,20 @@ def test_each_run_names_its_submissions_by_its_own_column(tmp_path: Path) -> Non
     assert problem["best_submission"] == "b"
 
 
+def test_groups_by_a_column_with_the_name_of_a_result_column(
+    score: Start, start: Start, write: Write, tmp_path: Path
+) -> None:
+    """The page and a report that is made anew have the groups of the run: by the dump's values."""
+    rows = [{**ROWS[0], "verdict": "OK"}, {**ROWS[2], "verdict": "WRONG"}]
+    score(write("dump.jsonl", *rows), "--by", "verdict")
+    out = tmp_path / "out"
+    assert list(Page([out]).group_names) == ["OK", "WRONG"]
+    before = orjson.loads((out / "summary.json").read_bytes())["groups"]
+    assert start("report", "out", "--by", "verdict").returncode == 0
+    after = orjson.loads((out / "summary.json").read_bytes())["groups"]
+    assert [group["name"] for group in after] == [group["name"] for group in before] == ["OK", "WRONG"]
+
+
 def test_a_directory_of_reports_is_not_taken_for_results(start: Start, write: Write, tmp_path: Path) -> None:
     """A run may write into it."""
     one = write_results(tmp_path / "one", [contest_row("a", 1.0)])

@@ -57,6 +57,19 @@ def test_a_column_whose_own_name_has_a_dot(tmp_path: Path) -> None:
     assert compare_runs(results, results, only=sides, by_problem=True).problems == 1
 
 
+def test_a_column_with_the_name_of_a_result_column(tmp_path: Path) -> None:
+    """Results have it as `dump_<name>`. They are grouped by it, as the dump was."""
+    assert Grouping(columns=("verdict", "target.os")).labels({"verdict": "old", "target": {"os": "x"}}) == ("old", "x")
+    rows = [contest_row(name, 1.0, dump_verdict=name, dump_target={"os": name}) for name in ("m", "n")]
+    results = open_results(write_results(tmp_path / "out", rows))
+    for column in ("verdict", "target.os"):
+        by = grouping_of([open_source(results.path)], [column])
+        groups = selection_table(results, [SelectionMethod.ALL], limit=50, seeds=1, grouping=by, standings=[])
+        assert [group["name"] for group in groups] == ["m", "n"]
+        sides = (RowFilter.parse(f"{column}=m"), RowFilter.parse(f"{column}=n"))
+        assert compare_runs(results, results, only=sides, by_problem=True).problems == 1
+
+
 @pytest.mark.parametrize(
     ("row", "columns"),
     [
