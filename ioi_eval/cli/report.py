@@ -31,8 +31,9 @@ def report(
 ) -> int:
     """Make the reports again from results, without judging.
 
-    They are summary.json, report.md and report.html. Several directories become one report. Its groups are the models
-    that rows name, else the directories. All must be of `score`, or all of `apps score`.
+    They are summary.json, report.md and report.html. Without `--by`, groups are those of the run. Several directories
+    become one report, whose groups are the models that rows name, else the directories. All must be of `score`, or all
+    of `apps score`.
     """
     from ioi_eval.cli.reporting import remake
     from ioi_eval.report.frame import directory_of
