@@ -10,6 +10,7 @@ import pytest
 from tests.graders.runner_box import JUDGE, Box, in_each_kind_of_box, line, run_game
 
 CMS_CHECKER = line("checker", protocol="cms", file="checker", **JUDGE)
+PATIENT = {**JUDGE, "wall_ms": 100_000}  # for a manager that needs seconds of CPU time
 
 
 @pytest.mark.parametrize("io", ["std_io", "fifo_io"])
@@ -142,8 +143,7 @@ def test_program_killed_by_a_broken_pipe(plain_box: Box, program: Callable[..., 
 def test_program_that_sends_without_end(plain_box: Box, program: Callable[..., Path]) -> None:
     """If a program sends so much that a correct manager cannot end, it is OLE, and not the manager's fault."""
     inputs = ("skips-blanks blanks", "skips-blanks many-blanks")
-    patient = {**JUDGE, "wall_ms": 100_000}
-    honest, flood = run_game(plain_box, program, *inputs, cpu_ms=20_000, output_bytes=1 << 20, manager=patient).lines
+    honest, flood = run_game(plain_box, program, *inputs, cpu_ms=20_000, output_bytes=1 << 20, manager=PATIENT).lines
     assert (honest["verdict"], honest["message"]) == ("AC", "a number after blanks"), honest
     assert (flood["verdict"], flood["limit"], flood["judge"]["cpu_us"] > 0) == ("OLE", "output", True)
 
@@ -151,20 +151,20 @@ def test_program_that_sends_without_end(plain_box: Box, program: Callable[..., P
 def test_program_that_asks_without_end(plain_box: Box, program: Callable[..., Path]) -> None:
     """A manager that is over its CPU limit, but ends when the program has ended, is not at fault: it is TLE."""
     asks = b"trap '' PIPE; exec 4>$2 3<$1; echo play 1 >&4; while read -r x <&3; do echo play 1 >&4; done; echo 1"
-    busy = {**JUDGE, "cpu_ms": 300}
+    busy = {**PATIENT, "cpu_ms": 300}
     entry = run_game(plain_box, program, "play", manager=busy, files={"manager": b"#!/bin/sh\n" + asks}).only
     assert (entry["verdict"], entry["limit"], entry["judge"]["cpu_us"] > 300_000) == ("TLE", "idle", True), entry
 
 
 def test_program_that_asks_in_advance(plain_box: Box, program: Callable[..., Path]) -> None:
     """The same if the manager reads many questions at once, and more of them wait in the FIFO: it is TLE."""
-    entry = run_game(plain_box, program, "answers flood", manager={**JUDGE, "cpu_ms": 2000}).only
+    entry = run_game(plain_box, program, "answers flood", manager={**PATIENT, "cpu_ms": 2000}).only
     assert (entry["verdict"], entry["limit"], entry["judge"]["cpu_us"] > 2_000_000) == ("TLE", "idle", True), entry
 
 
 def test_manager_that_still_answers_when_the_program_has_ended(plain_box: Box, program: Callable[..., Path]) -> None:
     """Then it may use its CPU limit once more: a program cannot make it fail by leaving while questions wait."""
-    entry = run_game(plain_box, program, "answers ask-and-leave", manager={**JUDGE, "cpu_ms": 1000}).only
+    entry = run_game(plain_box, program, "answers ask-and-leave", manager={**PATIENT, "cpu_ms": 1000}).only
     assert (entry["verdict"], entry["message"]) == ("WA", "no more questions"), entry
     assert entry["judge"]["cpu_us"] > 1_000_000
 
