@@ -20,7 +20,7 @@ from ioi_eval.cli.watching import emit_judging_begins
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.model import SubmissionResult
-from ioi_eval.pipeline.contest import contest_facts
+from ioi_eval.pipeline.contest import RowSelection, contest_facts
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import RESUMED, progress_for, with_progress
 from ioi_eval.pipeline.writing import replacing, to_json
@@ -45,21 +45,20 @@ def _validate_all(call: ValidateCall, events: Events) -> int:
         check_out(call.out, read=call.sources, command=VALIDATE)
     solutions = open_source(call.solution_source)
     against = _results_beside(solutions) if call.against is None else open_source(call.against)
-    years, ids = frozenset(call.year or ()), frozenset(call.problem or ())
+    selection = RowSelection(years=frozenset(call.year or ()), problems=frozenset(call.problem or ()))
     problems = load_problems(
         open_source(call.problems, all_splits=True),
         open_source(call.tests),
         BlobStore(),
-        years=years or None,
-        ids=ids or None,
+        years=selection.years or None,
+        ids=selection.problems or None,
     )
     reading = read_solutions(
         solutions,
         scaled_set(problems, call.rules.factor),
         id_column=call.id_column,
         against=against,
-        years=years,
-        ids=ids,
+        selection=selection,
     )
     validation, interrupted = asyncio.run(_validate(call, reading, events))
     values = validation.as_dict()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -72,15 +72,24 @@ class RowSelection:
         count = 0
         for row in source.iterate(None if columns is None else tuple(columns)):
             key = _problem_of(row)
-            if key is not None and not self._wants(key):
+            if key is not None and not self.wants(key):
                 continue
             if count == self.limit:
                 return
             count += 1
             yield row, key
 
-    def _wants(self, key: ProblemKey) -> bool:
+    def wants(self, key: ProblemKey) -> bool:
+        """Whether rows for this problem are wanted."""
         return (not self.years or key.year in self.years) and (not self.problems or key.id in self.problems)
+
+    def no_row_in(self, source: Source) -> str:
+        """The message if no row of a source is wanted: it names the problems that the source has."""
+        wanted = [f"--year {year}" for year in sorted(self.years)]
+        wanted += [f"--problem {problem}" for problem in sorted(self.problems)]
+        everything = Counter(key for _, key in RowSelection().rows(source, ("year", "problem_id")) if key is not None)
+        existing = ", ".join(f"{key.id} of {key.year} ({count})" for key, count in everything.most_common(10))
+        return f"{source.describe()} has no row for {' '.join(wanted)}; it has {existing}"
 
 
 class ContestDumpReader(DumpReader[ContestCandidate]):

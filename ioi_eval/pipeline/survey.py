@@ -64,11 +64,7 @@ def survey(source: Source, selection: RowSelection, *, id_column: str = "uuid") 
         if (language := stated_language(row.values)) is not None:
             languages.add(language)
     if not counts:
-        wanted = [f"--year {year}" for year in sorted(selection.years)]
-        wanted += [f"--problem {problem}" for problem in sorted(selection.problems)]
-        everything = Counter(key for _, key in RowSelection().rows(source, ("year", "problem_id")))
-        existing = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
-        raise InputError(f"{source.describe()} has no row for {' '.join(wanted)}; it has {existing}")
+        raise InputError(selection.no_row_in(source))
     return Survey(counts=counts, languages=frozenset(languages), without_year=without_year)
 
 

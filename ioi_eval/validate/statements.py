@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import DEFAULT_YEAR, Problem, ProblemKey, Submission
+from ioi_eval.pipeline.contest import RowSelection
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, Source
@@ -73,8 +74,7 @@ def read_solutions(
     *,
     id_column: str = "uuid",
     against: Source | None = None,
-    years: Collection[int] = (),
-    ids: Collection[str] = (),
+    selection: RowSelection = RowSelection(),
 ) -> StatedSolutions:
     """Read solutions and what is stated about them.
 
@@ -82,11 +82,11 @@ def read_solutions(
         source: rows with `code`, `label` or an id, and `expected_subtasks`, `expected_total` or `expected`.
         id_column: the column with the id of a solution that has no label.
         against: results of others, with the same names; may be `source` itself.
-        years, ids: only solutions to these problems; to all if empty.
+        selection: only these solutions.
 
     Raises:
         RowError: a statement is not valid.
-        InputError: no row states anything.
+        InputError: no row is selected, or none of these states anything.
     """
     stated = {} if against is None else _stated_results(against, problems, id_column)
     solutions: list[StatedSolution] = []
@@ -95,12 +95,10 @@ def read_solutions(
     optional = (*COLUMNS, *OPTIONAL_COLUMNS)
     read = (*optional, *submission_columns(id_column))
     check_first_rows(source.iterate(), source.describe(), _needs(id_column), optional=optional, read=read)
-    for row in source.iterate():
+    for row, _ in selection.rows(source):
         try:
             named_by = id_column if row.has(id_column) else "label"
             submission = submission_from_row(row, id_column=named_by, problems=problems.problems)
-            if not _is_asked_for(submission.problem, years, ids):
-                continue
             problem = _problem_of(row, submission, problems)
             submission = fitted(submission, row, problem)
         except RowError as error:
@@ -114,8 +112,8 @@ def read_solutions(
         else:
             unstated += 1
     if not solutions and not refused:
-        raise InputError(_nothing_stated(source, against))
-    unmatched = sum(_is_asked_for(key, years, ids) for key, _ in stated)
+        raise InputError(_nothing_stated(source, against) if unstated else selection.no_row_in(source))
+    unmatched = sum(selection.wants(key) for key, _ in stated)
     return StatedSolutions(solutions=tuple(solutions), refused=tuple(refused), unstated=unstated, unmatched=unmatched)
 
 
@@ -126,10 +124,6 @@ def _needs(id_column: str) -> tuple[Need, ...]:
         Need(columns=("problem_id",), advice="Add it to the rows: it says which problem a solution is for"),
         Need(columns=("label", id_column), advice="Each solution needs a name: add a label"),
     )
-
-
-def _is_asked_for(key: ProblemKey, years: Collection[int], ids: Collection[str]) -> bool:
-    return (not years or key.year in years) and (not ids or key.id in ids)
 
 
 def _problem_of(row: Row, submission: Submission, problems: ProblemSet) -> Problem:
