@@ -68,13 +68,16 @@ class StatedSolutions:
     unmatched: int = 0
 
 
+_ALL_ROWS = RowSelection()
+
+
 def read_solutions(
     source: Source,
     problems: ProblemSet,
     *,
     id_column: str = "uuid",
     against: Source | None = None,
-    selection: RowSelection = RowSelection(),
+    selection: RowSelection = _ALL_ROWS,
 ) -> StatedSolutions:
     """Read solutions and what is stated about them.
 
