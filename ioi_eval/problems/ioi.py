@@ -53,7 +53,8 @@ class ProblemSet:
 
 @dataclass(slots=True)
 class _ProblemRows:
-    """The rows of one problem: the first one's place and columns, their common columns, and the subtask of each."""
+    """The rows of one problem: the place of the first one (or of the wrong one) and its columns, their common columns,
+    and the subtask of each."""
 
     where: str
     names: Sequence[str]
@@ -178,12 +179,13 @@ def _grouped(
         if (years is not None and key.year not in years) or (ids is not None and key.id not in ids):
             others.add(key)
             continue
-        group = groups.setdefault(key, _ProblemRows(f"{row.source}, row {row.number}", row.names))
+        where = f"{row.source}, row {row.number}"
+        group = groups.setdefault(key, _ProblemRows(where, row.names))
         if group.error is None:
             try:
                 _add(group, row)
             except InputError as error:
-                group.error = error
+                group.error, group.where = error, where
     return groups, others
 
 

@@ -84,7 +84,6 @@ def read_shared_columns(row: Row) -> SharedColumns:
         RowError: a value is not allowed in its column.
         UnsupportedError: a task type, score type or checker protocol that is not supported.
     """
-    where = f"{row.source}, row {row.number}"
     task_type = row.optional_text("task_type")
     time_limit = row.number_of("time_limit") if row.has("time_limit") else None
     if time_limit is not None and time_limit <= 0:
@@ -100,15 +99,15 @@ def read_shared_columns(row: Row) -> SharedColumns:
     return SharedColumns(
         name=row.optional_text("name"),
         day=row.identifier("day") if row.has("day") else None,
-        task_type=None if task_type is None else parse_task_type(task_type, where),
+        task_type=None if task_type is None else parse_task_type(task_type, "the row"),
         time_limit=time_limit,
         memory_limit=memory_limit,
         output_limit=_bytes(row, "output_limit"),
         code_limit=_bytes(row, "code_limit"),
-        score_type=parse_score_type(row.optional_text("score_type"), where),
+        score_type=parse_score_type(row.optional_text("score_type"), "the row"),
         score_precision=precision,
         grader_files=read_pairs(row.pairs("grader_files") if row.has("grader_files") else ()),
-        checker_protocol=_protocol(row.optional_text("checker_protocol"), where),
+        checker_protocol=_protocol(row.optional_text("checker_protocol")),
         cxx_std=std,
         checker_args=row.arguments("checker_args" if row.has("checker_args") else "validator_flags"),
         manager_args=row.arguments("manager_args"),
@@ -386,10 +385,10 @@ def _conflicts(key: ProblemKey, shared: SharedColumns, config: GraderConfig) -> 
     )
 
 
-def _protocol(text: str | None, where: str) -> CheckerProtocol | None:
+def _protocol(text: str | None) -> CheckerProtocol | None:
     if text is None:
         return None
     if text not in set(CheckerProtocol):
         known = ", ".join(CheckerProtocol)
-        raise UnsupportedError(f"{where}: checker_protocol {text!r} is not supported; {known} are")
+        raise UnsupportedError(f"checker_protocol {text!r} is not supported; {known} are")
     return CheckerProtocol(text)

@@ -399,6 +399,17 @@ def test_unsupported_features_are_refused(tmp_path: Path, changes: dict[str, Any
     assert "problem 2024/sum" in str(error)
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"score_type": "GroupSum"}, {"task_type": "x"}, {"checker_protocol": "x"}, {"cxx_std": "x"}]
+)
+def test_the_message_names_the_wrong_row_once(tmp_path: Path, wrong: dict[str, str]) -> None:
+    """Not the problem's first row, and not twice."""
+    rows = [problem_row(), problem_row(subtask="02-full", **wrong)]
+    error = load(tmp_path, rows, [test_row("1-01"), test_row("1-02")]).unusable[KEY]
+    assert str(error).startswith(f"problem 2024/sum ({tmp_path}/p.jsonl, row 2): ")
+    assert str(error).count("p.jsonl") == 1
+
+
 def test_a_grader_may_have_functions_with_names_of_system_calls(tmp_path: Path) -> None:
     """A member, or a `fork` with arguments, starts no program."""
     grader = "int fork(int node);\nint main() { return tree.fork() + version->popen(1) + fork(2) + execvalue(3); }"
