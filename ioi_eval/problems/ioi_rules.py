@@ -47,7 +47,7 @@ _LEAST_TIME_S = 0.001  # the runner's unit
 
 _OTHER_CPP = re.compile(r"\.(?:cc|cxx)$", re.IGNORECASE)
 _UNUSED_CHECKER = re.compile(
-    r"(?:checker/[^/]+|(?:.*/)?checker)(?P<ending>\.(?:cpp|cc|cxx|c|py|sh))", re.IGNORECASE | re.DOTALL
+    r"(?:checker/[^/]+|(?:.*/)?(?:checker|check|chk))(?P<ending>\.(?:cpp|cc|cxx|c|py|sh))", re.IGNORECASE | re.DOTALL
 )
 """What must be the checker of a problem that has no other."""
 
