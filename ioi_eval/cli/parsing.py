@@ -84,6 +84,8 @@ def _explain(ctx: Any, error: BaseException) -> None:
         return
     name = str(getattr(error, "option_name", ""))
     own = _options(ctx.command, ctx)
+    if (opposite := name.replace("--", "--no-", 1)) in own:
+        ctx.fail(f"no such option {name!r}: that is the default; leave it out ({opposite!r} is the opposite)")
     if similar(name, own) is None:
         commands = commands_of(ctx.find_root().command)
         others = [" ".join(path) for path, other in commands if name in _options(other, typer.Context(other))]

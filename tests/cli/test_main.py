@@ -62,6 +62,10 @@ def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
         ("select out --limt=3", "no such option '--limt'. Did you mean '--limit'?"),
         ("select out --time_scale 2", "no such option '--time_scale'"),
         ("select out --time-scale 2", "no such option '--time-scale'; score, validate have it"),
+        (
+            "score d.jsonl --resume",
+            "no such option '--resume': that is the default; leave it out ('--no-resume' is the",
+        ),
         ("show out --no-progres", "no such option '--no-progres'"),
         ("show out --isolation ful", "Invalid value for '--isolation': no such value 'ful'. Did you mean 'full'?"),
         (
