@@ -5,6 +5,7 @@ affects no other.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -417,6 +418,15 @@ def test_a_grader_may_have_functions_with_names_of_system_calls(tmp_path: Path) 
     grader = "int fork(int node);\nint main() { return tree.fork() + version->popen(1) + fork(2) + execvalue(3); }"
     rows = [problem_row(grader_files=[BATCH_FILES[0], ["graders/grader.cpp", grader]])]
     assert KEY in load(tmp_path, rows, [test_row("1-01"), test_row("1-02")]).problems
+
+
+def test_the_problem_on_the_page_of_formats_is_complete(tmp_path: Path) -> None:
+    """Its rows can be judged as they are."""
+    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    problems, tests, *_ = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    read = [[json.loads(line) for line in block.splitlines()] for block in (problems, tests)]
+    (problem,) = load(tmp_path, *read).problems.values()
+    assert [(each.points, each.tests) for each in problem.subtasks] == [(30, ("a",)), (70, ("a", "b"))]
 
 
 def test_missing_tests_are_named(tmp_path: Path) -> None:
