@@ -112,16 +112,10 @@ class Journal:
         return self._records.read(offset)
 
     def read_stored(self, stored: StoredResult, keys: Keys) -> Record | None:
-        """The record that `index.find` returned for these keys; `None` if another record is there now."""
+        """A submission's own record, which `index.find` found by these keys; `None` if another record is there now."""
         record = self._records.read(stored.offset)
-        if stored.copied:
-            fits = record.kind is RecordKind.RESULT and record.keys.program == keys.program
-        else:
-            fits = (
-                record.kind is (RecordKind.FINAL_JE if stored.is_final_je else RecordKind.RESULT)
-                and record.keys == keys
-            )
-        return record if fits else None
+        kind = RecordKind.FINAL_JE if stored.is_final_je else RecordKind.RESULT
+        return record if record.kind is kind and record.keys == keys else None
 
     def sync(self) -> None:
         """Write everything that was appended to the disk (fsync)."""
