@@ -114,7 +114,7 @@ def frame_at(buffer: bytes | memoryview, at: int = 0, *, base: int = 0) -> Frame
     )
 
 
-def body_length(head: bytes) -> int | None:
+def record_length(head: bytes) -> int | None:
     """A record's length, newline included, from its first `HEAD_BYTES`; `None` if they are not the head of a record."""
     match = _HEAD.match(head)
     return None if match is None else match.end() + int(match[2]) + 1

@@ -96,7 +96,7 @@ class RecordFile:
             InputError: it is not the record that was written there.
         """
         buffer = os.pread(self.fd, 65536, offset)
-        length = frames.body_length(buffer[: frames.HEAD_BYTES])
+        length = frames.record_length(buffer[: frames.HEAD_BYTES])
         while length is not None and len(buffer) < length:
             more = os.pread(self.fd, length - len(buffer), offset + len(buffer))
             if not more:
