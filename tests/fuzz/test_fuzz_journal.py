@@ -56,4 +56,4 @@ def test_frames_in_arbitrary_bytes(content: bytes, at: int) -> None:
     """A frame in random bytes does not end after them."""
     frame = frames.frame_at(content, min(at, len(content)))
     assert frame is None or frame.end <= len(content)
-    frames.body_length(content)
+    frames.record_length(content)
