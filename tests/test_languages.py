@@ -40,9 +40,9 @@ def test_each_ending_and_name_has_one_language() -> None:
     """So each file and each row has one language."""
     endings = [ending for language in Language for ending in language.endings]
     assert len(endings) == len(set(endings))
-    names = ("C++17", "cpp", "gnu c++", "C", "c11", "Python 3", "PyPy", "py")
+    names = ("C++17", "cpp", "gnu c++", "C", "c11", "C (GCC 9.2.1)", "Python 3", "PyPy", "PyPy 3-64", "py")
     called = [language_called(name) for name in names]
-    assert called == [Language.CPP] * 3 + [Language.C] * 2 + [Language.PYTHON] * 3
+    assert called == [Language.CPP] * 3 + [Language.C] * 3 + [Language.PYTHON] * 4
     assert language_called("Cobol") is None
 
 
@@ -50,7 +50,8 @@ YEARS = ("11", "14", "17", "20", "23")
 
 
 @pytest.mark.parametrize(
-    "name", ["cpp{}", "c++{}", "C++{}", "gnu++{}", "GNU C++{}", "g++{}", "C++{} (GCC 13-64)", "cxx{}"]
+    "name",
+    ["cpp{}", "c++{}", "C++{}", "gnu++{}", "GNU C++{}", "g++{}", "C++{} (GCC 13-64)", "Clang++{} Diagnostics", "cxx{}"],
 )
 def test_cpp_is_known_by_the_name_of_each_standard(name: str) -> None:
     """Names as data sets write them. They do not choose the standard: the problem or `--std` does."""

@@ -16,7 +16,7 @@ class C(ObjectLanguage):
 
     language = Language.C
     name = "C"
-    names = re.compile(r"(?:gnu )?c(?:89|90|99|11|17|18|23)?|ansi c|gcc", re.IGNORECASE)
+    names = re.compile(r"(?:gnu )?c(?:89|90|99|11|17|18|23)?(?: \([^()]*\))?|ansi c|gcc", re.IGNORECASE)
     header_endings = (".h",)
     known_good_standard = "gnu17"
     known_good_program = (

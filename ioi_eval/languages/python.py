@@ -18,7 +18,7 @@ class Python(LanguageRules):
     takes_graders = True  # a grader is the program that is started; it imports the submission
     needs_own_tool = True
     names = re.compile(
-        r"(?:c?python|py(?:py)?)(?:[ -]?3(?:\.\d+)*)?(?: \([^()]*\)| / (?:cpython|pypy))?", re.IGNORECASE
+        r"(?:c?python|py(?:py)?)(?:[ -]?3(?:\.\d+)*)?(?:-64)?(?: \([^()]*\)| / (?:cpython|pypy))?", re.IGNORECASE
     )
 
     def extract(self, generation: str) -> Extracted:
