@@ -191,7 +191,7 @@ class TestRun : RunningTest {
 
   void round_down(Judgement& judgement) const {
     double steps = static_cast<double>(test_.steps), full = static_cast<double>(std::max<int64_t>(1, test_.full));
-    if (test_.steps > 0) judgement.set(floor(judgement.points * steps / full) / steps);
+    if (test_.steps > 0) judgement.set(floor(judgement.points * steps / full + (test_.lenient ? kLenience : 0)) / steps);
   }
 
   void set_verdict_by_score(const Judgement& judgement) {

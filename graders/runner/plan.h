@@ -58,6 +58,7 @@ struct Test {
   std::vector<std::string> args;              // of the checker, after its own
   int64_t full = 1;                           // full marks, in the units of a score file; 0 if that does not count
   int64_t steps = 0;                          // a score is rounded down to a multiple of 1 / steps
+  bool lenient = false;                       // a score just below a step counts as that step
 };
 
 struct CompileAction {

@@ -30,6 +30,7 @@ _FULL_SCORE = re.compile(r"0*(?!1$)[1-9][0-9]{0,8}")  # from 2; a longer number 
 _CASES = 24
 _LARGEST_DRAWN = 1000  # points of a group that states no `range`
 _PRINTED = 1e-6  # points: the largest error of a sum that is printed with `%f`
+_LENIENCE = 1e-7  # points: what may be missing to whole points; scores are printed with ten digits or fewer
 _LIMITS = StageLimits(wall_ms=120_000, cpu_ms=60_000)
 _RUN = """
 while IFS='|' read -r flags results; do
@@ -184,6 +185,8 @@ def _cases(full_score: int, *, one_result: bool) -> list[Results]:
         (("AC", 1.0), ("AC", 1.0), ("AC", 1.0)),
         (("AC", 0.5),),
         (("AC", 0.999),),
+        (("AC", 0.99999),),
+        (("AC", 1 - 5e-10),),
         (("AC", 0.2), ("AC", 0.9), ("AC", 0.6)),
         (("AC", 0.9), ("AC", 0.2)),
         (("AC", 1.0), ("WA", 0.0)),
@@ -194,7 +197,7 @@ def _cases(full_score: int, *, one_result: bool) -> list[Results]:
     while len(cases) < _CASES:
         count = 1 if one_result else random_.randrange(1, 6)
         cases.append(tuple(("AC", random_.randrange(1001) / 1000) for _ in range(count)))
-    return [tuple((verdict, round(score * full_score, 6)) for verdict, score in case) for case in cases]
+    return [tuple((verdict, round(score * full_score, 10)) for verdict, score in case) for case in cases]
 
 
 def _answers(where: Path, grader: bytes, questions: Sequence[tuple[Flags, Results]]) -> list[float | None]:
@@ -242,11 +245,13 @@ def _rule(
             " marks of 1, or of a number in its grader_flags, are supported"
         )
     exact = [min(score for _, score in results) * full / full_score for results in cases]
-    for rounded, wanted in ((True, [float(math.floor(points)) for points in exact]), (False, exact)):
-        tolerance = 0 if rounded else _PRINTED
+    down, leniently = ([float(math.floor(points + more)) for points in exact] for more in (0, _LENIENCE))
+    for wanted in (down, leniently, exact):
+        tolerance = _PRINTED if wanted is exact else 0
         wrong = [index for index, score in enumerate(scores) if score is None or abs(score - wanted[index]) > tolerance]
         if not wrong:
-            return GradedGroup(points=int(full), rounded=rounded, full_score=full_score)
+            rounded, lenient = wanted is not exact, wanted is leniently
+            return GradedGroup(points=int(full), rounded=rounded, lenient=lenient, full_score=full_score)
     raise UnsupportedError(
         f"{what} gives {scores[wrong[0]]} for {list(cases[wrong[0]])};"
         f" the lowest score times {full / full_score:g}, rounded down or not at all, is supported"

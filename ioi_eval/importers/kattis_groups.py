@@ -34,11 +34,12 @@ PASS_FAIL = "all"
 class GradedGroup:
     """How the package's own grader scores a group: the lowest score of its tests, of `full_score`, times `points`.
 
-    `rounded` says whether the result is rounded down to whole points.
+    `rounded` says whether the result is rounded down to whole points, `lenient` whether less than 1e-7 may be missing.
     """
 
     points: int
     rounded: bool
+    lenient: bool
     full_score: int
 
 
@@ -255,6 +256,7 @@ def test_columns(
             rule = graded[group.path]
             own |= {"full_score": rule.full_score} if rule.full_score != 1 else {}
             own |= {"score_steps": max(rule.points, 1)} if rule.rounded else {}
+            own |= {"lenient_steps": True} if rule.lenient else {}
         elif custom and group.tests and group.path.startswith(f"{DATA}/secret"):
             own["full_score"] = _full_score(group)
         elif only_accepts:

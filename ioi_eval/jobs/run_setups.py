@@ -121,7 +121,8 @@ def _scoring(case: TestCase) -> Values:
     """How a test's checker is called, and how its score is read if full marks are not 1."""
     values: dict[str, Value | None] = {"args": word_list(case.checker_args)} if case.checker_args else {}
     values |= {"full": case.full_score} if case.full_score != 1 else {}
-    return values | ({"steps": case.score_steps} if case.score_steps else {})
+    values |= {"steps": case.score_steps} if case.score_steps else {}
+    return values | ({"lenient": 1} if case.lenient_steps else {})
 
 
 def _program(programs: Programs, *, warm: bool) -> tuple[Values | None, tuple[JobFile, ...]]:

@@ -44,6 +44,7 @@ class TestCase:
         full_score: full marks, in the units in which a kattis or testlib checker or interactor reports its scores; 0:
             these do not count, and an accepted output has full marks.
         score_steps: a score is rounded down to a multiple of 1 / `score_steps`; 0 for none.
+        lenient_steps: a score less than 1e-7 of a step below a step counts as that step.
     """
 
     __test__ = False  # tells pytest that this is not a test class
@@ -54,6 +55,7 @@ class TestCase:
     checker_args: tuple[str, ...] = ()
     full_score: int = 1
     score_steps: int = 0
+    lenient_steps: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

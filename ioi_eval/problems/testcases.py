@@ -24,6 +24,7 @@ TEST_COLUMNS = (
     "checker_args",
     "full_score",
     "score_steps",
+    "lenient_steps",
     "as_is",
 )
 
@@ -97,6 +98,7 @@ def _add(data: TestData, name: str, row: Row, contents: Contents) -> None:
         checker_args=row.arguments("checker_args") or (),
         full_score=_whole(row, "full_score", 1),
         score_steps=_whole(row, "score_steps", 0),
+        lenient_steps=row.boolean("lenient_steps", False),
     )
     if data.cases.setdefault(name, case) != case:
         raise row.error(f"test {name} occurs twice, with different contents")

@@ -139,6 +139,9 @@ def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) 
         "all": ("1.0", 1, 30, AC, 1.0),
         "steps of another": ("29", 100, 100, PA, 0.29),
         "nudged": ("9.333334262e-01", 1, 30, PA, 28 / 30),
+        "just below a step": ("7.333333333e+02", 1000, 30, PA, 21 / 30),
+        "just below a step, lenient": ("7.333333333e+02", 1000, 30, PA, 22 / 30),
+        "below a step, lenient": ("7.333333e+02", 1000, 30, PA, 21 / 30),
         "not counted": ("0", 0, 0, AC, 1.0),
         "not even a score": ("x", 0, 0, AC, 1.0),
     }
@@ -148,7 +151,7 @@ def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) 
     }
     problem = task(problem_from, cases, interactive(CheckerProtocol.KATTIS))
     tests = {
-        name: replace(problem.tests[name], full_score=full, score_steps=steps)
+        name: replace(problem.tests[name], full_score=full, score_steps=steps, lenient_steps="lenient" in name)
         for name, (_, full, steps, _, _) in scores.items()
     }
     assert wrong(cases, full_bench.outcomes(replace(problem, tests=tests), PROGRAM)) == []

@@ -25,6 +25,7 @@ RULES: dict[str, tuple[str, set[int] | str]] = {
     "the sum": ("int(sum(map(float, words[1::2])) * worth)", "gives 90.0 for"),
     "the mean": ("int(sum(map(float, words[1::2])) / len(words[1::2]) * worth)", "the lowest score times 30"),
     "the last": ("int(float(words[-1]) * worth)", "the lowest score times 30"),
+    "too leniently": ("int(min(map(float, words[1::2])) * worth + 0.001)", "gives 29.0 for [('AC', 0.999)]"),
     "to the nearest": ("round(min(map(float, words[1::2])) * worth)", "gives 30.0 for [('AC', 0.999)]"),
     "no number": ("None", "gives None for full marks"),
     "not a number": ("worth if min(map(float, words[1::2])) == 1 else 'nan'", "gives None for [('AC', 0.5)]"),
@@ -108,6 +109,7 @@ def test_an_own_grader_is_run_on_examples(tmp_path: Path, name: str) -> None:
     problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
     assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
     assert {test.score_steps for test in problem.tests.values()} == expected
+    assert not any(test.lenient_steps for test in problem.tests.values())
 
 
 def test_a_huge_number_in_the_flags_is_no_score(tmp_path: Path) -> None:
@@ -166,10 +168,10 @@ def test_an_own_grader_may_rescale_scores(tmp_path: Path, name: str) -> None:
         ("two", 70.0, 2),
     ]
     scales = {
-        test.partition("/")[2].partition("/")[0]: (case.full_score, case.score_steps)
+        test.partition("/")[2].partition("/")[0]: (case.full_score, case.score_steps, case.lenient_steps)
         for test, case in problem.tests.items()
     }
-    assert scales == {"1": (0, 0), "one": (1000, 30), "two": (1000, 70)}
+    assert scales == {"1": (0, 0, False), "one": (1000, 30, True), "two": (1000, 70, True)}
 
 
 def test_a_grader_for_scores_of_another_range_is_refused(tmp_path: Path) -> None:
