@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords, keys_of, peek
+from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords, keys_of, peek, store
 from ioi_eval.journal.records import RecordFile
 from ioi_eval.model import ProblemKey
 from tests.in_memory import directory_in_memory
@@ -235,6 +235,11 @@ def test_a_directory_that_cannot_be_created_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SetupError, match=r"file/out/journal: cannot be written: Not a directory"):
         Journal(tmp_path / "file" / "out", options={})
+
+
+def test_a_file_system_without_fsync_of_directories_suffices() -> None:
+    """VirtualBox's shared folders have none, as `/proc`."""
+    store._sync_name(Path("/proc"))
 
 
 def test_after_a_failed_fsync_nothing_more_is_reported_as_synced(tmp_path: Path) -> None:
