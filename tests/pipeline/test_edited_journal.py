@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.apps.family import APPS_CODEC, apps_facts
@@ -22,6 +22,7 @@ from ioi_eval.pipeline.family import ResultFacts
 from ioi_eval.pipeline.result_store import ResultCodec, ResultStore
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.scores import submission_result
+from tests.fuzz.budget import fuzzed
 from tests.in_memory import directory_in_memory
 from tests.pipeline.scripted import NILE
 
@@ -118,7 +119,7 @@ ROWS = st.lists(st.integers(0, PROGRAMS - 1), min_size=IDS, max_size=IDS).map(
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=["contest", "apps"])
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@fuzzed
 @given(runs=st.tuples(ROWS, ROWS), data=st.data())
 def test_edited_lines_never_make_a_wrong_result(
     family: Family, runs: tuple[list[Waiting], ...], data: st.DataObject
