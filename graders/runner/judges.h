@@ -112,7 +112,7 @@ class Judge {
     } else if (process.signal() != 0) {
       fail(JudgeFault::Signal, format("killed by signal %d", process.signal()));
     } else if (!has(rules.accepts, process.code()) && !has(rules.rejects, process.code())) {
-      fail(JudgeFault::Exit, format("exit code %d", process.code()));
+      fail(JudgeFault::Exit, format("exit code %d, which protocol %s does not have", process.code(), rules.name));
     }
     std::string text = head(errors.get(), 500);
     if (fault != JudgeFault::None && !text.empty()) explanation += ": " + text;
