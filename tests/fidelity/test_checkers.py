@@ -147,7 +147,9 @@ def test_cms_checker_that_fails_is_at_fault(full_bench: Any, problem_from: Any) 
     """A non-zero exit code, a signal, too much CPU time or idle time is JE, whatever the checker has printed."""
     cases = {
         "exit 1": Case("echo 1; exit 1", JE, None, "exit code 1"),
-        "exit 255": Case("echo 1; echo why >&2; exit 255", JE, None, "exit code 255, which protocol cms does not have: why"),
+        "exit 255": Case(
+            "echo 1; echo why >&2; exit 255", JE, None, "exit code 255, which protocol cms does not have: why"
+        ),
         "segfault": Case("echo 1; kill -SEGV $$", JE, None, "signal 11"),
         "aborted": Case("echo 1; kill -ABRT $$", JE, None, "signal 6"),
         "busy": Case("echo 1; while :; do :; done", JE, None, "over its"),
