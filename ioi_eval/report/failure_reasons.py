@@ -19,7 +19,7 @@ from ioi_eval.model import Language, Verdict
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.samples import generation_of
 
-_EMPTY = "the row's columns for a program are empty"
+_EMPTY = "the row's columns for a program are empty, or its messages have no answer"
 
 _NOT_C = re.compile(
     r"\busing[ \t]+namespace[ \t]|\bstd::\w|\btemplate[ \t]*<"

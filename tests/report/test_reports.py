@@ -309,7 +309,8 @@ def test_programs_without_a_fence_are_noted() -> None:
     assert bare_note.startswith("2 without code (NC): the text looks like C++ without a fence; ")
     assert bare_note.endswith("belongs in `code`, such as 'a'")
     assert cut_note.startswith("1 without code (NC): the text ends inside a block that is not closed")
-    assert empty_note == "1 without code (NC): the row's columns for a program are empty, such as 'd'"
+    empty = "the row's columns for a program are empty, or its messages have no answer"
+    assert empty_note == f"1 without code (NC): {empty}, such as 'd'"
 
 
 @pytest.mark.parametrize(
