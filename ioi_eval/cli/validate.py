@@ -33,7 +33,10 @@ class ValidateCall:
     against: Annotated[
         str | None,
         typer.Option(
-            "--against", metavar="RESULTS", help="Results to compare with; without SOLUTIONS their programs are judged."
+            "--against",
+            metavar="RESULTS",
+            help="Results to compare with (those of `score`: DIR/results.jsonl); without SOLUTIONS their programs are"
+            " judged.",
         ),
     ] = None
     out: Annotated[
