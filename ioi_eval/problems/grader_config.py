@@ -22,7 +22,7 @@ from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
 PATH = "graders/grader_config.json"
 _WITH_PROGRAM = (TaskType.BATCH, TaskType.BATCH_AND_OUTPUT)
-_SOURCE_NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
+_SOURCE_NAME = re.compile(r"\w[\w.+-]{0,249}", re.ASCII)  # without its ending
 _LONGEST_NAME = 255  # bytes. Source: Linux, NAME_MAX
 _WHOLE = re.compile(r"\s*\d{1,20}\s*")  # Python refuses to read thousands of digits
 

@@ -93,6 +93,7 @@ def test_batch_parameters() -> None:
         ("output_01.txt", ""),
         ("../add.%l", ""),
         ("two words.%l", ""),
+        (f"{'x' * 251}.%l", ""),
         ({"add.%l": 1}, ""),
         ([1, "add.%l"], "add"),
     ],
