@@ -1,4 +1,4 @@
-"""Finds out how managers and stubs use their FIFOs, and corrects those that use them in the opposite order of CMS.
+"""States how managers and stubs use their FIFOs, and corrects those that use them in the opposite order of CMS.
 
 CMS gives a manager first the FIFO from the program, then the FIFO to it, and a stub first the FIFO from the manager. In
 CMS a FIFO has no fixed direction. So a manager and a stub may both use the arguments the other way round, as old tasks
@@ -16,28 +16,20 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ioi_eval.model import ProcessIO, TaskType
-from ioi_eval.problems.grader_files import without_comments
+from ioi_eval.problems.fifo_arguments import last_argument, opens_fifos, processes_of
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
-_INDEX = re.compile(r"\bargv[ \t]*\[[ \t]*(\d{1,3})[ \t]*\]")
 _OPENED = re.compile(r'\bfopen[ \t]*\([ \t]*argv[ \t]*\[[ \t]*([12])[ \t]*\][ \t]*,[ \t]*"([rw])b?\+?"')
 _ARGUMENT = re.compile(r"\bargv([ \t]*\[[ \t]*)([12])([ \t]*\])")
 _REVERSED = {("1", "w"), ("2", "r")}
-_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(define|ifdef|ifndef|if|elif|else|endif)\b[ \t]*(\w*)")
 _ROLES = {"manager", "stub"}
 _ENDINGS = (".cpp", ".cc", ".c")
-
-
-def opens_fifos(stub: str) -> bool:
-    """Whether a stub's source gets its FIFOs as arguments. With `std_io` it gets at most one argument, its number."""
-    return _last_argument(stub) >= 2
 
 
 def with_processes(config: Mapping[str, Any], files: Sequence[tuple[str, str]], notes: list[str]) -> dict[str, Any]:
     """The configuration of a Communication task, with what it does not state but its sources show.
 
-    CMS's loader would take one process and `std_io`. Older versions of CMS had `fifo_io` only, and their packages do
-    not state it. A number of processes may have been entered in CMS by hand.
+    Rows that state it are read alike by other programs, which do not look into the sources.
 
     Args:
         config: with flat keys, or with CMS's list of parameters.
@@ -53,41 +45,14 @@ def with_processes(config: Mapping[str, Any], files: Sequence[tuple[str, str]], 
     sources = [(PurePosixPath(path).stem, text) for path, text in files]
     if any(opens_fifos(text) for role, text in sources if role in ("stub", "grader")):
         shown[process_io] = ProcessIO.FIFO_IO.value
-    last = max((_last_argument(text) for role, text in sources if role == "manager"), default=0)
-    if last // 2 > 1 and processes not in config:  # TPS gives a manager one more argument, the name of a log
-        shown[processes] = last // 2
-        notes.append(f"the manager uses argv[{last}], so there are {last // 2} processes; the package states no number")
+    manager = "\n".join(text for role, text in sources if role == "manager")
+    if processes not in config and (number := processes_of(manager)) > 1:
+        shown[processes] = number
+        notes.append(
+            f"the manager uses argv[{last_argument(manager)}], so there are {number} processes; the package states no"
+            " number"
+        )
     return {**shown, **config}
-
-
-def _last_argument(source: str) -> int:
-    """The highest index of `argv` in a source."""
-    return max(map(int, _INDEX.findall(_compiled(without_comments(source)))), default=0)
-
-
-def _compiled(source: str) -> str:
-    """A source without what `#ifdef` and `#ifndef` leave out. Other conditions are not decided: all branches stay.
-
-    Some stubs can use FIFOs or standard input and output, as a macro at their beginning decides.
-    """
-    defined = {"EVAL"}  # Source: CMS, which compiles with -DEVAL
-    branches: list[bool | None] = []  # whether each is compiled; `None` if that is not known
-    lines: list[str] = []
-    for line in source.splitlines():
-        directive = _DIRECTIVE.match(line)
-        word, name = directive.groups() if directive else ("", "")
-        if word in ("ifdef", "ifndef"):
-            branches.append((name in defined) is (word == "ifdef"))
-        elif word == "if":
-            branches.append(None)
-        elif word in ("elif", "else") and branches:
-            branches[-1] = None if word == "elif" or branches[-1] is None else not branches[-1]
-        elif word == "endif":
-            branches = branches[:-1]
-        elif False not in branches:
-            defined |= {name} if word == "define" else set()
-            lines.append(line)
-    return "\n".join(lines)
 
 
 def with_our_order(files: Sequence[tuple[str, str]], notes: list[str]) -> list[tuple[str, str]]:

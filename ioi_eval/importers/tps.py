@@ -17,7 +17,6 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION, Expectation
-from ioi_eval.importers.fifo_order import opens_fifos
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package
@@ -30,6 +29,7 @@ from ioi_eval.importers.task import (
     read_tests,
 )
 from ioi_eval.model import Language, ProblemKey, ScoreType, Subtask, TaskType
+from ioi_eval.problems.fifo_arguments import opens_fifos
 from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 

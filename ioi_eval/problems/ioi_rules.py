@@ -34,6 +34,7 @@ from ioi_eval.model import (
     TwoSteps,
     WhiteDiff,
 )
+from ioi_eval.problems.fifo_arguments import opens_fifos, processes_of
 from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
 from ioi_eval.problems.grader_files import GraderFiles, check_script, classify, config_text, read_pairs
 from ioi_eval.problems.output_files import tests_by_output
@@ -236,10 +237,13 @@ def _method(
     match task_type:
         case TaskType.COMMUNICATION:
             checker = _checker_after_manager(shared, files)
+            manager = _manager(shared, config, files, "Communication needs a manager", "graders/manager.cpp")
+            arguments = any(opens_fifos(file.content.decode("utf-8", "replace")) for file in files.linked)
+            shown = processes_of(manager.source.content.decode("utf-8", "replace"), len(manager.args))
             return Communication(
-                manager=_manager(shared, config, files, "Communication needs a manager", "graders/manager.cpp"),
-                processes=config.processes or 1,
-                process_io=config.process_io or ProcessIO.STD_IO,  # Source: CMS's loader of TPS packages
+                manager=manager,
+                processes=config.processes or shown,
+                process_io=config.process_io or (ProcessIO.FIFO_IO if arguments else ProcessIO.STD_IO),
                 check=checker,
             )
         case TaskType.INTERACTIVE:

@@ -149,6 +149,30 @@ def test_communication_has_its_own_parameters(tmp_path: Path) -> None:
         assert manager_of(load_one(tmp_path, **changes, manager_args=stated).problems[KEY]).args == args
 
 
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({}, (2, ProcessIO.FIFO_IO)),
+        ({"num_processes": 1}, (1, ProcessIO.FIFO_IO)),
+        ({"user_io": "std_io"}, (2, ProcessIO.STD_IO)),
+        ({"manager_args": "a b"}, (1, ProcessIO.FIFO_IO)),
+    ],
+)
+def test_sources_show_what_the_configuration_omits(
+    tmp_path: Path, config: dict[str, Any], expected: tuple[int, ProcessIO]
+) -> None:
+    """As in *stations* of IOI 2020, whose stub does nothing without its three arguments. What is stated counts."""
+    stated = {f"task_type_parameters_Communication_{key}": value for key, value in config.items()}
+    files = [
+        ["graders/stub.cpp", 'int main(int argc, char** argv) { fopen(argv[1], "r"), fopen(argv[2], "a"); }'],
+        ["graders/manager.cpp", 'int main(int argc, char** argv) { fopen(argv[3], "r"), fopen(argv[4], "a"); }'],
+        ["graders/grader_config.json", json.dumps(stated)],
+    ]
+    method = load_one(tmp_path, task_type="Communication", grader_files=files).problems[KEY].method
+    assert isinstance(method, Communication)
+    assert (method.processes, method.process_io) == expected
+
+
 def test_an_interactor_talks_to_one_process(tmp_path: Path) -> None:
     """Parameters of Communication in the configuration have no effect, except the arguments, which the flags follow."""
     prefix = "task_type_parameters_Communication_"

@@ -1,0 +1,58 @@
+"""What the sources of a Communication task show about its processes, if its configuration does not state it.
+
+CMS's loader of TPS packages would take one process and `std_io`. Older versions of CMS had `fifo_io` only, and tasks of
+that time do not state it. A number of processes may have been entered in CMS by hand.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ioi_eval.problems.grader_files import without_comments
+
+_INDEX = re.compile(r"\bargv[ \t]*\[[ \t]*(\d{1,3})[ \t]*\]")
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(define|ifdef|ifndef|if|elif|else|endif)\b[ \t]*(\w*)")
+
+
+def opens_fifos(stub: str) -> bool:
+    """Whether a stub's source gets its FIFOs as arguments. With `std_io` it gets at most one argument, its number."""
+    return last_argument(stub) >= 2
+
+
+def processes_of(manager: str, further_arguments: int = 0) -> int:
+    """The number of processes: a manager gets two arguments for each. TPS gives it one more, the name of a log.
+
+    Args:
+        further_arguments: how many arguments it gets after them.
+    """
+    return max(1, (last_argument(manager) - further_arguments) // 2)
+
+
+def last_argument(source: str) -> int:
+    """The highest index of `argv` in a source."""
+    return max(map(int, _INDEX.findall(_compiled(without_comments(source)))), default=0)
+
+
+def _compiled(source: str) -> str:
+    """A source without what `#ifdef` and `#ifndef` leave out. Other conditions are not decided: all branches stay.
+
+    Some stubs can use FIFOs or standard input and output, as a macro at their beginning decides.
+    """
+    defined = {"EVAL"}  # Source: CMS, which compiles with -DEVAL
+    branches: list[bool | None] = []  # whether each is compiled; `None` if that is not known
+    lines: list[str] = []
+    for line in source.splitlines():
+        directive = _DIRECTIVE.match(line)
+        word, name = directive.groups() if directive else ("", "")
+        if word in ("ifdef", "ifndef"):
+            branches.append((name in defined) is (word == "ifdef"))
+        elif word == "if":
+            branches.append(None)
+        elif word in ("elif", "else") and branches:
+            branches[-1] = None if word == "elif" or branches[-1] is None else not branches[-1]
+        elif word == "endif":
+            branches = branches[:-1]
+        elif False not in branches:
+            defined |= {name} if word == "define" else set()
+            lines.append(line)
+    return "\n".join(lines)
