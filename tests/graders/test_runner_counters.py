@@ -96,11 +96,13 @@ def test_no_number_depends_on_the_other_process_with_shared_libraries(
 def test_known_counters_are_found_without_confinement(
     boxes: Callable[[str], Box], program: Callable[..., Path]
 ) -> None:
-    """Without confinement, the inode numbers of pipes and sockets are found. (Thread ids also depend on other load.)"""
+    """Without confinement, the inode numbers of pipes and sockets are found. (Thread ids also depend on other load.)
+
+    They are not found if another process of the machine makes pipes meanwhile. So there are several attempts.
+    """
     box = replace(boxes("dir-reduced"), name="none", most="none", level="none")
-    numbers = moved_numbers(box, program)
     known = {f"fstat of {made}.1" for made in ("pipe", "pipe2", "socket", "socketpair")}
-    assert known <= numbers, numbers
+    assert any(known <= moved_numbers(box, program) for _ in range(5))
 
 
 def test_all_allowed_calls_are_tried(program: Callable[..., Path]) -> None:
