@@ -130,11 +130,11 @@ def test_a_missing_part_is_found_without_compiling_all_headers(cache: Path, patt
 
 
 def visible_without(path: Path, hidden: Path) -> Iterator[Path]:
-    """The path. If the hidden one is in it, all other paths in it."""
+    """The path. If the hidden one is in it, all other paths in it, without links to the hidden one."""
     if path in hidden.parents:
         for inner in path.iterdir():
             yield from visible_without(inner, hidden)
-    elif path != hidden:
+    elif path.resolve() != hidden.resolve():
         yield path
 
 
