@@ -31,12 +31,12 @@ BUSY = 2
 FEW = (
     ("berths", "model_solution/heap.cpp"),
     ("berths", "memory_limit/timetable.cpp"),
-    ("buoys", "time_limit/flash-by-flash.cpp"),
     ("lamps", "time_limit/waits-for-more.cpp"),
     ("keepers", "correct/talks-to-himself.cpp"),
     ("keepers", "time_limit/first-keeper.cpp"),
 )
-"""A small part of the sample contest: correct, too slow, too much memory, and idle; with one and with two processes."""
+"""A small part of the sample contest: correct, too slow, too much memory, and idle; with one and with two processes.
+The one that is too slow has two processes: `test_time_is_cpu_time_and_idle_time` tries one process."""
 
 PROGRAM = """
 #include <csignal>
