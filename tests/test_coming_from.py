@@ -46,6 +46,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "coming-from.md"
 BIN = Path(sys.executable).parent
 
+AS_SCRIPT = """import os, runpy, sys
+del sys.argv[0]
+sys.path.insert(0, os.path.dirname(sys.argv[0]))
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 LARGE = "static volatile char large[400 << 20];\nint main() { for (volatile char& each : large) each = 1; }\n"
 CHECKER = '#include <cstdio>\nint main() { std::puts("0.5"); std::fputs("Half right\\n", stderr); }\n'
 DUMP = (
@@ -116,14 +121,13 @@ class World:
     cache: Path
 
     def type(self, command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command with the Python and the scripts of this environment."""
+        """Run a command, or a Python script, as a fork. Other tests start the scripts as programs."""
         words = shlex.split(command)
         if words[0] == "ioi-eval":
             return forked_commands().run(*words[1:], cwd=self.directory, env=self.environment)
-        words = [str(ROOT / word) if word.startswith("scripts/") else word for word in words]
-        return subprocess.run(
-            words, cwd=self.directory, env=dict(self.environment), capture_output=True, text=True, check=False
-        )
+        assert words[0] == "python"
+        script = (ROOT if words[1].startswith("scripts/") else self.directory) / words[1]
+        return forked_commands().run_code(AS_SCRIPT, script, *words[2:], cwd=self.directory, env=self.environment)
 
 
 @pytest.fixture(scope="module")
