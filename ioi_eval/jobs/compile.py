@@ -230,7 +230,8 @@ def _shortened(output: str) -> str:
 
 
 MACHINE_SIGNS = (
-    *("Killed signal terminated program", "Killed (program", "No space left on device"),
+    *("Killed signal terminated program", "Terminated signal terminated program", "Killed (program"),
+    "No space left on device",
     *("Resource temporarily unavailable", "Cannot allocate memory", "out of memory allocating"),
     "memory allocation of",  # rustc
 )

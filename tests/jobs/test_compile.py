@@ -119,6 +119,7 @@ def test_a_program_with_an_error_is_not_compiled_alone(program: str, doubtful: b
     [
         # the assembler reads the incomplete output of a killed compiler
         "g++: fatal error: Killed signal terminated program cc1plus\n{standard input}:7: Error: open CFI at the end\n",
+        "g++: fatal error: Terminated signal terminated program cc1plus\ncompilation terminated.\n",
         "a.cpp:9:1: fatal error: error writing to -: No space left on device\ncompilation terminated.\n",
         "a.cpp:9:1: internal compiler error: Killed (program cc1plus)\n",
     ],

@@ -143,19 +143,21 @@ def test_a_full_disk_is_no_compile_error(stderr: str) -> None:
     assert is_doubtful(compilation(stderr))
 
 
-def test_a_killed_compiler() -> None:
+@pytest.mark.parametrize("signal", ["Killed", "Terminated"])
+def test_a_killed_compiler(signal: str) -> None:
     """Killed at our memory limit it is CE, and the message names the limit. Killed below it, or without a measurement,
     it is our failure.
     """
+    message = RECORDED_KILL.replace("Killed", signal)
     limit = 100 << 20
-    at_limit = compile_outcome(compilation(RECORDED_KILL, memory_bytes=limit - 4096), memory_limit_bytes=limit)
+    at_limit = compile_outcome(compilation(message, memory_bytes=limit - 4096), memory_limit_bytes=limit)
     assert (at_limit.verdict, at_limit.message.splitlines()[0]) == (
         Verdict.CE,
         "Compilation stopped: over 100 MiB of memory",
     )
     for used in (limit // 2, None):
         with pytest.raises(TransientError):
-            compile_outcome(compilation(RECORDED_KILL, memory_bytes=used), memory_limit_bytes=limit)
+            compile_outcome(compilation(message, memory_bytes=used), memory_limit_bytes=limit)
 
 
 def test_recorded_memory_limit_of_the_compiler(shared: Path) -> None:
