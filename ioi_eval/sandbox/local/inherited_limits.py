@@ -100,7 +100,7 @@ def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ..
         shutil.rmtree(name, ignore_errors=True)
     where = os.path.dirname(name)
     free_bytes = room.f_bavail * room.f_frsize
-    if free_bytes < needed:
+    if room.f_blocks and free_bytes < needed:  # 0 blocks: a tmpfs without a limit (size=0)
         available = f"{format_bytes(free_bytes)} are free in {where}"
         return (fatal_limit("temporary files", available, f"jobs need {format_bytes(needed)}", advice),)
     if room.f_files and room.f_favail < _TMP_FILES:
