@@ -189,11 +189,16 @@ def near_limit(summary: Mapping[str, Any]) -> str:
 
 
 def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
-    counts = summary["submissions"]
+    counts, run = summary["submissions"], summary["this_run"]
     if counts["undecided"]:
         items = [f"{submissions} ({problem}): {error}" for submissions, problem, error in judge_errors(summary)]
         head = f"{counts['undecided']} without a score, because of a judge error (JE)"
         yield _list(head, items, len(items) + counts["undecided"] - len(summary["undecided"]))
+        if run["resumed"] and not run["judged"]:  # the journal has no other errors
+            yield (
+                "These are not judged again, because a checker or manager failed twice, or does not compile: correct "
+                "it, or add --retry-failed."
+            )
     yield from reason_lists(summary["refused"])
     if counts["pending"]:
         yield f"{counts['pending']} still to be judged: run the same command again to go on."

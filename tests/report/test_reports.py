@@ -224,6 +224,14 @@ def test_the_table_shows_problems_and_failures() -> None:
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text)
 
 
+def test_a_run_that_judges_nothing_again_says_why_errors_stay() -> None:
+    """They are final, and the user may have started the command again because of them."""
+    summary = dict(example())
+    assert "--retry-failed" not in terminal_report(summary)
+    summary["this_run"] = {**summary["this_run"], "judged": 0, "resumed": 7}
+    assert "does not compile: correct it, or add --retry-failed." in terminal_report(summary)
+
+
 def test_an_error_of_several_submissions_is_printed_once() -> None:
     """A checker that does not compile fails all submissions to its problem, with the compiler's long message."""
     summary = dict(example())
