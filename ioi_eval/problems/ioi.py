@@ -80,6 +80,9 @@ def load_problems(
         years: only problems of these years.
         ids: only problems with these ids.
 
+    Returns:
+        `problems`, by their keys; and `unusable`, the reasons why others cannot be judged.
+
     Raises:
         InputError: a source cannot be read, or is not an open source.
         RowError: a row does not say which problem or test it is.
