@@ -89,4 +89,4 @@ def _problem_of_file(path: Path, ids: Sequence[str]) -> str:
     directory = path.absolute().parent.name
     if not ids and (directory.startswith("apps_") or directory.isdecimal()):
         return directory.removeprefix("apps_")
-    raise InputError(f"nothing says which problem {path} is for: name it with -t ID")
+    raise InputError(f"{path} is for one problem: name it with -t ID, once")

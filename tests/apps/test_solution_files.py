@@ -25,7 +25,7 @@ def test_the_problem_of_a_file(tmp_path: Path) -> None:
     assert found(path, "apps_42") == [("42", DOUBLE)]
     assert found(tmp_path, "42") == [("42", DOUBLE)]
     for ids in ((), ("1", "2")):
-        with pytest.raises(InputError, match=r"nothing says which problem .*solution.py is for: name it with -t ID"):
+        with pytest.raises(InputError, match=r"solution.py is for one problem: name it with -t ID, once"):
             found(path, *ids)
     folder = tmp_path / "apps_7"
     folder.mkdir()
