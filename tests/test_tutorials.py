@@ -20,7 +20,7 @@ DIRECTORY = Path(__file__).resolve().parent.parent / "docs" / "tutorials"
 PAGES = sorted(DIRECTORY.glob("*.md"))
 PRINTED = {
     "researcher": (
-        *("Report:", "heron", "otter", "4 problems"),
+        *("Report:", 'First difference: line 2: expected "0 1 2 0"', "heron", "otter", "4 problems"),
         "With fewer than 5 problems no interval shows whether a difference is more than chance.",
     ),
     "trainer": ("[1.0, 0.0]\n1.0\n",),
