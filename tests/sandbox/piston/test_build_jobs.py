@@ -38,7 +38,7 @@ PROGRAMS = {
     "crashes": RIGHT.replace("printf", "if (a == 3) __builtin_trap(); printf"),
     "endless": RIGHT.replace("printf", "if (a == 5) for (volatile int i = 0;;) i = i + 1; printf"),
     "refused": RIGHT.replace("main() {", "main( {"),
-    "too much memory for the compiler": "#define A(x) x x x x x x x x x x\n#warning w\nint main() { A(A(A(A(A(A(A(y;))))))) }\n",
+    "compiler needs too much": "#define A(x) x x x x x x x x x x\n#warning w\nint main() { A(A(A(A(A(A(A(y;))))))) }\n",
 }
 TESTS = 6
 
