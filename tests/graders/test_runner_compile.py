@@ -407,14 +407,12 @@ def test_the_listed_files_of_a_compiler_are_enough(box: Box, name: str, std: str
 
 CHECKER = b"""#include <cstdio>
 #include <iostream>
-#include <regex>
 #include <thread>
 struct AtEnd {
   ~AtEnd() { printf(" destroyed"); }
 } at_end;
 int main() {
-  std::string word = "a1";
-  std::thread([&] { std::cout << std::regex_match(word, std::regex("[a-z][0-9]")); }).join();
+  std::thread([] { std::cout << 1; }).join();
   try {
     throw 1;
   } catch (int thrown) {
