@@ -187,8 +187,15 @@ inline Fd find_output(const ProcessDirectories& directories, const std::string& 
   return file && S_ISREG(status.st_mode) && status.st_nlink == 1 ? std::move(file) : Fd();
 }
 
+// If a user has many pipes, the kernel makes new ones small. Then two processes that write at once may wait for each other for ever.
 inline void share_fifo(const std::string& path, uid_t with) {
   if (mkfifo(path.c_str(), 0600) != 0) system_fault("mkfifo");
+  Fd end(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  int bytes = end ? fcntl(end.get(), F_GETPIPE_SZ) : -1;
+  if (bytes < 0) system_fault("open a fifo");
+  if (bytes < kPipeBytes) {
+    fault(FaultKind::System, format("a FIFO holds %d bytes only: this user has too many pipes (fs.pipe-user-pages-soft)", bytes));
+  }
   if (with != geteuid() && chmod(path.c_str(), 0666) != 0) system_fault("chmod");
 }
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import JUDGE, Box, in_each_kind_of_box, line, run_game
+from tests.graders.runner_box import JUDGE, RUNNER_UID, Box, in_each_kind_of_box, line, run_game
 
 CMS_CHECKER = line("checker", protocol="cms", file="checker", **JUDGE)
 PATIENT = {**JUDGE, "wall_ms": 100_000}  # for a manager that needs seconds of CPU time
@@ -33,6 +34,24 @@ def test_only_several_processes_get_an_index(plain_box: Box, program: Callable[.
     assert alone["stderr"].startswith("argc 1 \n")
     second = run_game(plain_box, program, "play second-fail", io=io, processes=2).only
     assert (second["verdict"], second["code"]) == ("RE", 5)
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("level", ["bwrap-root", "fds-reduced-user"])
+def test_a_user_with_too_many_pipes(
+    boxes: Callable[[str], Box], level: str, program: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A manager and a program may rely on the usual size of FIFOs. If they are smaller, it is our fault."""
+    box, user = boxes(level), RUNNER_UID + 2
+    monkeypatch.setattr("tests.graders.runner_box.RUNNER_UID", user)  # not the user of other tests
+    become = ("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups")
+    command = ("prlimit", "--nofile=4096:4096", *become, "--", program("pipes"))
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"open\n"
+        answer = run_game(box, program, "play play")
+    assert answer.last["fault"] == "system", answer
+    assert "too many pipes" in answer.last["explanation"]
 
 
 def test_arguments_of_the_manager(plain_box: Box, program: Callable[..., Path]) -> None:
