@@ -222,13 +222,13 @@ ACTS = r"""
 use std::io::Read;
 
 // What no optimiser sees through. (`std::hint::black_box` is there since Rust 1.66.)
-fn hidden(n: u64) -> u64 {
-    unsafe { std::ptr::read_volatile(&n) }
+fn hidden<T: Copy>(value: T) -> T {
+    unsafe { std::ptr::read_volatile(&value) }
 }
 
 fn deep(n: u64) -> u64 {
     let here = [n; 64];
-    if n == 0 { 0 } else { 1 + deep(here[hidden(5) as usize] - 1) }
+    if n == 0 { 0 } else { 1 + deep(unsafe { *hidden(&here[5] as *const u64) } - 1) }
 }
 
 fn main() {
