@@ -34,9 +34,7 @@ constexpr size_t kStderrBytes = 2000;
 constexpr size_t kReportBytes = 16384;  // an interpreter's report
 constexpr size_t kMaxNames = 32;        // a line names at most this many refused calls
 constexpr size_t kScoreBytes = 4096;    // a longer line or file is not a score
-constexpr double kLenience = 1e-7;      // of a step of the score. Source: graders of EGOI 2024
-
-constexpr int kPipeBytes = 65536;  // what a FIFO holds. Source: pipe(7)
+constexpr int kPipeBytes = 65536;       // what a FIFO holds. Source: pipe(7)
 
 // How often the runner looks, and how long it waits.
 constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // how often it looks at the processes; at first more often

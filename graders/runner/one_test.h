@@ -12,8 +12,10 @@
 #include "outcome.h"
 #include "passes.h"
 #include "plan.h"
+#include "process_directories.h"
 #include "processes.h"
 #include "protocols.h"
+#include "rules.h"
 #include "scores.h"
 #include "system.h"
 #include "verdicts.h"
@@ -97,7 +99,7 @@ class TestRun : RunningTest {
   }
 
   void decide() {
-    require_room_for_files();  // the program may have written after the last look
+    require_room_for_files(job_);  // the program may have written after the last look
     for (const Contestant& c : contestants_) {
       if (killed_from_outside(c)) return judge_error(JudgeFault::Signal, TrustedProgram::Runner, kKilledFromOutside);
       bool never_ran = !c.started && !c.not_executable && !c.stopped && c.limit == Limit::None;
@@ -191,7 +193,8 @@ class TestRun : RunningTest {
 
   void round_down(Judgement& judgement) const {
     double steps = static_cast<double>(test_.steps), full = static_cast<double>(std::max<int64_t>(1, test_.full));
-    if (test_.steps > 0) judgement.set(floor(judgement.points * steps / full + (test_.lenient ? kLenience : 0)) / steps);
+    double missing = test_.lenient ? 1.0 / kLenientParts : 0;
+    if (test_.steps > 0) judgement.set(floor(judgement.points * steps / full + missing) / steps);
   }
 
   void set_verdict_by_score(const Judgement& judgement) {

@@ -272,6 +272,17 @@ inline ScratchSize scratch_size(const std::string& path, const std::string& outp
   return size;
 }
 
+// Under full isolation a program's files are in a file system of their own. Otherwise they are on the machine's disk: if that is
+// full, the program may fail because of it. Its own files do not count: otherwise it could fill a small disk to get a fault.
+inline void require_room_for_files(const Job& job) {
+  if (job.full()) return;
+  int64_t own = 0;
+  for (const ProcessDirectories& each : job.directories) {
+    if (each.made) own += scratch_size(each.scratch, job.plan.output_file).bytes;
+  }
+  require_room(job.machine.base, kScratchBytes, own);
+}
+
 inline void clear_directories(const Job& job, ProcessDirectories& directories) {
   if (!directories.made) return;
   directories.made = false;

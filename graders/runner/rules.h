@@ -1,4 +1,4 @@
-// The rules of time and memory that other programs must know too. They are defined here.
+// The rules that other programs must know too. They are defined here.
 //
 // `ioi_eval/boxfiles.py` reads this file: a number is a line `constexpr int64_t NAME = DIGITS;`. `graders/run` repeats two of
 // them, and PROTOCOL.md explains all; `tests/jobs/test_plan.py` compares both.
@@ -32,6 +32,9 @@ constexpr int64_t kPagesSlackMs = 5'000;
 constexpr int64_t kMaxMs = 86'400'000;
 constexpr int64_t kMaxBytes = 70'368'744'177'664;
 constexpr int64_t kMaxProcesses = 64;
+
+// With `lenient`, a score that is less than a step by at most 1 / this of the step counts as the step. Source: graders of EGOI 2024.
+constexpr int64_t kLenientParts = 10'000'000;
 
 constexpr int64_t cpu_stop_us(int64_t limit_ms) { return limit_ms * 10 * kCpuPercent + kCpuSlackMs * 1'000; }
 constexpr int64_t idle_stop_us(int64_t limit_ms) { return (limit_ms + kIdleSlackMs) * 1'000; }

@@ -3,7 +3,6 @@
 
 #include "contestants.h"
 #include "descriptors.h"
-#include "directories.h"
 #include "hang_ups.h"
 #include "job.h"
 #include "launch.h"
@@ -28,17 +27,6 @@ class RunningTest : protected TestState {
   using TestState::TestState;
 
   int64_t idle_us() const { return idle_us_; }
-
-  // Under full isolation a program's files are in a file system of their own. Otherwise they are on the machine's disk: if that is
-  // full, the program may fail because of it. Its own files do not count: otherwise it could fill a small disk to get a fault.
-  void require_room_for_files() const {
-    if (job_.full()) return;
-    int64_t own = 0;
-    for (const Contestant& c : contestants_) {
-      own += scratch_size(job_.directories[static_cast<size_t>(c.index)].scratch, plan_.output_file).bytes;
-    }
-    require_room(job_.machine.base, kScratchBytes, own);
-  }
 
   void begin() {
     if (plan_.has_manager()) begin_manager();
@@ -269,7 +257,7 @@ class RunningTest : protected TestState {
     }
     if (c.last.threads > plan_.threads) end(c, Limit::Threads);
     const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];
-    require_room_for_files();
+    require_room_for_files(job_);
     if (!job_.full()) {
       ScratchSize size = scratch_size(directories.scratch, plan_.output_file), room = scratch_limit(plan_, test_);
       if (size.bytes > room.bytes || size.files > room.files) end(c, Limit::Scratch);

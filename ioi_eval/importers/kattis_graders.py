@@ -17,6 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ioi_eval.boxfiles import runner_rules
 from ioi_eval.errors import SandboxError, SetupError, UnsupportedError
 from ioi_eval.importers.kattis_data import VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_groups import GradedGroup
@@ -30,7 +31,6 @@ _FULL_SCORE = re.compile(r"0*(?!1$)[1-9][0-9]{0,8}")  # from 2; a longer number 
 _CASES = 24
 _LARGEST_DRAWN = 1000  # points of a group that states no `range`
 _PRINTED = 1e-6  # points: the largest error of a sum that is printed with `%f`
-_LENIENCE = 1e-7  # points: what may be missing to whole points; scores are printed with ten digits or fewer
 _LIMITS = StageLimits(wall_ms=120_000, cpu_ms=60_000)
 _RUN = """
 while IFS='|' read -r flags results; do
@@ -245,7 +245,8 @@ def _rule(
             " marks of 1, or of a number in its grader_flags, are supported"
         )
     exact = [min(score for _, score in results) * full / full_score for results in cases]
-    down, leniently = ([float(math.floor(points + more)) for points in exact] for more in (0, _LENIENCE))
+    missing = 1 / runner_rules()["kLenientParts"]  # points; graders print scores with ten digits or fewer
+    down, leniently = ([float(math.floor(points + more)) for points in exact] for more in (0, missing))
     for wanted in (down, leniently, exact):
         tolerance = _PRINTED if wanted is exact else 0
         wrong = [index for index, score in enumerate(scores) if score is None or abs(score - wanted[index]) > tolerance]

@@ -197,7 +197,7 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
         if run["resumed"] and not run["judged"]:  # the journal has no other errors
             yield (
                 "These are not judged again, because a checker or manager failed twice, or does not compile: correct "
-                "it, or add --retry-failed."
+                "it, or score again with --retry-failed."
             )
     yield from reason_lists(summary["refused"])
     if counts["pending"]:

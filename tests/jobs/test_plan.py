@@ -54,7 +54,7 @@ HEADER = boxfiles.read("runner/rules.h").decode("utf-8")
 
 def test_every_number_of_the_header_is_read() -> None:
     """A line in another format would not be found."""
-    assert len(RULES) == len(re.findall(r"^constexpr int64_t k\w+", HEADER, re.MULTILINE)) == 12
+    assert len(RULES) == len(re.findall(r"^constexpr int64_t k\w+", HEADER, re.MULTILINE)) == 13
     assert boxfiles.numbers("constexpr int64_t kA = 1'500;\nconstexpr int kB = 2;\n") == {"kA": 1500}
 
 
@@ -85,6 +85,7 @@ def test_the_protocol_page_has_the_rules() -> None:
         f"`{numbers['kGivenUpFactor']} (L + M) + {numbers['kGivenUpSlackMs']}`",
         f"up to {numbers['kPageUs']} µs for each page fault",
         f"`{numbers['kPagesFactor']} L + {numbers['kPagesSlackMs']}`",
+        f"a score less than 1 / {numbers['kLenientParts']:,} of a step below a step",
     ):
         assert words in text
 

@@ -229,7 +229,7 @@ def test_a_run_that_judges_nothing_again_says_why_errors_stay() -> None:
     summary = dict(example())
     assert "--retry-failed" not in terminal_report(summary)
     summary["this_run"] = {**summary["this_run"], "judged": 0, "resumed": 7}
-    assert "does not compile: correct it, or add --retry-failed." in terminal_report(summary)
+    assert "does not compile: correct it, or score again with --retry-failed." in terminal_report(summary)
 
 
 def test_an_error_of_several_submissions_is_printed_once() -> None:
