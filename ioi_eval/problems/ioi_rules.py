@@ -238,12 +238,12 @@ def _method(
         case TaskType.COMMUNICATION:
             checker = _checker_after_manager(shared, files)
             manager = _manager(shared, config, files, "Communication needs a manager", "graders/manager.cpp")
-            arguments = any(opens_fifos(file.content.decode("utf-8", "replace")) for file in files.linked)
+            takes_fifos = any(opens_fifos(file.content.decode("utf-8", "replace")) for file in files.linked)
             shown = processes_of(manager.source.content.decode("utf-8", "replace"), len(manager.args))
             return Communication(
                 manager=manager,
                 processes=config.processes or shown,
-                process_io=config.process_io or (ProcessIO.FIFO_IO if arguments else ProcessIO.STD_IO),
+                process_io=config.process_io or (ProcessIO.FIFO_IO if takes_fifos else ProcessIO.STD_IO),
                 check=checker,
             )
         case TaskType.INTERACTIVE:
