@@ -8,21 +8,16 @@ right answer. All pass, or there are none: no fault of the row is known.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from ioi_eval.apps.catalog import CatalogEntry
-from ioi_eval.apps.family import Executor
 from ioi_eval.apps.summary import AppsSummary, ResultRow
 from ioi_eval.model import Verdict
-from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import problem_id, solutions_of
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.report.compact import TEST_RESULTS
-
-OTHER_COMPARATORS = ("tokens", "float:1e-6", "case-insensitive", "unordered-lines")
-"""These are tried on a solution that `lines` refuses."""
 
 NAME = "uuid"
 _FAILURES = 5  # how many of a row's failures are reported
@@ -47,9 +42,6 @@ class RowFinding:
         reason: what is wrong, as a message.
         solutions, passed: how many reference solutions were judged, and passed.
         failures: the first solutions that did not pass: number, verdict and message.
-        passes_by: other comparators that accept a solution that failed.
-        undecided_by: other comparators of which this is not known, because judging the solution by them failed, or was
-            interrupted before.
     """
 
     entry: CatalogEntry
@@ -58,8 +50,6 @@ class RowFinding:
     solutions: int = 0
     passed: int = 0
     failures: tuple[tuple[str, str, str], ...] = ()
-    passes_by: tuple[str, ...] = ()
-    undecided_by: tuple[str, ...] = ()
 
     def as_row(self) -> dict[str, Any]:
         """As `score --exclude` reads it. Rows with a solution that passes are not excluded."""
@@ -75,8 +65,6 @@ class RowFinding:
             "failures": [
                 dict(zip(("solution", "verdict", "message"), failure, strict=True)) for failure in self.failures
             ],
-            "passes_by": list(self.passes_by),
-            "undecided_by": list(self.undecided_by),
         }
 
 
@@ -122,7 +110,6 @@ class _Tally:
     passed: int = 0
     undecided: str = ""
     failures: list[tuple[str, str, str]] = field(default_factory=list)
-    wrong: str | None = None  # the first program whose only fault is its output
 
 
 class AuditSummary(AppsSummary):
@@ -144,8 +131,6 @@ class AuditSummary(AppsSummary):
             tally.passed += 1
             return
         tally.failures.append((row["submission"], str(verdict), _why_not_passed(row)))
-        if verdict == Verdict.WA and tally.wrong is None:
-            tally.wrong = row["code"]
 
     def findings(self, entries: Mapping[str, CatalogEntry], broken: Mapping[str, str]) -> list[RowFinding]:
         """The rows with faults, in the data set's order."""
@@ -167,10 +152,6 @@ class AuditSummary(AppsSummary):
                 result.append(_finding(entry, kind, reason, tally))
         return result
 
-    def wrong_program(self, problem: str) -> str | None:
-        """The first solution of a problem that ran without failure, but whose output the comparator refuses."""
-        return self._tallies[problem].wrong if problem in self._tallies else None
-
 
 def _finding(entry: CatalogEntry, kind: RowFindingKind, reason: str, tally: _Tally) -> RowFinding:
     return RowFinding(
@@ -188,20 +169,3 @@ def _why_not_passed(row: ResultRow) -> str:
     first = next((test for test in row[TEST_RESULTS] if not test["passed"]), None)
     message: str = row["message"] if first is None else f"test {first['test']}: {first['message']}"
     return message[:_MESSAGE_CHARS]
-
-
-async def with_comparators(
-    finding: RowFinding, executors: Mapping[str, Executor], problem: AppsProblem, code: str
-) -> RowFinding:
-    """The finding with the other comparators that accept a program.
-
-    Args:
-        finding: about the problem.
-        executors: by comparator.
-    """
-    verdicts = {name: (await executor.score(problem, code)).verdict for name, executor in executors.items()}
-    return replace(
-        finding,
-        passes_by=tuple(name for name, verdict in verdicts.items() if verdict is Verdict.AC),
-        undecided_by=tuple(name for name, verdict in verdicts.items() if verdict is Verdict.JE),
-    )

@@ -8,17 +8,9 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
-from ioi_eval.apps.audit import (
-    OTHER_COMPARATORS,
-    AuditSummary,
-    ReferenceSolutions,
-    RowFinding,
-    RowFindingKind,
-    with_comparators,
-)
+from ioi_eval.apps.audit import AuditSummary, ReferenceSolutions, RowFinding, RowFindingKind
 from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.dump_reader import AppsDumpReader
 from ioi_eval.apps.family import AppsFamily
@@ -30,15 +22,12 @@ from ioi_eval.cli.outputs import refuse_inside
 from ioi_eval.cli.sandboxes import opened
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
-from ioi_eval.model.methods import Comparator
 from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
-from ioi_eval.pipeline.threads import for_each
 from ioi_eval.pipeline.writing import replacing
 from ioi_eval.report.texts import counted, printable, table
 from ioi_eval.rows import KeptColumns, Source
-from ioi_eval.sandbox import Sandbox
 
 
 def audit(call: AuditCall) -> int:
@@ -71,7 +60,7 @@ def audit(call: AuditCall) -> int:
             rows = (json.dumps(finding.as_row(), ensure_ascii=False) for finding in findings)
             file.writelines(row.encode("utf-8", "replace") + b"\n" for row in rows)
         print(f"\nList: {call.out} (for apps score --exclude), all runs: {directory / 'results.jsonl'}")
-    undecided = any(finding.kind is RowFindingKind.UNDECIDED or finding.undecided_by for finding in findings)
+    undecided = any(finding.kind is RowFindingKind.UNDECIDED for finding in findings)
     return outcome.exit_code if outcome.interrupted else FAILED if undecided or outcome.stopped_by else 0
 
 
@@ -109,40 +98,7 @@ async def _audit(
                 settings=Settings(jobs_at_once=workers, spare=spare_for(workers, shares=True), options=options),
                 progress=progress_for(count, bar=call.bar, load=entered.load),
             )
-        findings = summary.findings(catalog.entries, solutions.broken)
-        has_stopped = outcome.interrupted or outcome.stopped_by is not None
-        sandbox = None if has_stopped else entered.sandbox
-        findings = await _with_comparators(call, sandbox, catalog, summary, findings, workers=workers)
-    return outcome, findings
-
-
-async def _with_comparators(
-    call: AuditCall,
-    sandbox: Sandbox | None,
-    catalog: Catalog,
-    summary: AuditSummary,
-    findings: list[RowFinding],
-    *,
-    workers: int,
-) -> list[RowFinding]:
-    """Add to each finding with a wrong output the other comparators that accept it; none is tried without a sandbox."""
-    settings = replace(call.settings, fail_fast=True)
-    others = tuple(name for name in OTHER_COMPARATORS if name != str(settings.comparator))
-    wrong = {number: code for number, each in enumerate(findings) if (code := summary.wrong_program(each.entry.id))}
-    if sandbox is None:
-        return [replace(each, undecided_by=others) if number in wrong else each for number, each in enumerate(findings)]
-    executors = {
-        name: apps_calls.executor(sandbox, replace(settings, comparator=Comparator.parse(name)), call.sandbox)
-        for name in others
-    }
-
-    async def add(numbered: tuple[int, str]) -> None:
-        number, code = numbered
-        problem = catalog.problem(findings[number].entry.id)
-        findings[number] = await with_comparators(findings[number], executors, problem, code)
-
-    await for_each(list(wrong.items()), add, workers=workers + spare_for(workers, shares=True))
-    return findings
+    return outcome, summary.findings(catalog.entries, solutions.broken)
 
 
 def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolutions) -> None:
@@ -151,13 +107,12 @@ def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolut
             finding.entry.instance_id,
             finding.kind.value,
             finding.reason,
-            ", ".join([*finding.passes_by, *(f"{name}: JE" for name in finding.undecided_by)]),
             _first(finding),
         )
         for finding in findings
     ]
     if rows:
-        head = ("problem", "kind", "why", "passes with", "first failure")
+        head = ("problem", "kind", "why", "first failure")
         print(table(head, rows, left=frozenset(range(len(head)))))
         print()
     counts = Counter(finding.kind for finding in findings)
