@@ -4,9 +4,6 @@ Layout, below the cache directory: `blobs/<first two digits>/<name>`. The name i
 secret of this store (`blobs/.secret`). With a plain hash, a program that is confined by Landlock alone could find out
 the right answer: it can test whether a path exists, and so which of several possible answers is stored.
 
-`blobs/known/<name>` are small values, named by hashes of their keys: which entries the tests of a file have become
-(`problems/case_data.py`). They are deleted if they were not used for two weeks.
-
 An entry is written to another file and then renamed, so a name always has its whole content, and any number of
 processes may share a store. At most one value is in memory at a time.
 """
@@ -24,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
-from ioi_eval.cache_directory import delete_unused, make_store
+from ioi_eval.cache_directory import make_store
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
 from ioi_eval.new_files import new_file, temporary_file
@@ -56,48 +53,22 @@ class BlobStore:
         """
         digest = hashlib.sha256(content).hexdigest()
         path = self._path(digest)
-        if not self._holds(path, digest, len(content), content):
+        if not self._holds(path, digest, content):
             with self._replacing(path) as file:
                 file.write(content)
         return Blob(path=path, size=len(content), sha256=digest)
 
-    def find(self, sha256: str, size: int) -> Blob | None:
-        """The reference to an entry, which is compared with its hash; `None` if it is not there.
+    def require_secret(self) -> None:
+        """Check that entries can be found.
 
         Raises:
-            SetupError: the entry does not match its hash, or cannot be read.
+            SetupError: the secret key of their names cannot be read, or is damaged.
         """
-        path = self._path(sha256)
-        return Blob(path=path, size=size, sha256=sha256) if self._holds(path, sha256, size) else None
-
-    def remember(self, key: str, value: bytes) -> None:
-        """Store a small value under a key, if that is possible; unused ones are deleted."""
-        path = self._known_path(key)
-        with contextlib.suppress(SetupError):
-            with self._replacing(path) as file:
-                file.write(hashlib.sha256(value).digest() + value)
-            delete_unused(path.parent.iterdir())
-
-    def recall(self, key: str) -> bytes | None:
-        """The value of a key; `None` if there is none, or it is damaged."""
-        path = self._known_path(key)
-        try:
-            content = path.read_bytes()
-        except OSError:
-            return None
-        digest, value = content[:32], content[32:]
-        if hashlib.sha256(value).digest() != digest:
-            return None
-        with contextlib.suppress(OSError):  # the cache may be read-only for this user
-            os.utime(path)
-        return value
+        _ = self._secret
 
     def _path(self, sha256: str) -> Path:
         name = self._name(bytes.fromhex(sha256))
         return self._root / name[:2] / name
-
-    def _known_path(self, key: str) -> Path:
-        return self._root / "known" / self._name(hashlib.sha256(key.encode()).digest())
 
     def _name(self, digest: bytes) -> str:
         return hashlib.blake2b(digest, key=self._secret, digest_size=32).hexdigest()
@@ -122,27 +93,21 @@ class BlobStore:
             raise SetupError(f"{path} is damaged; delete {self._root}")
         return secret
 
-    def _holds(self, path: Path, digest: str, size: int, content: bytes | None = None) -> bool:
+    def _holds(self, path: Path, digest: str, content: bytes) -> bool:
         """Whether the entry exists and is undamaged. One of another size was truncated by a crash: it is rewritten.
 
-        Args:
-            size: of its content, in bytes.
-            content: if it is in memory, it is compared, which takes half as long as hashing the entry.
+        The contents are compared, which takes half as long as hashing the entry.
         """
         try:
-            if path.stat().st_size != size:
+            if path.stat().st_size != len(content):
                 return False
             if digest not in self._checked:
                 with path.open("rb") as file:
-                    if content is None:
-                        is_same = hashlib.file_digest(file, "sha256").hexdigest() == digest
-                    else:
-                        is_same = _has(file, content)
-                if not is_same:
-                    raise SetupError(
-                        f"the cache entry {path} does not match its hash: it was damaged or replaced;"
-                        f" delete {self._root}"
-                    )
+                    if not _has(file, content):
+                        raise SetupError(
+                            f"the cache entry {path} does not match its hash: it was damaged or replaced;"
+                            f" delete {self._root}"
+                        )
         except FileNotFoundError:
             return False
         except OSError as error:

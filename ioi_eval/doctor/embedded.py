@@ -28,7 +28,7 @@ def examine_cache(cache: Path) -> Finding:
     """
     try:
         store = BlobStore(cache)
-        store.recall("")  # needs the secret of this store
+        store.require_secret()
         if not os.access(cache, os.W_OK):
             detail = f"{cache} can only be read: a run ends if it needs tests or programs that are not in it"
             return warning("cache", detail, "set IOI_EVAL_CACHE to a directory that can be written")

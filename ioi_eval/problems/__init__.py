@@ -3,6 +3,6 @@
 - `row` reads single columns, with errors that name the place;
 - `first_rows` checks the beginning of a dump, `samples` finds the programs in its rows;
 - IOI: `ioi` groups a data set's rows, `ioi_rules` makes a problem from them, `grader_files` and `grader_config` read a
-  problem's files, `testcases` and `case_data` its tests; `submissions` and `output_files` read dumps;
+  problem's files, `testcases` its tests; `submissions` and `output_files` read dumps;
 - APPS: `apps`, `apps_tests`, `apps_values`, `apps_selection`, `apps_submissions`.
 """

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field, fields, replace
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import Problem, ProblemKey, Subtask, Tokens, WhiteDiff
-from ioi_eval.problems.case_data import TestData
 from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared_columns
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
-from ioi_eval.problems.testcases import collect_tests
+from ioi_eval.problems.testcases import TestData, collect_tests
 
 PROBLEM_COLUMNS = (
     *("year", "id", "subtask", "score", "threshold", "test_names", "validator_flags"),

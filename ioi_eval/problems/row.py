@@ -15,7 +15,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, NotReadWarning, RowError, similar
@@ -250,10 +249,6 @@ class Source(ABC):
 
     def forget(self) -> None:  # noqa: B027 - for sources that keep columns
         """From now on only whole rows are read: columns that were kept for faster reading may be deleted."""
-
-    def files(self) -> Sequence[Path] | None:
-        """The files with all of its rows; `None` if they are not known."""
-        return None
 
     def with_configs(self, names: Sequence[str]) -> Source:  # noqa: ARG002 - for sources that have configurations
         """Only these configurations, if the source has configurations; else all of it."""

@@ -1,18 +1,19 @@
-"""Makes test cases from rows: reads them once, stores them on disk, and checks that every test of a subtask exists.
+"""Makes test cases from rows: reads them once, stores them, and checks that every test of a subtask exists.
 
 Test data that was stored in a Hub data set has lost its final newlines, which some graders need: a missing one is
 added, and counted. The tests of an imported package are not changed (`as_is`). Rows of tests that no problem needs are
-skipped first. Tests that an earlier run has read from the same files are not read again (`case_data.py`).
+skipped first. Small tests stay in memory, the others are stored on disk.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
-from ioi_eval.model import ProblemKey, Subtask, TestCase
-from ioi_eval.problems.case_data import Contents, KnownTests, TestData
+from ioi_eval.model import Content, ProblemKey, Subtask, TestCase
 from ioi_eval.problems.row import Row, Source, misspelling, warn_of_misspelled
 
 TEST_COLUMNS = (
@@ -27,6 +28,55 @@ TEST_COLUMNS = (
     "lenient_steps",
     "as_is",
 )
+
+
+_INLINE_BYTES = 4096  # below this size, a file costs more than it saves
+_INLINE_TOTAL = 16 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class TestData:
+    """The tests of one problem that were read so far.
+
+    Args:
+        cases: by name.
+        mended: to how many inputs and outputs a final newline was added.
+        error: the first error that makes the problem unusable.
+    """
+
+    __test__ = False
+
+    cases: dict[str, TestCase] = field(default_factory=dict)
+    mended: Counter[str] = field(default_factory=Counter)
+    error: InputError | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was added, as a text."""
+        if not self.mended:
+            return ()
+        counts = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in sorted(self.mended.items())]
+        return (f"final newline added to {' and '.join(counts)}",)
+
+
+class _Contents:
+    """Keeps test data: small values in memory, up to a total size; the rest on disk. Equal contents are kept once."""
+
+    def __init__(self, store: BlobStore) -> None:
+        self._store = store
+        self._small: dict[bytes, bytes] = {}
+        self._left = _INLINE_TOTAL
+
+    def put(self, content: bytes) -> Content:
+        """Keep the bytes."""
+        if len(content) >= _INLINE_BYTES:
+            return self._store.put(content)
+        if content not in self._small:
+            if len(content) > self._left:
+                return self._store.put(content)
+            self._left -= len(content)
+            self._small[content] = content
+        return self._small[content]
 
 
 def collect_tests(
@@ -54,20 +104,14 @@ def collect_tests(
         return {}
     names = {key: {name for subtask in subtasks for name in subtask.tests} for key, subtasks in wanted.items()}
     chosen = source.with_configs(sorted({str(key.year) for key in wanted}))
-    known, contents = KnownTests(chosen, store), Contents(store)
-    collected: dict[ProblemKey, TestData] = {}
-    left: dict[ProblemKey, TestData] = {}
-    for key in wanted:
-        found = known.find(key, names[key], contents)
-        collected[key] = found or left.setdefault(key, TestData())
-        if found is not None:
-            when_complete(key, found)
-    for row in chosen.iterate(TEST_COLUMNS) if left else ():
+    contents = _Contents(store)
+    collected = {key: TestData() for key in wanted}
+    for row in chosen.iterate(TEST_COLUMNS):
         key = ProblemKey(year=row.integer("year"), id=row.identifier("problem_id"))
         name = row.identifier("test_name")
-        if key not in left or name not in names[key]:
+        if key not in collected or name not in names[key]:
             continue
-        data, is_new = left[key], name not in left[key].cases
+        data, is_new = collected[key], name not in collected[key].cases
         try:
             _add(data, name, row, contents)
         except InputError as error:
@@ -76,13 +120,12 @@ def collect_tests(
             warn_of_misspelled(chosen.describe(), row.names, TEST_COLUMNS, TEST_COLUMNS)
         if is_new and data.error is None and len(data.cases) == len(names[key]):
             when_complete(key, data)
-    for key, data in left.items():
+    for key, data in collected.items():
         data.error = data.error or _missing(wanted[key], data.cases, source)
-        known.note(key, names[key], data)
     return collected
 
 
-def _add(data: TestData, name: str, row: Row, contents: Contents) -> None:
+def _add(data: TestData, name: str, row: Row, contents: _Contents) -> None:
     given, answer = _bytes(row, "test_input"), _bytes(row, "test_output")
     if given is None:
         raise row.error(

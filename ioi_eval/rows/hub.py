@@ -133,14 +133,6 @@ class HubSource(Source):
         for label, dataset in loaded:
             yield from rows_of_dataset(label, dataset, columns)
 
-    def files(self) -> Sequence[Path] | None:
-        """The files to which `datasets` has downloaded or converted the rows; `None` for one with a loading script."""
-        try:
-            loaded = self._load()
-        except RuntimeError:
-            return None
-        return [Path(file["filename"]) for _, dataset in loaded for file in dataset.cache_files]
-
     def _load(self) -> list[tuple[str, datasets.Dataset]]:
         """Each split of each configuration, memory-mapped, with its description."""
         if self._loaded is not None:

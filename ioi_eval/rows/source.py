@@ -28,17 +28,6 @@ class PathSource(Source):
         """The path."""
         return str(self._path)
 
-    def files(self) -> Sequence[Path] | None:
-        """The file, or all files in the directory.
-
-        `None` for a class of another package: its rows may depend on more than the files.
-        """
-        if not type(self).__module__.startswith("ioi_eval."):
-            return None
-        if self._path.is_dir():
-            return sorted(path for path in self._path.rglob("*") if path.is_file())
-        return (self._path,)
-
     def digest(self) -> str | None:
         """A hash of the file's name, which messages contain, and of its bytes.
 
@@ -65,11 +54,6 @@ class Chain(Source):
     def describe(self) -> str:
         """The directory, with the files that were chosen."""
         return self._name
-
-    def files(self) -> Sequence[Path] | None:
-        """The files of all parts."""
-        parts = [part.files() for part in self._parts]
-        return None if None in parts else [path for part in parts for path in part or ()]
 
     def digest(self) -> str | None:
         """A hash of the parts' hashes."""

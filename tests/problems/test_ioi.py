@@ -27,6 +27,7 @@ from ioi_eval.model import (
     Subtask,
     WhiteDiff,
 )
+from ioi_eval.problems import testcases
 from ioi_eval.problems.ioi import ProblemSet, load_problems
 from ioi_eval.rows import open_source
 from tests.small_problems import checker_of, manager_of
@@ -237,6 +238,14 @@ def test_missing_final_newlines_are_added_and_counted(tmp_path: Path) -> None:
     assert content_of(problem.tests["1-02"].input) == b"4\n5\n"
     assert content_of(problem.tests["1-02"].answer) == b""
     assert problem.notes == ("final newline added to 2 inputs and 1 output",)
+
+
+def test_a_repeated_test_is_the_same_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row may be there twice, also if the second comes when no more small contents are kept in memory."""
+    monkeypatch.setattr(testcases, "_INLINE_TOTAL", 1)
+    tests = [test_row("1-01", test_input="7", test_output="7", as_is=True)] * 2
+    problem = load(tmp_path, [problem_row()], [*tests, test_row("1-02")]).problems[KEY]
+    assert content_of(problem.tests["1-01"].answer) == b"7"
 
 
 def test_no_newline_is_added_to_a_test_as_is(tmp_path: Path) -> None:
