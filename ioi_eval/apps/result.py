@@ -58,7 +58,7 @@ class AppsResult(JudgedResult):
 # --------------------------------------------------------------------------- in the journal
 
 _FIELDS = ("verdict", "passed", "total", "isolation", "judged_by", "message", "target", "python")
-_GRADED = ("codes", "rules", "metadata", "crash")
+_GRADED = ("codes", "rules", "crash")  # `metadata` is for `evaluate_apps_solution` only
 
 
 def encode_result(result: AppsResult) -> dict[str, Any]:

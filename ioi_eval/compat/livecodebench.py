@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
-from ioi_eval.compat.terms import Calls, CompatGrader, Ending, Graded, Match, TestRun, judges, too_long, truncated
+from ioi_eval.compat.terms import Calls, Code, CompatGrader, Ending, Graded, Match, TestRun, judges, too_long, truncated
 from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest, joined
 
 WRONG, TIMED_OUT, FAILED = -2, -3, -4
@@ -34,8 +33,7 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Grade
     try:
         return _results(problem, runs, all_s)
     except _OwnError as error:
-        metadata = {"error_code": FAILED, "error_message": f"Error during testing: {error}"}
-        return Graded(codes=(FAILED,), rules=(str(error),), metadata=(metadata,))
+        return Graded(codes=(FAILED,), rules=(str(error),))
 
 
 def _results(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
@@ -43,45 +41,30 @@ def _results(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Gra
         raise _OwnError("'list' object has no attribute 'split'")
     if any(run.ending is Ending.LOAD_FAILED for run in runs):
         raise _OwnError(runs[0].error)
+    codes: list[Code] = []
     rules: list[str] = []
     for number, (test, run) in enumerate(zip(problem.tests, runs, strict=False)):
         if run.ending is Ending.DIED or too_long(runs[: number + 1], all_s):
-            metadata = {"error": "IndexError()", "error_code": -5, "error_message": "TestRunnerError"}
-            return Graded(codes=(-2,), rules=(f"the whole set: {run.ending.value}",), metadata=(metadata,))
-        rule, failure = _result_of_test(test, run)
+            return Graded(codes=(-2,), rules=(f"the whole set: {run.ending.value}",))
+        code, rule = _result_of_test(test, run)
+        codes.append(code)
         rules.append(rule)
-        if failure:
-            codes = (*(True,) * number, failure["error_code"])
-            return Graded(codes=codes, rules=tuple(rules), metadata=(failure,))
-    return Graded(codes=(True,) * len(rules), rules=tuple(rules), metadata=({},))
+        if code is not True:
+            break
+    return Graded(codes=tuple(codes), rules=tuple(rules))
 
 
-def _result_of_test(test: AppsTest, run: TestRun) -> tuple[str, dict[str, Any]]:
-    """The rule by which a test passes or fails, and the metadata of a failure."""
+def _result_of_test(test: AppsTest, run: TestRun) -> tuple[Code, str]:
+    """A test's code, and the rule by which it passes or fails."""
     assert isinstance(test, StdinTest)
-    details = {"inputs": truncated(joined(test.given), _SHOWN), "expected": truncated(str(test.expected), _SHOWN)}
     if run.ending is not Ending.FINISHED:
-        late = run.ending is Ending.TIMED_OUT
-        code, message = (TIMED_OUT, "Time Limit Exceeded") if late else (FAILED, "Runtime Error")
-        return run.error or run.ending.value, {
-            "error": run.error,
-            "error_code": code,
-            "error_message": message,
-            **details,
-        }
+        return TIMED_OUT if run.ending is Ending.TIMED_OUT else FAILED, run.error or run.ending.value
     if not isinstance(test.expected, str):
         raise _OwnError("'list' object has no attribute 'strip'")
     match = match_output(test.expected, run.text)
     if match is None:
         raise _OwnError("a signaling NaN")
-    if match.right:
-        return match.rule, {}
-    return match.rule, {
-        "output": truncated(run.text, _SHOWN),
-        **details,
-        "error_code": WRONG,
-        "error_message": match.rule,
-    }
+    return match.right or WRONG, match.rule
 
 
 def match_output(expected: str, printed: str) -> Match | None:

@@ -71,20 +71,15 @@ def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int]) -
     assert list(GRADER.grade(row, runs).codes) == codes
 
 
-def test_metadata() -> None:
-    """The metadata of a failure."""
-    (wrong,) = GRADER.grade(problem(["in"], ["1 2\n3"]), [printed("1 2\n4\n")]).metadata
-    assert wrong["error_message"] == "Wrong answer at output_line_idx=1: 4 != 3"
-    assert (wrong["error_code"], wrong["inputs"], wrong["expected"], wrong["output"]) == (
-        -2,
-        "in",
-        "1 2\n3",
-        "1 2\n4\n",
+def test_rules() -> None:
+    """The reason of a failure is the grader's message."""
+    assert GRADER.grade(problem(["in"], ["1 2\n3"]), [printed("1 2\n4\n")]).rules == (
+        "Wrong answer at output_line_idx=1: 4 != 3",
     )
-    (short,) = GRADER.grade(problem(["in"], ["1\n2"]), [printed("1")]).metadata
-    assert short["error_message"] == "Wrong answer: mismatched output length"
-    (call,) = GRADER.grade(problem([[1]], [1], "f"), []).metadata
-    assert call["error_message"] == "Error during testing: 'list' object has no attribute 'split'"
+    short = GRADER.grade(problem(["in"], ["1\n2"]), [printed("1")])
+    assert short.rules == ("Wrong answer: mismatched output length",)
+    call = GRADER.grade(problem([[1]], [1], "f"), [])
+    assert call.rules == ("'list' object has no attribute 'split'",)
 
 
 def test_requested_runs() -> None:
