@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -95,6 +95,7 @@ class Builder:
         self._policy = policy
         self._errors: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
         self._checks: Once[tuple[str, Language, str], str | None] = Once()  # errors of the known good program
+        self._checked: dict[tuple[str, Language, str], Hashable] = {}  # states of compilers that compiled it
         self.tools = Tools(partial(self._execute, of_problem=True), self.runner)
 
     async def runner(self, target: Target) -> Blob:
@@ -212,11 +213,19 @@ class Builder:
         return tuple(objects)
 
     async def require_working_compiler(
-        self, std: str, target: Target, *, language: Language = Language.CPP, message: str = "", crashed: bool = False
+        self,
+        std: str,
+        target: Target,
+        *,
+        language: Language = Language.CPP,
+        message: str = "",
+        crashed: bool = False,
+        state: Hashable = None,
     ) -> None:
         """Before a compile error counts, check that the compiler compiles a program that is known to be good.
 
-        If it does not, the error is not the program's fault. The check is made at the first error in a run.
+        If it does not, the error is not the program's fault. The check is made at the first error in a run, and again
+        if the compiler was replaced.
 
         Args:
             language: the language of the program that did not compile.
@@ -224,29 +233,33 @@ class Builder:
                 missing, the check is made again, because the machine may have changed since the last one.
             crashed: the compiler reported no error, but was killed, because of the program or the machine.
                 The check is made again then, too.
+            state: `Tools.state_of_compiler` before it was started; `None` if that does not matter.
 
         Raises:
             SetupError: the compiler does not work.
             UnsuitableError: it works, but not for this standard of this language.
-            SandboxError: neither is certain: the job could not be run, the compiler was stopped, or it worked before.
+            SandboxError: neither is certain: the job could not be run, the compiler was stopped or replaced, or it
+                worked before.
         """
-        may_be_machine = crashed or compiling.is_machine_failure(message)
+        key, now = (target.name, language, std), self.tools.state_of_compiler(language, target)
+        may_be_machine = crashed or compiling.is_machine_failure(message) or self._checked.get(key) != now
         is_in_doubt = may_be_machine or compiling.may_lack_a_part(message)
-        has_worked = self._checks.known.get((target.name, language, std), "unknown") is None
+        has_worked = self._checks.known.get(key, "unknown") is None
         if is_in_doubt and has_worked:
             error = await self._compile_known_good(std, target, language, was_compiled=not may_be_machine)
             if error is not None:
                 raise TransientError(f"the compiler on {target.name} does not work any more: {error}")
-            return
-        if await self._check_error(std, target, language) is None:
-            return
-        error = await self._check_error(compiled(Language.CPP).known_good_standard, target, Language.CPP)
-        if error is not None:
-            raise SetupError(
-                f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {error}. "
-                "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
-            )
-        self._require_known_standard(std, target, language)
+        elif await self._check_error(std, target, language) is not None:
+            error = await self._check_error(compiled(Language.CPP).known_good_standard, target, Language.CPP)
+            if error is not None:
+                raise SetupError(
+                    f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {error}. "
+                    "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
+                )
+            self._require_known_standard(std, target, language)
+        self._checked[key] = now
+        if state not in (None, self.tools.state_of_compiler(language, target)):
+            raise TransientError(f"the compiler on {target.name} was replaced meanwhile: {message}")
 
     def _require_known_standard(self, std: str, target: Target, language: Language) -> None:
         """Check that a target's compiler was not found to lack a standard, without another job.
@@ -341,6 +354,7 @@ class Builder:
                 return await compile_it()
 
         async def compile_it() -> bytes:
+            state = self.tools.state_of_compiler(language, target)
             answers = [await self.compile(recipe, target, of_problem=True)]
             if compiling.is_doubtful(answers[0]):
                 answers.append(await self.compile(recipe, target, of_problem=True, alone=True))
@@ -351,7 +365,7 @@ class Builder:
             stopped = compiling.limit_that_stopped_both(answers, compiling.problem_limits(self._policy.compile))
             has_error = answer.steps and compiling.failed_by_itself(answer.steps[-1])
             if stopped or (has_error and not compiling.is_machine_failure(output)):
-                await self.require_working_compiler(std, target, language=language, message=output)
+                await self.require_working_compiler(std, target, language=language, message=output, state=state)
                 why = "\n".join(filter(None, (stopped, output, _hint(output))))
                 self._errors[key] = f"the problem's {recipe.what} does not compile: {why}"
                 raise ProblemProgramError(self._errors[key])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, OwnToolLanguage, rules_of
 from ioi_eval.model import Isolation, Language
 from ioi_eval.sandbox import LOCAL, Target
+from ioi_eval.sandbox.local.compiler import identity_of_compiler
 from ioi_eval.sandbox.local.confinement import MAX_LINKS, SYSTEM, why_not_shown
 from ioi_eval.slots import Once
 from ioi_eval.toolchain import Toolchain, outermost
@@ -77,6 +78,15 @@ class Tools:
         """The compiler for a language on a target, if the target was already asked for it; else its C++ compiler."""
         compiler = self._compilers.known.get((target.name, rules_of(language).name))
         return compiler if isinstance(compiler, Toolchain) else target.toolchain
+
+    def state_of_compiler(self, language: Language, target: Target) -> Hashable:
+        """A value that changes when this machine's compiler is replaced; `None` for compilers of workers."""
+        if target.is_remote:
+            return None
+        try:
+            return identity_of_compiler(self.known_toolchain(language, target))
+        except OSError as error:  # a file of the compiler is missing
+            return str(error)
 
     async def interpreter(self, python: str, target: Target) -> Interpreter:
         """The Python interpreter of a target, by its command.

@@ -243,6 +243,7 @@ class RunnerJudge:
                 language=run.submission.language,
                 message=last.output,
                 crashed=last.signal != 0 and last.limit is None,
+                state=run.compiler_state,
             )
         return answer
 
@@ -298,7 +299,9 @@ class RunnerJudge:
                 f" {run.target.name} offers {run.target.isolation.value!r}"
             )
         try:
-            run.tool = await self._builder.tool(run.submission.language, run.target)
+            if run.tool is None:
+                run.tool = await self._builder.tool(run.submission.language, run.target)
+                run.compiler_state = self._builder.tools.state_of_compiler(run.submission.language, run.target)
         except SetupError as error:
             if not rules.needs_own_tool:
                 raise

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from ioi_eval.engine.judging import Judging
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.model import Isolation, Problem, Submission, TestOutcome, Verdict
@@ -25,6 +27,7 @@ class SubmissionRun:
         outputs: the outputs that were submitted instead of a program, by test.
         weakest: the weakest isolation over all jobs so far; `None` before the first.
         tool: the compiler or interpreter for it, once that is known.
+        compiler_state: that of the compiler before the program was first compiled (`Tools.state_of_compiler`).
         compile_answer: of a compilation without the precompiled header, if one was made before the program is to be
             compiled by a job of its own.
     """
@@ -46,6 +49,7 @@ class SubmissionRun:
         )
         self.weakest: Isolation | None = None
         self.tool: Tool | None = None
+        self.compiler_state: Hashable = None
         self.compile_answer: CompileAnswer | None = None
 
     def note_isolation(self, isolation: Isolation) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -166,14 +166,14 @@ def contents_of(files: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def identity_of_compiler(toolchain: Toolchain) -> object:
+def identity_of_compiler(toolchain: Toolchain) -> Hashable:
     """A value that changes when a compiler is replaced. Quicker than `state_of` all files, as it does not look into
     directories.
 
     Raises:
         OSError: a file was deleted.
     """
-    return [_identity(path) for path in _paths_of(toolchain)]
+    return tuple(_identity(path) for path in _paths_of(toolchain))
 
 
 def _paths_of(toolchain: Toolchain) -> Sequence[str]:

@@ -1,0 +1,85 @@
+"""An upgrade of the compiler during a run makes no program a compile error."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.model import Execution, Job, JobKind, Submission, SubmissionResult, Subtask, Verdict
+from ioi_eval.sandbox import Target
+from ioi_eval.scorer import Scorer
+from tests.box_answers import built, plan_of, step_answer
+from tests.small_problems import small_problem
+from tests.small_targets import small_target
+
+PROBLEM = small_problem(subtasks=(Subtask(name="all", points=100, tests=("a",)),))
+GOOD = step_answer("good")
+MISSING = step_answer(code=1, output="g++: fatal error: cannot execute 'cc1plus': execvp: No such file or directory\n")
+OTHER = step_answer(code=1, output="cc1plus: error: unrecognized command-line option '-new'\n")
+
+
+class Machine:
+    """A machine that refuses each submission, and compiles the known good program.
+
+    Args:
+        compiler: the file of its compiler.
+    """
+
+    def __init__(self, compiler: Path) -> None:
+        compiler.write_text("old")
+        self.compiler, self.submission, self.good = compiler, MISSING, GOOD
+        self.is_upgraded_by_each_job = False
+        self.target = small_target(toolchain=replace(small_target().toolchain, command=str(compiler)))
+
+    def targets(self) -> Sequence[Target]:
+        """This machine."""
+        return (self.target,)
+
+    async def execute(self, job: Job, _: Target) -> Execution:
+        """The compiler's answer."""
+        if job.kind is JobKind.SCRIPTS:
+            return Execution(run=built(job))
+        if self.is_upgraded_by_each_job:
+            self.compiler.write_text(f"{self.compiler.read_text()} and newer")
+        return Execution(run=(self.submission if "a.out" in plan_of(job) else self.good)(job))
+
+
+async def result(scorer: Scorer) -> SubmissionResult:
+    """The result of a submission."""
+    return await scorer.score(PROBLEM, Submission(id="x", problem=PROBLEM.key, code="int main() {}"))
+
+
+def test_an_error_counts_only_if_the_compiler_was_not_replaced_meanwhile(tmp_path: Path) -> None:
+    """A part of it may be back before the known good program is compiled."""
+
+    async def scenario() -> None:
+        machine = Machine(tmp_path / "g++")
+        scorer = Scorer(machine, artifacts=ArtifactStore(tmp_path / "cache"))
+        assert (await result(scorer)).verdict is Verdict.CE
+        machine.is_upgraded_by_each_job = True
+        compiled = (await result(scorer)).compile
+        assert compiled.verdict is Verdict.JE
+        assert "was replaced meanwhile" in compiled.message
+        machine.is_upgraded_by_each_job = False
+        assert (await result(scorer)).verdict is Verdict.CE
+
+    asyncio.run(scenario())
+
+
+def test_after_an_upgrade_the_known_good_program_is_compiled_again(tmp_path: Path) -> None:
+    """The new compiler may not work, whatever its message is."""
+
+    async def scenario() -> None:
+        machine = Machine(tmp_path / "g++")
+        scorer = Scorer(machine, artifacts=ArtifactStore(tmp_path / "cache"))
+        assert (await result(scorer)).verdict is Verdict.CE
+        machine.compiler.write_text("new")
+        machine.submission = machine.good = OTHER
+        compiled = (await result(scorer)).compile
+        assert compiled.verdict is Verdict.JE
+        assert "does not work any more: cc1plus: error: unrecognized" in compiled.message
+
+    asyncio.run(scenario())
