@@ -91,7 +91,10 @@ def _has_validator(package: Package) -> bool:
 
 
 def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> KattisKind:
-    """The kind of a package of a later version: `type` is one word or several, and an existing validator is used."""
+    """The kind of a package of a later version: `type` is one word or several, and an existing validator is used.
+
+    Drafts of 2023-07 state in `validation` whether submissions talk to it. Source: BAPCtools, `bapctools/upgrade.py`.
+    """
     stated = meta.get("type", "pass-fail")
     words = frozenset(map(str, stated) if isinstance(stated, list) else str(stated).split())
     if others := sorted(words - {"pass-fail", "scoring", "interactive", "multi-pass"}):
@@ -99,7 +102,7 @@ def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> KattisKind:
             f"type {', '.join(others)} in {ROOT_FILE} is not supported; pass-fail, scoring,"
             " interactive and multi-pass are"
         )
-    special = words & {"interactive", "multi-pass"}
+    special = (words | _validation(meta)) & {"interactive", "multi-pass"}
     validation = special | {"custom"} if _has_validator(package) or special else frozenset()
     return KattisKind(legacy=False, scoring="scoring" in words, validation=validation)
 

@@ -109,8 +109,19 @@ def test_an_existing_validator_is_used_since_2023(tmp_path: Path, kind: str, tas
 
 
 @pytest.mark.parametrize(
+    ("stated", "task_type", "passes"), [("custom interactive", "Interactive", None), ("custom multi-pass", "Batch", 2)]
+)
+def test_validation_of_a_draft(tmp_path: Path, stated: str, task_type: str, passes: int | None) -> None:
+    """Drafts of 2023-07 had `validation` too, with the words that are in `type` since then."""
+    yaml = f"problem_format_version: 2023-07-draft\nlimits: {{time_limit: 1.0}}\ntype: pass-fail\nvalidation: {stated}\n"
+    row = read(tmp_path, PASS_FAIL, **{"problem.yaml": yaml, ".timelimit": None, **CHECK}).problem_rows[0]
+    assert (row["task_type"], row["passes"]) == (task_type, passes)
+
+
+@pytest.mark.parametrize(
     ("changes", "words"),
     [
+        ({"problem.yaml": "problem_format_version: 2023-07\nvalidation: {interactive: true}\n"}, "validation"),
         ({"problem.yaml": "problem_format_version: 2025-09\ntype: [scoring, multi-pass]\n"}, "multi-pass problems"),
         ({"problem.yaml": "problem_format_version: 2025-09\ntype: submit-answer\n"}, "type submit-answer"),
         ({"data/secret/one/1.yaml": "args: [fast]\n"}, "data/secret/one/1.yaml states args"),
