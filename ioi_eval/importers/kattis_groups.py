@@ -75,7 +75,10 @@ def has_old_scores(root: TestGroup) -> bool:
     Source: `examples/oddecho` of problemtools, whose version is 2023-07-draft.
     """
     configs = [group.config for group in root.walk()]
-    return any("accept_score" in config for config in configs) and not any("max_score" in config for config in configs)
+    if any("max_score" in config for config in configs):
+        return False
+    old = {"accept_score", "range"}
+    return any(old & set(config) or config["grader_flags"] or config["grading"] != "default" for config in configs)
 
 
 def scoring_subtasks(

@@ -38,6 +38,16 @@ def test_groups_of_a_draft(tmp_path: Path) -> None:
     ]
 
 
+def test_flags_of_a_draft(tmp_path: Path) -> None:
+    """Flags of Kattis's default grader alone show too that points are given as before 2025; by default one point."""
+    yaml = "problem_format_version: 2023-07-draft\nlimits: {time_limit: 1.0}\ntype: scoring\n"
+    changes = {"problem.yaml": yaml, ".timelimit": None, "data/testdata.yaml": "grader_flags: ignore_sample\n"}
+    rows = read(tmp_path, PASS_FAIL, **changes, **{"data/secret/testdata.yaml": "grader_flags: min\n"}).problem_rows
+    assert [(row["subtask"], row["score"]) for row in rows] == [("sample", 0), ("secret", 1)]
+    with pytest.raises(InputError, match="data/secret has grading "):
+        read(tmp_path, PASS_FAIL, **changes, **{"data/secret/testdata.yaml": "grading: {score: 20}\n"})
+
+
 def test_groups_since_2025(tmp_path: Path) -> None:
     """Aggregations and required groups. Nothing is inherited from `secret`."""
     problem = loaded(tmp_path, read(tmp_path, NEW))
@@ -113,7 +123,7 @@ def test_an_existing_validator_is_used_since_2023(tmp_path: Path, kind: str, tas
 )
 def test_validation_of_a_draft(tmp_path: Path, stated: str, task_type: str, passes: int | None) -> None:
     """Drafts of 2023-07 had `validation` too, with the words that are in `type` since then."""
-    yaml = f"problem_format_version: 2023-07-draft\nlimits: {{time_limit: 1.0}}\ntype: pass-fail\nvalidation: {stated}\n"
+    yaml = f"problem_format_version: 2023-07-draft\nlimits: {{time_limit: 1}}\ntype: pass-fail\nvalidation: {stated}\n"
     row = read(tmp_path, PASS_FAIL, **{"problem.yaml": yaml, ".timelimit": None, **CHECK}).problem_rows[0]
     assert (row["task_type"], row["passes"]) == (task_type, passes)
 
