@@ -89,7 +89,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     }
     columns: RowValues = {
         **limits,
-        "score_precision": meta.get("score_precision", 2),
+        "score_precision": _precision(package, meta),
         "score_type": (parse_score_type(meta.get("score_type"), ROOT_FILE) or ScoreType.GROUP_MIN).value,
         "task_type": task_type.value,
     }
@@ -120,6 +120,16 @@ def _required(meta: Mapping[str, Any], field: str) -> Any:
 
 def _limit(package: Package, meta: Mapping[str, Any], field: str) -> float:
     return package.check_limit(_required(meta, field), field, ROOT_FILE)
+
+
+def _precision(package: Package, meta: Mapping[str, Any]) -> Any:
+    """The decimals of points. Newer versions of TPS state those of a score from 0 to 1, which are two more.
+
+    Source: TPS 1.26, `scripts/exporters/CMS.py`.
+    """
+    stated = meta.get("score_precision", 2)
+    newer = "score_precision" in meta and package.has("scripts/internal/problem_model.py")
+    return max(0, stated - 2) if newer and isinstance(stated, int) else stated
 
 
 def _flag(meta: Mapping[str, Any], field: str, default: bool) -> bool:

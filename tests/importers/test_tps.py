@@ -76,6 +76,15 @@ def test_score_type_is_kept(tmp_path: Path) -> None:
         read(tmp_path, **{"problem.json": {**META, "score_type": "GroupMax"}})
 
 
+@pytest.mark.parametrize(("stated", "before", "newer"), [({}, 2, 2), ({"score_precision": 3}, 3, 1)])
+def test_the_precision_of_points(tmp_path: Path, stated: dict[str, int], before: int, newer: int) -> None:
+    """Newer versions of TPS, whose scripts are in the directory, state the decimals of a score from 0 to 1."""
+    changes: dict[str, Any] = {"problem.json": {**META, **stated}}
+    assert read(tmp_path, **changes).problem_rows[0]["score_precision"] == before
+    changes["scripts/internal/problem_model.py"] = ""
+    assert read(tmp_path, **changes).problem_rows[0]["score_precision"] == newer
+
+
 def test_the_standard_of_cpp(tmp_path: Path) -> None:
     """Newer versions of TPS state one; without it the standard is that of the year."""
     assert loaded(tmp_path, read(tmp_path)).cxx_std == "gnu++17"
