@@ -25,7 +25,8 @@ inline rlim_t threads_of_other_processes(bool full) {
   return static_cast<rlim_t>(threads) + kMoreThreadsOfOthers;
 }
 
-// All limits except that of descriptors, which is set last.
+// All limits except that of descriptors, which is set last. None on CPU time: for that limit the kernel counts a whole tick for a
+// process that runs at the tick. A program that runs only then is killed after little CPU time, as if somebody else had done it.
 inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(const Plan& plan, bool full) {
   rlim_t memory = static_cast<rlim_t>(plan.memory_bytes);
   // The kernel counts NPROC and SIGPENDING for a user id, so a sibling could find out how much the other one uses. So with
@@ -38,7 +39,6 @@ inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(con
       {RLIMIT_AS, std::max(2 * memory + (rlim_t{1} << 30), memory + (rlim_t{4} << 30))},
       // Polling enforces the output limit. FSIZE must be higher, because stderr is cut only at every tick and grows in between.
       {RLIMIT_FSIZE, static_cast<rlim_t>(plan.output_bytes + kFileSlackBytes)},
-      {RLIMIT_CPU, cpu_backstop_s(plan.cpu_ms + (plan.margin_us() + plan.page_margin_us()) / 1000)},
       {RLIMIT_MEMLOCK, 0},
       {RLIMIT_MSGQUEUE, 0},
       // (A timer takes one of the pending signals: a thousand timers would use CPU time that is charged to no process.)

@@ -95,8 +95,8 @@ class WarmInterpreter {
   }
 
   // Whether a limit is set in each fork. Forks inherit the others, because an unprivileged process cannot raise a limit again.
-  // But this interpreter's own CPU time grows over all tests, and threads are counted for the fork's user.
-  static bool is_set_by_forks(__rlimit_resource_t resource) { return resource == RLIMIT_CPU || resource == RLIMIT_NPROC; }
+  // But threads are counted for the fork's user.
+  static bool is_set_by_forks(__rlimit_resource_t resource) { return resource == RLIMIT_NPROC; }
 
   // It may have made a child already. As our child this would outlive it, and the end of its namespace would wait until we reap it.
   std::string gone(const Contestant& c, const char* what) {

@@ -281,3 +281,30 @@ ATTACK(blocked_on_a_pipe) {
         if (read(ends[0], &byte, 1) < 0) break;
     }
 }
+
+static int run_at_ticks(void *) {
+    const auto clock_ns = [](clockid_t clock) {
+        timespec time{};
+        clock_gettime(clock, &time);
+        return time.tv_sec * 1'000'000'000L + time.tv_nsec;
+    };
+    timespec period{};
+    clock_getres(CLOCK_MONOTONIC_COARSE, &period);
+    for (;;) {
+        const long before = clock_ns(CLOCK_MONOTONIC_COARSE);
+        while (clock_ns(CLOCK_MONOTONIC_COARSE) == before) {
+        }
+        const long next = clock_ns(CLOCK_MONOTONIC) + period.tv_nsec * 9 / 10;
+        const timespec until = {next / 1'000'000'000, next % 1'000'000'000};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+    }
+    return 0;
+}
+
+// attack: running_at_ticks
+// tries: to run only at the ticks for which the kernel counts CPU time against a limit, and to be killed early, as if by somebody else
+// expect: TLE
+ATTACK(running_at_ticks) {
+    for (int i = 0; i < 7; ++i) attack::bare_thread(run_at_ticks, nullptr);
+    run_at_ticks(nullptr);
+}

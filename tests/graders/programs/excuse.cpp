@@ -45,6 +45,9 @@ int main() {
     rlimit stack = {64 << 20, 64 << 20};
     if (setrlimit(RLIMIT_STACK, &stack) != 0) return 94;
     return refused(no, "a CPU limit of its own");
+  } else if (mode == "ticks") {  // the kernel would end it at such a limit after little CPU time, if it ran at every tick
+    rlimit cpu;
+    return refused(getrlimit(RLIMIT_CPU, &cpu) == 0 && cpu.rlim_cur == RLIM_INFINITY, "the kernel limits its CPU time");
   } else if (mode == "timer") {
     struct sigevent event = {};
     event.sigev_notify = SIGEV_SIGNAL;
