@@ -50,10 +50,11 @@ def work_directory(uid: int | None = None) -> Iterator[Path]:
 
 
 def sweep() -> None:
-    """Remove the directories that killed processes have left."""
+    """Remove the directories that killed processes have left. Root removes those of all users."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:  # another user's, or gone already
-            if time.time() - path.lstat().st_ctime < _NEW_S:
+        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:  # it may be gone already
+            status = path.lstat()
+            if time.time() - status.st_ctime < _NEW_S or os.geteuid() not in (0, status.st_uid):
                 continue
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             stack.callback(os.close, lock)
@@ -62,9 +63,13 @@ def sweep() -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a directory; with `chmod` and `rm` if Python cannot, as it is unreadable or its tree is too deep."""
+    """Remove a directory; by other programs if Python cannot, as it is unreadable or its tree is too deep.
+
+    Root may read everything, and needs no `chmod`. That would follow links with which another user replaces a directory.
+    """
     with contextlib.suppress(OSError, RecursionError):
         shutil.rmtree(path)
         return
-    for command in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
+    chmod = [] if os.geteuid() == 0 else [("chmod", "-R", "u+rwX")]
+    for command in (*chmod, ("rm", "-rf")):
         subprocess.run((*command, "--", str(path)), capture_output=True, check=False)

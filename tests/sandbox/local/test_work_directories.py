@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,28 @@ def test_the_directory_of_a_killed_process_is_removed(temporary_directory: Path)
     holder.communicate()
     sweep()
     assert not directory.exists()
+
+
+def test_another_users_directory_leads_nowhere(temporary_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If another user replaces a directory by a link while it is removed, nothing changes where the link leads."""
+    left = temporary_directory / "ioi-eval-job-left"
+    left.mkdir()
+    if os.geteuid() == 0:
+        os.chown(left, 12345, 12345)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    precious = temporary_directory / "precious"
+    precious.mkdir()
+    (precious / "file").touch(mode=0o400)
+
+    def replace_by_link(path: Path) -> None:
+        path.rename(temporary_directory / "moved")
+        path.symlink_to(precious)
+        raise OSError
+
+    monkeypatch.setattr(shutil, "rmtree", replace_by_link)
+    sweep()
+    assert (precious / "file").stat().st_mode & 0o777 == 0o400
 
 
 def test_a_new_directory_is_kept(temporary_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
