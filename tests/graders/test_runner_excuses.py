@@ -13,7 +13,7 @@ HARMLESS = ["membarrier", "vfork", "fsync", "cpu-limit", "old-cpu-limit", "ticks
 
 
 def test_excuses_are_refused_or_have_no_effect(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Barriers, vfork, real disks, CPU limits, ticks, shared memory, readable outputs: each is refused or has no effect."""
+    """Barriers, vfork, disks, CPU limits, ticks, shared memory, readable outputs: each is refused or has no effect."""
     answer = run_batch(plain_box, program("excuse"), *(f"{mode} 1" for mode in HARMLESS), answer=b"held\n")
     for mode, entry in zip(HARMLESS, answer.lines, strict=True):
         assert entry["verdict"] == "AC", (mode, entry)

@@ -65,7 +65,7 @@ def sweep() -> None:
 def _remove(path: Path) -> None:
     """Remove a directory; by other programs if Python cannot, as it is unreadable or its tree is too deep.
 
-    Root may read everything, and needs no `chmod`. That would follow links with which another user replaces a directory.
+    Root needs no `chmod`, which would follow a link by which another user replaces a directory.
     """
     with contextlib.suppress(OSError, RecursionError):
         shutil.rmtree(path)
