@@ -128,8 +128,8 @@ def _precision(package: Package, meta: Mapping[str, Any]) -> Any:
     Source: TPS 1.26, `scripts/exporters/CMS.py`.
     """
     stated = meta.get("score_precision", 2)
-    newer = "score_precision" in meta and package.has("scripts/internal/problem_model.py")
-    return max(0, stated - 2) if newer and isinstance(stated, int) else stated
+    is_newer = any(name.endswith("/internal/problem_model.py") for name in package.names("scripts"))
+    return max(0, stated - 2) if "score_precision" in meta and is_newer and isinstance(stated, int) else stated
 
 
 def _flag(meta: Mapping[str, Any], field: str, default: bool) -> bool:
