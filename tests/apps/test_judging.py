@@ -87,7 +87,7 @@ def test_a_result_is_stored_in_the_journal_in_few_bytes() -> None:
         ),
         TestOutcome(test="2", verdict=Verdict.SKIPPED, score=None),
     ]
-    graded = Graded(codes=(True, -1), rules=("equal", "raised"), metadata=({"error": "KeyError(1)"},))
+    graded = Graded(codes=(True, -1), rules=("equal", "raised"))
     result = AppsResult(
         verdict=Verdict.RE,
         passed=1,
