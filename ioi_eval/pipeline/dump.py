@@ -58,7 +58,6 @@ async def score_dump(
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
         family.await_problems()
-        dump_reader.source.forget()
         write_results(directory, family, store, settings.keep, writing)
         values = summary.as_dict(facts)
         write_summary(directory, values, family.report(values))

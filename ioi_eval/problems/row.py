@@ -247,9 +247,6 @@ class Source(ABC):
         """A hash of all that is read from it; `None` if that would require reading it row by row."""
         return None
 
-    def forget(self) -> None:  # noqa: B027 - for sources that keep columns
-        """From now on only whole rows are read: columns that were kept for faster reading may be deleted."""
-
     def with_configs(self, names: Sequence[str]) -> Source:  # noqa: ARG002 - for sources that have configurations
         """Only these configurations, if the source has configurations; else all of it."""
         return self

@@ -101,11 +101,6 @@ class KeptColumns(Source):
         """The source's hash."""
         return self._source.digest()
 
-    def forget(self) -> None:
-        """Delete the kept columns, which are not read any more; whole rows are kept."""
-        if self._columns is not None:
-            self._drop()
-
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The source's rows; from the temporary file, if only kept columns are wanted."""
         if self._columns is not None and (columns is None or not set(columns) <= set(self._columns)):

@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,7 @@ import orjson
 import pytest
 
 from ioi_eval.errors import SetupError
-from ioi_eval.pipeline.contest import ContestDumpReader, RowSelection
 from ioi_eval.pipeline.writing import replacing, to_json
-from ioi_eval.problems.row import Row, Source
-from ioi_eval.rows import open_source
-from ioi_eval.rows.source import Chain
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 
@@ -106,38 +101,3 @@ def test_integers_of_any_size_are_written() -> None:
         to_json(row)
         == b'{"a": 18446744073709551616, "b": [{"c": "(an integer of 16610 bits)"}], "d": "x", "e": [null, null]}\n'
     )
-
-
-class Watched(Chain):
-    """A dump that records the calls of its methods."""
-
-    def __init__(self, source: Source) -> None:
-        super().__init__([source], source.describe())
-        self.asked: list[str] = []
-
-    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
-        """The rows of the dump."""
-        self.asked.append("whole rows" if columns is None else "some columns")
-        yield from super().rows(columns)
-
-    def forget(self) -> None:
-        """The copy of the dump may be deleted."""
-        self.asked.append("forget")
-
-
-class WatchedContest(Contest):
-    """A contest whose dump is recorded."""
-
-    def dump_reader(self, scorer: ScriptedScorer, selection: RowSelection | None = None) -> ContestDumpReader:
-        """A reader of the dump."""
-        dump_reader = super().dump_reader(scorer, selection)
-        dump_reader.source = self.watched = Watched(open_source(self.dump))
-        return dump_reader
-
-
-def test_the_copy_of_the_dump_is_deleted_before_results_are_written(tmp_path: Path, scorer: ScriptedScorer) -> None:
-    """The disk may not have space for both."""
-    contest = WatchedContest(tmp_path)
-    contest.write(*programs("1", "0.5"))
-    contest.run(scorer)
-    assert contest.watched.asked == ["some columns", "forget", "whole rows"]

@@ -139,21 +139,3 @@ def test_the_buffer_may_not_fit_at_the_end(tmp_path: Path) -> None:
     words = [sys.executable, "-c", program, str(tmp_path), "1"]
     ended = subprocess.run(words, env={"PYTHONPATH": os.pathsep.join(sys.path)}, stderr=subprocess.PIPE, check=False)
     assert ended.returncode == 0, ended.stderr.decode()
-
-
-def test_forget_deletes_kept_columns_but_not_whole_rows(counted: Counted, tmp_path: Path) -> None:
-    """The results need the disk space. Kept whole rows stay, because results are written from them."""
-    (tmp_path / "kept").mkdir()
-    some, all_columns = (KeptColumns(counted, columns, tmp_path / "kept") for columns in (COLUMNS, None))
-    for kept in (some, all_columns):
-        kept._file._max_size = 1  # type: ignore[union-attr]
-        assert len(list(kept.iterate(COLUMNS))) == 3
-    assert len(descriptors_below(tmp_path / "kept")) == 2
-    some.forget()
-    all_columns.forget()
-    assert len(descriptors_below(tmp_path / "kept")) == 1
-    counted.reads.clear()
-    assert len(list(all_columns.iterate())) == 3
-    assert counted.reads == []
-    assert len(list(some.iterate())) == len(list(some.iterate(COLUMNS))) == 3
-    assert counted.reads == [3, 3]
