@@ -20,6 +20,7 @@ constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJud
 constexpr rlim_t kNoCore = 1;  // too little for a file, and unlike 0 it stops the kernel from starting a core handler
 constexpr rlim_t kWaitingSignals = 64;
 constexpr rlim_t kMoreThreadsOfOthers = 4096;  // how many more threads the machine may get while a test runs
+constexpr rlim_t kOwnProcesses = 32;           // that a job needs besides the threads of a program
 constexpr int64_t kScratchBytes = 16 << 20;    // of files in its scratch directory
 constexpr int kScratchFiles = 256;
 constexpr int64_t kScratchSlackBytes = 1 << 20;  // a file system adds blocks of this size to a file of a stated size
@@ -59,6 +60,7 @@ constexpr int kNotStoredCode = 66;  // the exit code if a problem's package lack
 constexpr const char* kHiddenCall = "hidden_call";  // replaces the name of a deadly call that the listener did not receive
 constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr const char* kOverCpu = "over its CPU limit";
+constexpr const char* kNoThreadsLeft = "others use up the processes that may be started, so the program may have got no threads";
 constexpr const char* kKilledFromOutside = "killed from outside: is there memory left?";
 
 }  // namespace runner

@@ -160,7 +160,7 @@ class TestRun : RunningTest {
     round_down(judgement);
     for (const Contestant& c : contestants_) {
       // It failed after the manager had hung up. Even if the judge program gives points, CMS gives none.
-      if (failed_softly(c) && judgement.value > 0) return give_zero(Verdict::RE, Limit::None);
+      if (failed_softly(c) && judgement.value > 0) return give_runtime_error(Limit::None);
     }
     set_verdict_by_score(judgement);
   }
@@ -231,11 +231,21 @@ class TestRun : RunningTest {
     } else if (made_deadly_call) {
       give_zero(Verdict::SV, Limit::None);
     } else if (failed) {
-      give_zero(Verdict::RE, limit);
+      give_runtime_error(limit);
     } else {
       return false;
     }
     return true;
+  }
+
+  // If other processes of this user or container leave too few of those that they may start, the program may have failed to start
+  // threads. (Its own have ended.) A limit that is too low in any case does not excuse it, because no repetition would help.
+  void give_runtime_error(Limit limit) {
+    rlimit processes = {};
+    getrlimit(RLIMIT_NPROC, &processes);
+    bool low_limit = processes.rlim_cur < static_cast<rlim_t>(plan_.threads) + kOwnProcesses;
+    if (limit != Limit::None || low_limit || can_start_threads(plan_.threads)) return give_zero(Verdict::RE, limit);
+    judge_error(JudgeFault::Overload, TrustedProgram::Runner, kNoThreadsLeft);
   }
 
   void give_zero(Verdict verdict, Limit limit) {

@@ -74,6 +74,19 @@ inline pid_t start(Process& process) {
   return static_cast<pid_t>(pid);
 }
 
+// Whether this many threads can be started now. They belong to a process of its own, which ends them.
+inline bool can_start_threads(long count) {
+  Process process;
+  if (start(process) > 0) return process.reap(true) && !process.failed();
+  constexpr int kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  auto wait = [](void*) { return static_cast<int>(syscall(SYS_pause)); };
+  std::vector<std::array<char, 1024>> stacks(static_cast<size_t>(count));
+  for (auto& stack : stacks) {
+    if (clone(wait, stack.end(), kFlags, nullptr) < 0 && is_machine_error(errno)) _exit(1);
+  }
+  _exit(0);
+}
+
 // Counts wall clock, at most kLongestTickUs between two looks: if the machine, the container or the job was paused, so was the
 // runner, and that time does not count. A runner that only waited for a processor looks late too; then a program has a little
 // more time.

@@ -140,6 +140,21 @@ def test_a_refused_landlock_ruleset_is_our_failure(boxes: Callable[[str], Box], 
     assert "Landlock" in answer.last["explanation"]
 
 
+@pytest.mark.parametrize(("threads", "verdict"), [(32, "JE"), (5000, "RE")])
+def test_no_threads_left_is_our_failure(
+    boxes: Callable[[str], Box], program: Callable[..., Path], threads: int, verdict: str
+) -> None:
+    """If others use up the processes that may be started, a program that fails is JE. It is RE if the limit leaves
+    it too few in any case.
+    """
+    box = boxes("fds-reduced-user")
+    prefix = ("prlimit", "--nproc=5000:5000", str(program("filtered")), "threads", "--")
+    filtered = FilteredBox(**{each.name: getattr(box, each.name) for each in fields(Box)}, prefix=prefix)
+    failed, right = run_batch(filtered, program("contestant"), "threads 5", "sum 1", threads=threads).lines
+    assert (failed["verdict"], failed.get("fault")) == (verdict, "overload" if verdict == "JE" else None)
+    assert right["verdict"] == "AC"
+
+
 def test_a_filter_that_hides_many_calls(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
     """An outer filter refuses all unknown calls, like Docker's default: the line of `--probe` is still complete."""
     box = boxes("fds-reduced-user")
