@@ -40,6 +40,7 @@ _LANGUAGES = frozenset(
 _DOCUMENTS = frozenset({"", "markdown", "md", "plaintext", "text", "txt"})
 
 _THINK = re.compile(r"</?think>")
+_STRING_CHARS = 1000  # so far before a marker the beginning of a quoted string is looked for
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 LOOKED_AT = 1 << 16
@@ -144,6 +145,7 @@ def split_thoughts(text: str) -> tuple[list[str], list[str]]:
 
     Templates often put the opening marker into the prompt, so the text before a single `</think>` is a thought too. A
     thought that was cut off ends at the end of the text.
+    A marker in a quoted string of a complete block is code.
 
     Returns:
         The pieces of the answer and those of the thoughts, each in order.
@@ -151,12 +153,26 @@ def split_thoughts(text: str) -> tuple[list[str], list[str]]:
     answer: list[str] = []
     thoughts: list[str] = []
     thinking, at = False, 0
-    for marker in _THINK.finditer(text):
+    for marker in _markers(text):
         closing = marker[0] == "</think>"
         (thoughts if thinking or closing else answer).append(text[at : marker.start()])
         thinking, at = not closing, marker.end()
     (thoughts if thinking else answer).append(text[at:])
     return answer, thoughts
+
+
+def _markers(text: str) -> Iterator[re.Match[str]]:
+    """The markers of thoughts."""
+    complete = blocks(text)
+    block: Block | None = None
+    for marker in _THINK.finditer(text):
+        before = text[max(0, marker.start() - _STRING_CHARS) : marker.start()].rpartition("\n")[2]
+        if _ends_in_string(before):
+            while block is None or block.end <= marker.start():
+                block = next(complete, Block("", text, len(text), len(text) + 1, 0))
+            if block.start <= marker.start():
+                continue
+        yield marker
 
 
 def encodable(text: str) -> str:
@@ -213,8 +229,12 @@ def _closes(opened: _Fence, fence: _Fence | None, line: str) -> int | None:
     match = _BEHIND_CODE.fullmatch(line)
     if match is None or opened.mark[0] == "~" or len(match[2]) < len(opened.mark):
         return None
-    in_string = match[1].count('"') % 2 or match[1].count("'") % 2
-    return None if in_string else match.end(1)
+    return None if _ends_in_string(match[1]) else match.end(1)
+
+
+def _ends_in_string(text: str) -> bool:
+    """Whether a part of a line ends inside a quoted string."""
+    return text.count('"') % 2 == 1 or text.count("'") % 2 == 1
 
 
 def _lines_with_fences(text: str) -> Iterator[tuple[int, int]]:

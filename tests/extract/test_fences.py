@@ -180,10 +180,15 @@ def test_blocks_in_a_document(text: str, expected: list[tuple[str, str]]) -> Non
         ("<think>t</think>a<think>u</think>b", ["", "a", "b"], ["t", "u"]),
         ("<think>t</think>u</think>a", ["", "a"], ["t", "u"]),
         ("", [""], []),
+        ("<think>t</think>\n```\n'</think>'\n```", ["", "\n```\n'</think>'\n```"], ["t"]),
+        ("```\nf('<think>', 'a</think>')\n```", ["```\nf('<think>', 'a</think>')\n```"], []),
+        ("<think>```c\n'</think>'\n```</think>a", ["", "a"], ["```c\n'</think>'\n```"]),
+        ("<think>I can't.</think>```\nb\n```", ["", "```\nb\n```"], ["I can't."]),
+        ("<think>```cpp\nchar c = '</think>\n```cpp\nb\n```", ["", "\n```cpp\nb\n```"], ["```cpp\nchar c = '"]),
     ],
 )
 def test_thoughts_are_separated_from_the_answer(text: str, answer: list[str], thoughts: list[str]) -> None:
-    """Also if the opening marker was part of the prompt, or the thoughts were cut off."""
+    """Also if the opening marker was part of the prompt, or the thoughts were cut off. A program may print a marker."""
     assert split_thoughts(text) == (answer, thoughts)
 
 
