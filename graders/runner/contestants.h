@@ -39,7 +39,6 @@ struct Contestant {
   int64_t spent_before_us = 0;    // CPU time before the exec, which does not count
   ProcFiles files;
   Sample last;                    // the last look at it
-  int64_t accounted_us = 0;       // its busy time when idle time was last added up
   int64_t peak_bytes = 0;         // as polled; wait4 gives the final value
   int64_t written_bytes = 0;      // of the output file, if it has a name
   bool left_output = true;        // whether there is an output

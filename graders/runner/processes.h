@@ -104,6 +104,26 @@ class Stopwatch {
   int64_t looked_us_ = now_us(), elapsed_us_ = 0;
 };
 
+// Divides wall clock into work and waiting, in pieces: a piece holds at most as much work as wall clock. (Threads that wait for a
+// processor at the same time have delays that together are many times as long.)
+class WaitClock {
+ public:
+  // Ends a piece, and returns how much of it was waiting. Both times count from the start; `busy`: CPU time and run-queue delay.
+  int64_t end_piece(int64_t wall, int64_t busy) {
+    int64_t before = std::exchange(waited_us_, waited_us(wall, busy));
+    ended_us_ = wall;
+    busy_us_ = busy;
+    return waited_us_ - before;
+  }
+  int64_t waited_us(int64_t wall, int64_t busy) const {
+    return waited_us_ + std::max<int64_t>(0, wall - ended_us_ - (busy - busy_us_));
+  }
+  int64_t ended_us() const { return ended_us_; }  // when the last piece ended
+
+ private:
+  int64_t ended_us_ = 0, busy_us_ = 0, waited_us_ = 0;
+};
+
 inline int64_t cpu_clock_us(pid_t pid) {
   timespec t;
   clockid_t clock = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u);  // as clock_getcpuclockid(3)

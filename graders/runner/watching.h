@@ -206,7 +206,7 @@ class RunningTest : protected TestState {
   // Every few milliseconds the runner reads what the processes use, and applies the rules that stop a program.
   void tick(int64_t now) {
     int64_t wall = stopwatch_.look(now);
-    bool due = wall - accounted_us_ >= kTickUs;  // early ticks are too short; a later one adds up their idle time too
+    bool due = wall - wait_clock_.ended_us() >= kTickUs;  // early ticks are too short; a later one adds up their idle time too
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
     }
@@ -229,15 +229,14 @@ class RunningTest : protected TestState {
   // Idle time since it was last added up: wall clock minus CPU time and run-queue delay. Waiting for the machine's disk is not
   // idle; only the wall clock of the test bounds it.
   int64_t new_idle_us(int64_t wall) {
-    int64_t busy = busy_us(manager_.process, manager_.last), idle = wall - accounted_us_ - (busy - manager_accounted_us_);
-    manager_accounted_us_ = busy;
-    for (Contestant& c : contestants_) {
-      busy = busy_us(c.process, c.last);
-      idle -= busy - c.accounted_us;
-      c.accounted_us = busy;
-    }
-    accounted_us_ = wall;
-    return anybody(&Sample::waits) ? 0 : std::max<int64_t>(0, idle);
+    int64_t waited = wait_clock_.end_piece(wall, all_busy_us());
+    return anybody(&Sample::waits) ? 0 : waited;
+  }
+
+  int64_t all_busy_us() const {
+    int64_t busy = busy_us(manager_.process, manager_.last);
+    for (const Contestant& c : contestants_) busy += busy_us(c.process, c.last);
+    return busy;
   }
 
   // Whether a living process had this state when it was last looked at.
@@ -308,10 +307,8 @@ class RunningTest : protected TestState {
     bool given_up = wall >= given_up_us(plan_.cpu_ms, manager_ms);
     bool soon = given_up || wall >= plan_.pages_stop_us();
     if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return end_all(Limit::Cpu);
-    if (given_up) {
-      int64_t busy = busy_us(manager_.process, manager_.last);
-      for (const Contestant& c : contestants_) busy += busy_us(c.process, c.last);
-      if (busy >= wall / 2) return judge_error(JudgeFault::Overload, TrustedProgram::Runner, "the machine is too loaded to judge on");
+    if (given_up && wait_clock_.waited_us(wall, all_busy_us()) <= wall / 2) {
+      return judge_error(JudgeFault::Overload, TrustedProgram::Runner, "the machine is too loaded to judge on");
     }
     // The machine's load does not explain this much wall clock, so the program was waiting, even if the ticks did not see it.
     if (!given_up && idle_us_ < idle_stop_us(plan_.cpu_ms)) return;
@@ -420,7 +417,7 @@ class RunningTest : protected TestState {
   int64_t idle_us_ = 0, manager_idle_us_ = 0;
   int64_t moved_at_limit_ = 0;  // how much the manager had read and written when it reached its CPU limit
   bool asks_without_end_ = false;
-  int64_t accounted_us_ = 0, manager_accounted_us_ = 0;  // the stopwatch, and the manager's busy time, when idle time was last added up
+  WaitClock wait_clock_;
 };
 
 }  // namespace runner

@@ -74,6 +74,16 @@ Fd file_of(const std::string& text) {
   return fd;
 }
 
+void test_wait_clock() {
+  WaitClock clock;
+  CHECK(clock.waited_us(100, 40) == 60);
+  CHECK(clock.end_piece(100, 40) == 60);
+  CHECK(clock.end_piece(110, 1040) == 0);  // a hundred threads have waited for a processor together
+  CHECK(clock.waited_us(210, 1060) == 60 + 80);
+  CHECK(clock.end_piece(210, 1060) == 80);
+  CHECK(clock.ended_us() == 210);
+}
+
 void test_json() {
   CHECK(quoted("a \"b\" \\ ~") == "\"a \\\"b\\\" \\\\ ~\"");
   CHECK(quoted(std::string("\0\n\x7f\xc3\xa9", 5)) == "\"\\u0000\\u000a\\u007f\\u00c3\\u00a9\"");
@@ -299,6 +309,7 @@ void test_attempts() {
 }  // namespace
 
 int main() {
+  test_wait_clock();
   test_json();
   test_lines();
   test_plan_lines();
