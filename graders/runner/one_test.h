@@ -157,7 +157,7 @@ class TestRun : RunningTest {
       if (plan_.left_to_client()) return leave_to_client();
       if (!check_output(judgement)) return;
     }
-    round_down(judgement);
+    round_to_step(judgement);
     for (const Contestant& c : contestants_) {
       // It failed after the manager had hung up. Even if the judge program gives points, CMS gives none.
       if (failed_softly(c) && judgement.value > 0) return give_runtime_error(Limit::None);
@@ -187,14 +187,21 @@ class TestRun : RunningTest {
     if (plan_.left_to_client()) return leave_to_client();
     Judgement judgement;
     if (!check(test_.output, judgement)) return;
-    round_down(judgement);
+    round_to_step(judgement);
     set_verdict_by_score(judgement);
   }
 
-  void round_down(Judgement& judgement) const {
+  void round_to_step(Judgement& judgement) const {
+    if (test_.steps == 0) return;
     double steps = static_cast<double>(test_.steps), full = static_cast<double>(std::max<int64_t>(1, test_.full));
-    double missing = test_.lenient ? 1.0 / kLenientParts : 0;
-    if (test_.steps > 0) judgement.set(floor(judgement.points * steps / full + missing) / steps);
+    double exact = judgement.points * steps / full;
+    switch (test_.rounding) {
+      case Rounding::Down: exact = floor(exact); break;
+      case Rounding::Leniently: exact = floor(exact + 1.0 / kLenientParts); break;
+      case Rounding::Nearest: exact = floor(exact + nextafter(0.5, 0)); break;  // with 0.5 the number before 0.5 would be 1
+      case Rounding::NearestEven: exact = nearbyint(exact); break;
+    }
+    judgement.set(exact / steps);
   }
 
   void set_verdict_by_score(const Judgement& judgement) {

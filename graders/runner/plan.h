@@ -50,6 +50,10 @@ struct JudgeSpec {
   Protocol protocol = Protocol::Cms;  // how it reports a score
 };
 
+// How a score is rounded to a step: down; down, but a score just below a step counts as that step; to the nearest step, a half up
+// or to the even step.
+enum class Rounding { Down, Leniently, Nearest, NearestEven };
+
 struct Test {
   long id = 0;
   int input = -1, answer = -1, program = -1;  // descriptors
@@ -57,8 +61,8 @@ struct Test {
   std::vector<std::pair<int, int>> at;        // (group, position)
   std::vector<std::string> args;              // of the checker, after its own
   int64_t full = 1;                           // full marks, in the units of a score file; 0 if that does not count
-  int64_t steps = 0;                          // a score is rounded down to a multiple of 1 / steps
-  bool lenient = false;                       // a score just below a step counts as that step
+  int64_t steps = 0;                          // a score is rounded to a multiple of 1 / steps
+  Rounding rounding = Rounding::Down;         // how
 };
 
 struct CompileAction {

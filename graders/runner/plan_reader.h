@@ -109,7 +109,10 @@ inline void read_test_line(PlanLine& line, JobFiles& files, Plan& plan) {
   test.args = arguments(line);
   if (line.has("full")) test.full = line.number("full", 0, 1'000'000'000);
   if (line.has("steps")) test.steps = line.number("steps", 1, 1'000'000'000);
-  if (line.has("lenient")) test.lenient = line.number("lenient", 0, 1) == 1;
+  if (line.has("rounding")) {
+    test.rounding = line.choice<Rounding>(
+        "rounding", {{"leniently", Rounding::Leniently}, {"nearest", Rounding::Nearest}, {"nearest-even", Rounding::NearestEven}});
+  }
   test.at = read_positions(line);
   plan.tests.push_back(std::move(test));
 }

@@ -1,10 +1,10 @@
 """A Kattis package's own graders: programs that compute the result of a group from the results of its tests.
 
 What such a program computes is only known by running it. Most of them compute the same: the lowest score times the
-group's points, rounded down to whole points or not rounded; full marks are 1, or a number in the group's `grader_flags`
-(`rescale 1000 30`). So the program is run in a box on made-up results that distinguish these rules from others; a
-grader with another rule is refused by name. For groups of groups the grader may compute the sum, like the default
-grader. If a group's only group takes the minimum of its tests, the grader may be for a single result.
+group's points, rounded down or to the nearest point, or not rounded; full marks are 1, or a number in the group's
+`grader_flags` (`rescale 1000 30`). So the program is run in a box on made-up results that distinguish these rules from
+others; a grader with another rule is refused by name. For groups of groups the grader may compute the sum, like the
+default grader. If a group's only group takes the minimum of its tests, the grader may be for a single result.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import asyncio
 import math
 import random
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,14 +23,20 @@ from ioi_eval.importers.kattis_data import VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_groups import GradedGroup
 from ioi_eval.importers.kattis_programs import refuse_python_2
 from ioi_eval.importers.package import Package
-from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+from ioi_eval.model import Job, JobFile, JobKind, StageLimits, StepRounding
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 _DIRECTORY = "graders"
 _FULL_SCORE = re.compile(r"0*(?!1$)[1-9][0-9]{0,8}")  # from 2; a longer number is no score
-_CASES = 24
+_CASES = 36
 _LARGEST_DRAWN = 1000  # points of a group that states no `range`
 _PRINTED = 1e-6  # points: the largest error of a sum that is printed with `%f`
+_ROUNDINGS: Mapping[StepRounding, Callable[[float], float]] = {  # of points, as the runner rounds
+    StepRounding.DOWN: math.floor,
+    StepRounding.LENIENTLY: lambda points: math.floor(points + 1 / runner_rules()["kLenientParts"]),
+    StepRounding.NEAREST: lambda points: math.floor(points + math.nextafter(0.5, 0)),
+    StepRounding.NEAREST_EVEN: round,
+}
 _LIMITS = StageLimits(wall_ms=120_000, cpu_ms=60_000)
 _RUN = """
 while IFS='|' read -r flags results; do
@@ -178,8 +184,9 @@ def _source(package: Package) -> str:
 
 
 def _cases(full_score: int, *, one_result: bool) -> list[Results]:
-    """Results that distinguish our rule from others: sums, means, maxima, the last test, rounding to the nearest."""
+    """Results that distinguish our rules from others: sums, means, maxima, the last test; halves of many points."""
     random_ = random.Random(1)
+    halves = (0.25, 0.75, 0.125, 0.375, 0.0625, 0.1875, 0.03125, 0.09375, 0.1, 0.3, 0.7, 0.9)
     fixed: list[Results] = [
         (("AC", 1.0),),
         (("AC", 1.0), ("AC", 1.0), ("AC", 1.0)),
@@ -192,6 +199,7 @@ def _cases(full_score: int, *, one_result: bool) -> list[Results]:
         (("AC", 1.0), ("WA", 0.0)),
         (("TLE", 0.0), ("AC", 1.0)),
         (("AC", 0.0),),
+        *((("AC", score),) for score in halves),
     ]
     cases = [case for case in fixed if not one_result or len(case) == 1]
     while len(cases) < _CASES:
@@ -245,15 +253,13 @@ def _rule(
             " marks of 1, or of a number in its grader_flags, are supported"
         )
     exact = [min(score for _, score in results) * full / full_score for results in cases]
-    missing = 1 / runner_rules()["kLenientParts"]  # points; graders print scores with ten digits or fewer
-    down, leniently = ([float(math.floor(points + more)) for points in exact] for more in (0, missing))
-    for wanted in (down, leniently, exact):
-        tolerance = _PRINTED if wanted is exact else 0
+    for rounding in (*_ROUNDINGS, None):
+        wanted = exact if rounding is None else [_ROUNDINGS[rounding](points) for points in exact]
+        tolerance = _PRINTED if rounding is None else 0
         wrong = [index for index, score in enumerate(scores) if score is None or abs(score - wanted[index]) > tolerance]
         if not wrong:
-            rounded, lenient = wanted is not exact, wanted is leniently
-            return GradedGroup(points=int(full), rounded=rounded, lenient=lenient, full_score=full_score)
+            return GradedGroup(points=int(full), rounding=rounding, full_score=full_score)
     raise UnsupportedError(
         f"{what} gives {scores[wrong[0]]} for {list(cases[wrong[0]])};"
-        f" the lowest score times {full / full_score:g}, rounded down or not at all, is supported"
+        f" the lowest score times {full / full_score:g}, rounded down, to the nearest point or not at all, is supported"
     )

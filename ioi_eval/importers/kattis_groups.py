@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_data import AGGREGATIONS, DATA, VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_programs import validator_flags
-from ioi_eval.model import Subtask
+from ioi_eval.model import StepRounding, Subtask
 
 PASS_FAIL = "all"
 """The name of a pass-fail problem's only subtask."""
@@ -34,12 +34,11 @@ PASS_FAIL = "all"
 class GradedGroup:
     """How the package's own grader scores a group: the lowest score of its tests, of `full_score`, times `points`.
 
-    `rounded` says whether the result is rounded down to whole points, `lenient` whether less than 1e-7 may be missing.
+    `rounding` says how the result is rounded to whole points; `None` if it is not.
     """
 
     points: int
-    rounded: bool
-    lenient: bool
+    rounding: StepRounding | None
     full_score: int
 
 
@@ -241,7 +240,7 @@ def test_columns(
     """The columns of test rows: further flags of the output validator, and how its scores are read.
 
     If the package's own grader multiplies the validator's score, full marks are what the grader takes for that, and the
-    score is rounded down if the grader rounds the points. Otherwise the score is in points, at most the group's points.
+    score is rounded if the grader rounds the points. Otherwise the score is in points, at most the group's points.
     On samples that are worth nothing, and in a pass-fail problem, it does not count: there only acceptance does.
 
     Args:
@@ -258,8 +257,8 @@ def test_columns(
         if group.path in graded:
             rule = graded[group.path]
             own |= {"full_score": rule.full_score} if rule.full_score != 1 else {}
-            own |= {"score_steps": max(rule.points, 1)} if rule.rounded else {}
-            own |= {"lenient_steps": True} if rule.lenient else {}
+            own |= {"score_steps": max(rule.points, 1)} if rule.rounding else {}
+            own |= {"step_rounding": rule.rounding.value} if rule.rounding not in (None, StepRounding.DOWN) else {}
         elif custom and group.tests and group.path.startswith(f"{DATA}/secret"):
             own["full_score"] = _full_score(group)
         elif only_accepts:

@@ -25,6 +25,7 @@ from ioi_eval.model import (
     OutputOnly,
     Problem,
     RunRules,
+    StepRounding,
     TestCase,
     TwoSteps,
 )
@@ -122,7 +123,7 @@ def _scoring(case: TestCase) -> Values:
     values: dict[str, Value | None] = {"args": word_list(case.checker_args)} if case.checker_args else {}
     values |= {"full": case.full_score} if case.full_score != 1 else {}
     values |= {"steps": case.score_steps} if case.score_steps else {}
-    return values | ({"lenient": 1} if case.lenient_steps else {})
+    return values | ({} if case.step_rounding is StepRounding.DOWN else {"rounding": case.step_rounding.value})
 
 
 def _program(programs: Programs, *, warm: bool) -> tuple[Values | None, tuple[JobFile, ...]]:

@@ -53,7 +53,17 @@ from ioi_eval.model.problem import (
     Subtask,
     TestCase,
 )
-from ioi_eval.model.terms import CheckerProtocol, Isolation, Keep, Language, ProcessIO, ScoreType, TaskType, Verdict
+from ioi_eval.model.terms import (
+    CheckerProtocol,
+    Isolation,
+    Keep,
+    Language,
+    ProcessIO,
+    ScoreType,
+    StepRounding,
+    TaskType,
+    Verdict,
+)
 
 __all__ = [
     "DEFAULT_YEAR",
@@ -91,6 +101,7 @@ __all__ = [
     "SourceFile",
     "Stage",
     "StageLimits",
+    "StepRounding",
     "Submission",
     "SubmissionResult",
     "Subtask",

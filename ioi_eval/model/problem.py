@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ioi_eval.model.methods import JudgeProgram, RunMethod, SourceFile
-from ioi_eval.model.terms import Language, ScoreType, TaskType
+from ioi_eval.model.terms import Language, ScoreType, StepRounding, TaskType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +43,8 @@ class TestCase:
         checker_args: further arguments of the checker on this test, after the problem's.
         full_score: full marks, in the units in which a kattis or testlib checker or interactor reports its scores; 0:
             these do not count, and an accepted output has full marks.
-        score_steps: a score is rounded down to a multiple of 1 / `score_steps`; 0 for none.
-        lenient_steps: a score less than 1e-7 of a step below a step counts as that step.
+        score_steps: a score is rounded to a multiple of 1 / `score_steps`; 0 for none.
+        step_rounding: how it is rounded.
     """
 
     __test__ = False  # tells pytest that this is not a test class
@@ -55,7 +55,7 @@ class TestCase:
     checker_args: tuple[str, ...] = ()
     full_score: int = 1
     score_steps: int = 0
-    lenient_steps: bool = False
+    step_rounding: StepRounding = StepRounding.DOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

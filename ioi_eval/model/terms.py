@@ -57,6 +57,15 @@ class ScoreType(StrEnum):
         return self is not ScoreType.SUM
 
 
+class StepRounding(StrEnum):
+    """How a test's score is rounded to one of its steps."""
+
+    DOWN = "down"
+    LENIENTLY = "leniently"  # down, but a score less than 1e-7 of a step below a step counts as that step
+    NEAREST = "nearest"  # a half is rounded up
+    NEAREST_EVEN = "nearest-even"  # a half is rounded to the even step
+
+
 class Language(StrEnum):
     """The language of a submission, and the file endings of its sources; a submission's file gets the first."""
 

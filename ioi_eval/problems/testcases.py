@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
-from ioi_eval.model import Content, ProblemKey, Subtask, TestCase
+from ioi_eval.model import Content, ProblemKey, StepRounding, Subtask, TestCase
 from ioi_eval.problems.row import Row, Source, misspelling, warn_of_misspelled
 
 TEST_COLUMNS = (
@@ -25,7 +25,7 @@ TEST_COLUMNS = (
     "checker_args",
     "full_score",
     "score_steps",
-    "lenient_steps",
+    "step_rounding",
     "as_is",
 )
 
@@ -141,7 +141,7 @@ def _add(data: TestData, name: str, row: Row, contents: _Contents) -> None:
         checker_args=row.arguments("checker_args") or (),
         full_score=_whole(row, "full_score", 1),
         score_steps=_whole(row, "score_steps", 0),
-        lenient_steps=row.boolean("lenient_steps", False),
+        step_rounding=_rounding(row),
     )
     if data.cases.setdefault(name, case) != case:
         raise row.error(f"test {name} occurs twice, with different contents")
@@ -152,6 +152,13 @@ def _whole(row: Row, column: str, default: int) -> int:
     if not 0 <= value <= 10**9:
         raise row.error(f"{column} is {value}; it must be a whole number from 0 to 10^9")
     return value
+
+
+def _rounding(row: Row) -> StepRounding:
+    stated = row.optional_text("step_rounding") or StepRounding.DOWN.value
+    if stated not in set(StepRounding):
+        raise row.error(f"step_rounding is {stated!r}; it must be one of {', '.join(StepRounding)}")
+    return StepRounding(stated)
 
 
 def _bytes(row: Row, column: str) -> bytes | None:

@@ -17,6 +17,7 @@ from ioi_eval.model import (
     JudgeProgram,
     Problem,
     SourceFile,
+    StepRounding,
     TestOutcome,
     Verdict,
 )
@@ -126,8 +127,13 @@ def test_kattis_interactors(bench: Any, problem_from: Any) -> None:
     assert {outcomes[name].failed_program for name in KATTIS if name.startswith("interactor")} == {"manager"}
 
 
-def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) -> None:
-    """The score is points / full points, rounded down to a step before the verdict is chosen. If scores do not count,
+def rounding_of(name: str) -> StepRounding:
+    """The rounding that the name of a case ends with; down if it names none."""
+    return StepRounding(name.partition(", ")[2] or "down")
+
+
+def test_scores_are_scaled_and_rounded(full_bench: Any, problem_from: Any) -> None:
+    """The score is points / full points, rounded to a step before the verdict is chosen. If scores do not count,
     an accepted output gets full marks.
     """
     scores = {
@@ -140,8 +146,12 @@ def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) 
         "steps of another": ("29", 100, 100, PA, 0.29),
         "nudged": ("9.333334262e-01", 1, 30, PA, 28 / 30),
         "just below a step": ("7.333333333e+02", 1000, 30, PA, 21 / 30),
-        "just below a step, lenient": ("7.333333333e+02", 1000, 30, PA, 22 / 30),
-        "below a step, lenient": ("7.333333e+02", 1000, 30, PA, 21 / 30),
+        "just below a step, leniently": ("7.333333333e+02", 1000, 30, PA, 22 / 30),
+        "below a step, leniently": ("7.333333e+02", 1000, 30, PA, 21 / 30),
+        "above a half, nearest": ("184", 1000, 30, PA, 6 / 30),
+        "a half, nearest": ("750", 1000, 30, PA, 23 / 30),
+        "a half, nearest-even": ("750", 1000, 30, PA, 22 / 30),
+        "below a half, nearest": ("0.49999999999999994", 1, 1, WA, 0.0),
         "not counted": ("0", 0, 0, AC, 1.0),
         "not even a score": ("x", 0, 0, AC, 1.0),
     }
@@ -151,7 +161,7 @@ def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) 
     }
     problem = task(problem_from, cases, interactive(CheckerProtocol.KATTIS))
     tests = {
-        name: replace(problem.tests[name], full_score=full, score_steps=steps, lenient_steps="lenient" in name)
+        name: replace(problem.tests[name], full_score=full, score_steps=steps, step_rounding=rounding_of(name))
         for name, (_, full, steps, _, _) in scores.items()
     }
     assert wrong(cases, full_bench.outcomes(replace(problem, tests=tests), PROGRAM)) == []

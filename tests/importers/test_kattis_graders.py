@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import UnsupportedError
+from ioi_eval.model import StepRounding
 from tests.full_isolation import require_full_isolation
 from tests.importers.kattis_packages import SCORING, read
 from tests.importers.packages import loaded
@@ -26,7 +27,7 @@ RULES: dict[str, tuple[str, set[int] | str]] = {
     "the mean": ("int(sum(map(float, words[1::2])) / len(words[1::2]) * worth)", "the lowest score times 30"),
     "the last": ("int(float(words[-1]) * worth)", "the lowest score times 30"),
     "too leniently": ("int(min(map(float, words[1::2])) * worth + 0.001)", "gives 29.0 for [('AC', 0.999)]"),
-    "to the nearest": ("round(min(map(float, words[1::2])) * worth)", "gives 30.0 for [('AC', 0.999)]"),
+    "up": ("-int(-min(map(float, words[1::2])) * worth // 1)", "gives 30.0 for [('AC', 0.999)]"),
     "no number": ("None", "gives None for full marks"),
     "not a number": ("worth if min(map(float, words[1::2])) == 1 else 'nan'", "gives None for [('AC', 0.5)]"),
 }
@@ -109,7 +110,7 @@ def test_an_own_grader_is_run_on_examples(tmp_path: Path, name: str) -> None:
     problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
     assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
     assert {test.score_steps for test in problem.tests.values()} == expected
-    assert not any(test.lenient_steps for test in problem.tests.values())
+    assert {test.step_rounding for test in problem.tests.values()} == {StepRounding.DOWN}
 
 
 def test_a_huge_number_in_the_flags_is_no_score(tmp_path: Path) -> None:
@@ -140,7 +141,15 @@ SCALED = {"problem.yaml": "type: scoring\nvalidation: custom score\n", "output_v
 
 
 @pytest.mark.parametrize("name", ["a group", "the only group in it"])
-def test_an_own_grader_may_rescale_scores(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "rule",
+    [
+        (StepRounding.LENIENTLY, "int({} + 1e-7)"),
+        (StepRounding.NEAREST, "int({} + 0.49999999999999994)"),
+        (StepRounding.NEAREST_EVEN, "round({})"),
+    ],
+)
+def test_an_own_grader_may_rescale_scores(tmp_path: Path, name: str, rule: tuple[StepRounding, str]) -> None:
     """Its flags state the score of full marks. It may get only the minimum of the tests, from a group in the group."""
     require_full_isolation()
     inner = {
@@ -148,8 +157,9 @@ def test_an_own_grader_may_rescale_scores(tmp_path: Path, name: str) -> None:
         "the only group in it": ("assert len(lines) == 1", "float(lines[0][1])"),
     }
     check, score = inner[name]
-    rounds_down = f"int({score} * worth / full + 1e-7)"
-    changes: dict[str, str | None] = {**SCALED, "graders/grader.py": RESCALING.format(check, rounds_down)}
+    rounding, formula = rule
+    rounded = formula.format(f"{score} * worth / full")
+    changes: dict[str, str | None] = {**SCALED, "graders/grader.py": RESCALING.format(check, rounded)}
     for group, tests, worth in (("one", ["1"], 30), ("two", ["1", "2"], 70)):
         folder = f"data/secret/{group}"
         own = f"grading: custom\ngrader_flags: rescale 1000 {worth}\nrange: 0 {worth}\naccept_score: 1\n"
@@ -168,10 +178,10 @@ def test_an_own_grader_may_rescale_scores(tmp_path: Path, name: str) -> None:
         ("two", 70.0, 2),
     ]
     scales = {
-        test.partition("/")[2].partition("/")[0]: (case.full_score, case.score_steps, case.lenient_steps)
+        test.partition("/")[2].partition("/")[0]: (case.full_score, case.score_steps, case.step_rounding)
         for test, case in problem.tests.items()
     }
-    assert scales == {"1": (0, 0, False), "one": (1000, 30, True), "two": (1000, 70, True)}
+    assert scales == {"1": (0, 0, StepRounding.DOWN), "one": (1000, 30, rounding), "two": (1000, 70, rounding)}
 
 
 def test_a_grader_for_scores_of_another_range_is_refused(tmp_path: Path) -> None:
