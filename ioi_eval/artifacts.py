@@ -24,6 +24,7 @@ from ioi_eval.new_files import new_file
 from ioi_eval.slots import TaskLock
 
 _NAME = "artifacts"
+_MODE = 0o755  # the user of a box starts the runner
 
 
 class ArtifactStore:
@@ -97,6 +98,8 @@ class ArtifactStore:
         """The entry, after its content has been compared with its hash."""
         for path in sorted((self._root / key[:2]).glob(f"{key}.*")):
             expected = path.name.rpartition(".")[2]
+            with contextlib.suppress(OSError):  # it may be another user's
+                path.chmod(_MODE)  # it may have been copied without its mode
             try:
                 with path.open("rb") as file:
                     actual, size = hashlib.file_digest(file, "sha256").hexdigest(), os.fstat(file.fileno()).st_size
@@ -119,7 +122,7 @@ class ArtifactStore:
         make_store(self._root.parent, _NAME)  # it may have been deleted since this store was created
         try:
             path.parent.mkdir(mode=0o755, exist_ok=True)
-            with new_file(path, 0o755) as file:
+            with new_file(path, _MODE) as file:
                 file.write(content)
         except OSError as error:
             raise SetupError(

@@ -46,6 +46,19 @@ def test_entry_survives_the_process_and_is_executable(tmp_path: Path) -> None:
     assert blob.path.stat().st_mode & 0o777 == 0o755
 
 
+def test_entry_with_another_mode_gets_its_own_again(tmp_path: Path) -> None:
+    """A runner that the user of a box may not start is of no use, for example after a copy without modes."""
+
+    async def build() -> bytes:
+        return b"program"
+
+    blob = asyncio.run(ArtifactStore(tmp_path).ensure("ab12", build))
+    for mode in (0o644, 0o700, 0o000):
+        blob.path.chmod(mode)
+        assert asyncio.run(ArtifactStore(tmp_path).ensure("ab12", build)) == blob
+        assert blob.path.stat().st_mode & 0o777 == 0o755
+
+
 def test_failed_build_leaves_nothing_and_may_be_repeated(tmp_path: Path) -> None:
     """A build that raises is not remembered."""
     store = ArtifactStore(tmp_path)
