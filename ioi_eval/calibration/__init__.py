@@ -48,12 +48,10 @@ class Speed:
     Args:
         parts: for each part, CPU time / CPU time on the reference machine.
         spread: the largest over the parts of (median − fastest) / fastest.
-        crowded: the factor by which programs are slower if every slot runs one.
     """
 
     parts: dict[str, float]
     spread: float
-    crowded: float
 
     @property
     def time_scale(self) -> float:
@@ -62,14 +60,13 @@ class Speed:
 
 
 async def measure(
-    scorer: Scorer, *, slots: int, processors: int, rounds: int = workload.ROUNDS, tolerance: Tolerance = STRICT
+    scorer: Scorer, *, processors: int, rounds: int = workload.ROUNDS, tolerance: Tolerance = STRICT
 ) -> Speed:
     """Measure this machine.
 
     Args:
         scorer: judges on this machine, without `spread`, so that a job that runs alone is really alone. Nothing else
             may use the scorer meanwhile.
-        slots: how many programs it runs at once.
         rounds: how often each part is measured.
         tolerance: above these limits the machine is busy.
 
@@ -83,9 +80,7 @@ async def measure(
     before = OccupancyReading.now()
     alone = _require_whole(await _run(scorer, rounds=rounds))
     require_idle(OccupancyReading.now().others_since(before), processors, "meanwhile", tolerance)
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_run(scorer, rounds=min(rounds, 2))) for _ in range(slots)]
-    return speed_of(alone, [_require_whole(task.result()) for task in tasks], tolerance)
+    return speed_of(alone, tolerance)
 
 
 def require_idle(others: float | None, processors: int, when: str, tolerance: Tolerance = STRICT) -> None:
@@ -105,8 +100,8 @@ def require_idle(others: float | None, processors: int, when: str, tolerance: To
         )
 
 
-def speed_of(alone: workload.Times, crowded: list[workload.Times], tolerance: Tolerance = STRICT) -> Speed:
-    """The speed, from the times alone and with all slots busy.
+def speed_of(alone: workload.Times, tolerance: Tolerance = STRICT) -> Speed:
+    """The speed, from the times alone on the machine.
 
     Raises:
         SetupError: the times show that something else ran.
@@ -125,13 +120,9 @@ def speed_of(alone: workload.Times, crowded: list[workload.Times], tolerance: To
             f"{min(alone.cpu_ms[worst]):.0f} ms once and {medians[worst]:.0f} ms mostly; "
             "calibrate when nothing else runs"
         )
-    logs = [
-        math.log(time_ms / medians[part]) for times in crowded for part in medians for time_ms in times.cpu_ms[part]
-    ]
     return Speed(
         parts={part: round(medians[part] / workload.PARTS[part].reference_ms, 3) for part in medians},
         spread=round(spreads[worst], 4),
-        crowded=round(math.exp(statistics.fmean(logs)), 3) if logs else 1.0,
     )
 
 

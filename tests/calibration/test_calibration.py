@@ -33,40 +33,34 @@ def times(factor: float = 1.0, *, rounds: int = 3, wall: float = 1.0, **disturbe
 
 def test_the_reference_machine_has_scale_one() -> None:
     """Times equal to the reference's do not change limits."""
-    speed = speed_of(times(), [])
-    assert (speed.time_scale, speed.spread, speed.crowded) == (1.0, 0.0, 1.0)
+    speed = speed_of(times())
+    assert (speed.time_scale, speed.spread) == (1.0, 0.0)
 
 
 def test_a_slower_machine_gets_longer_limits() -> None:
     """If every part takes twice as long, the scale is 2. If one of six parts does, it counts with its share."""
-    assert speed_of(times(2.0), []).time_scale == 2.0
+    assert speed_of(times(2.0)).time_scale == 2.0
     one: dict[str, Any] = {"table": (2 * workload.PARTS["table"].reference_ms,) * 3}
-    assert speed_of(times(1.0, **one), []).time_scale == round(2 ** (1 / len(workload.PARTS)), 2)
+    assert speed_of(times(1.0, **one)).time_scale == round(2 ** (1 / len(workload.PARTS)), 2)
 
 
 def test_one_disturbed_round_does_not_count() -> None:
     """The median is used, so a single slow round changes nothing."""
     normal = workload.PARTS["walking"].reference_ms
-    assert speed_of(times(walking=(normal, normal, 3 * normal)), []).time_scale == 1.0
-
-
-def test_slow_down_with_all_slots_busy_is_reported() -> None:
-    """With a program in every slot all may take longer. The scale is that of a program alone."""
-    speed = speed_of(times(), [times(1.2), times(1.2)])
-    assert (speed.time_scale, speed.crowded) == (1.0, 1.2)
+    assert speed_of(times(walking=(normal, normal, 3 * normal))).time_scale == 1.0
 
 
 def test_varying_times_are_refused() -> None:
     """They show that something else runs on the machine."""
     normal = workload.PARTS["walking"].reference_ms
     with pytest.raises(SetupError, match=r"busy.*walking"):
-        speed_of(times(walking=(normal, 1.1 * normal, 1.2 * normal)), [])
+        speed_of(times(walking=(normal, 1.1 * normal, 1.2 * normal)))
 
 
 def test_waiting_for_a_processor_is_refused() -> None:
     """If wall clock is far above CPU time, another program had the processor, or a CPU quota was reached."""
     with pytest.raises(SetupError, match=r"rationed.*took"):
-        speed_of(times(wall=1.5), [])
+        speed_of(times(wall=1.5))
 
 
 @pytest.mark.parametrize(
@@ -142,9 +136,9 @@ def busy() -> Iterator[None]:
 
 
 async def _measure(cache: Path, tolerance: Tolerance) -> Speed:
-    async with LocalSandbox(slots=2) as sandbox:
+    async with LocalSandbox(slots=1) as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), spread=False)
-        return await measure(scorer, slots=2, processors=os.cpu_count() or 1, rounds=1, tolerance=tolerance)
+        return await measure(scorer, processors=os.cpu_count() or 1, rounds=1, tolerance=tolerance)
 
 
 def test_a_busy_machine_is_not_measured(busy: None, tmp_path: Path) -> None:
@@ -155,11 +149,10 @@ def test_a_busy_machine_is_not_measured(busy: None, tmp_path: Path) -> None:
 
 
 def test_the_workload_is_measured_in_the_box(tmp_path: Path, cache: Path) -> None:
-    """Every part gives the expected answer, alone and with all slots busy. The stored figures can be displayed."""
+    """Every part gives the expected answer. The stored figures can be displayed."""
     speed = asyncio.run(_measure(cache, Tolerance(others=math.inf, waiting=math.inf, spread=math.inf)))
     assert speed.parts.keys() == workload.PARTS.keys()
     assert all(0.02 < ratio < 100 for ratio in speed.parts.values())
-    assert speed.crowded > 0.1
     calibration = calibration_of_this_machine(speed.time_scale, compiler="g++ 12", taken="2026-01-01")
     words = describe(speed, calibration, store(calibration, tmp_path))
     assert f"multiplies time limits by {speed.time_scale:g} from now on" in words
