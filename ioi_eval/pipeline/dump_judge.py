@@ -18,8 +18,7 @@ What always holds:
 - A result is stored before it is counted and before its copies are.
 - A failure of ours becomes a result without a score. Followers do not take over such a result, nor any other JE: they
   are handled as in 4 to 6 again, so the first of them leads.
-
-`StopRule` decides when a run ends because the sandbox, or our own code, fails every time.
+- After `MAX_FAILURES` failures of the sandbox in a row the run ends. A bug of ours in one row does not count.
 """
 
 from __future__ import annotations
@@ -47,10 +46,7 @@ BATCH_CODE = 8 * 1024 * 1024
 FOLLOWERS = 4096  # how many copies may wait for leaders before reading pauses
 
 MAX_FAILURES = 100
-"""If the sandbox fails on so many submissions in a row, it is broken."""
-
-MAX_FAILED_PROBLEMS = 50
-"""If our own code fails on rows of so many problems in a row, the cause is not in the rows."""
+"""If the sandbox fails on so many submissions in a row, it is broken, and the run ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,35 +62,6 @@ class Judged(Generic[ResultT]):
     facts: ResultFacts
     seconds: float
     is_our_bug: bool = False
-
-
-class StopRule:
-    """Counts the failures since the last result that shows that submissions can be judged."""
-
-    def __init__(self) -> None:
-        self._failures = 0
-        self._failed_problems: set[object] = set()
-
-    def observe(self, facts: ResultFacts, *, bug_in_problem: object | None, was_in_sandbox: bool) -> str | None:
-        """Include a result.
-
-        Args:
-            bug_in_problem: the problem, if our own code failed on the row.
-            was_in_sandbox: whether there was a program to run; otherwise the result does not show that anything works.
-
-        Returns:
-            Why the run must end; `None` if it goes on.
-        """
-        if bug_in_problem is not None:
-            self._failed_problems.add(bug_in_problem)
-        elif facts.is_sandbox_failure:
-            self._failures += 1
-        elif facts.record_kind is not None and was_in_sandbox:
-            self._failures = 0
-            self._failed_problems.clear()
-        if len(self._failed_problems) >= MAX_FAILED_PROBLEMS:
-            return f"rows of {MAX_FAILED_PROBLEMS} problems in a row could not be judged: ioi-eval failed"
-        return f"{MAX_FAILURES} submissions in a row could not be judged" if self._failures >= MAX_FAILURES else None
 
 
 class DumpJudge(Generic[CandidateT, ResultT]):
@@ -121,7 +88,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         self._family, self._entries = family, entries
         self._window: Window[CandidateT] = Window()
         self._leaders: Leaders[CandidateT] = Leaders(store.journal, enabled=settings.dedupe)
-        self._stop_rule = StopRule()
+        self._failures = 0  # of the sandbox, since the last program that was judged
         self._changed = asyncio.Condition()
         self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # of each problem, what a row without a program gets
         self._restore, self._restoring, self._restored = restore, asyncio.Lock(), 0
@@ -336,9 +303,9 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         self.counts.judged += 1
         self.progress.advance(facts.verdict, facts.ran)
         facts.emit(self.settings.events, candidate.names, judged.seconds)
-        reason = self._stop_rule.observe(
-            facts,
-            bug_in_problem=candidate.problem_key if judged.is_our_bug else None,
-            was_in_sandbox=candidate.size is not None,
-        )
-        self.counts.stopped_by = self.counts.stopped_by or reason
+        if facts.is_sandbox_failure and not judged.is_our_bug:
+            self._failures += 1
+        elif facts.record_kind is not None and candidate.size is not None:
+            self._failures = 0
+        if self._failures >= MAX_FAILURES and not self.counts.stopped_by:
+            self.counts.stopped_by = f"{MAX_FAILURES} submissions in a row could not be judged"
