@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ioi_eval.apps.dump_reader import AppsCandidate
-from ioi_eval.apps.family import Executor
+from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.errors import ODD_DATA, RowError, SetupError, internal_error_text
 from ioi_eval.model import Verdict
@@ -48,7 +48,10 @@ class GraderResult:
 
 
 async def grader_results(
-    entry: Judgeable[AppsCandidate], problem: AppsProblem, executors: Mapping[str, Executor], unusable: dict[str, str]
+    entry: Judgeable[AppsCandidate],
+    problem: AppsProblem,
+    executors: Mapping[str, AppsExecutor],
+    unusable: dict[str, str],
 ) -> tuple[GraderResult, ...]:
     """Each grader's result for a program.
 

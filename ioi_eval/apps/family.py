@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, Invalid
+from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.mcpbr_records import refused_record, sample_record
 from ioi_eval.apps.report import markdown_report
 from ioi_eval.apps.result import AppsResult, decode_result, encode_result
@@ -18,7 +18,6 @@ from ioi_eval.apps.result_rows import error_of, reason_of, refused_row, result_r
 from ioi_eval.apps.settings import fingerprint_of
 from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.model import Verdict
-from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, record_kind
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
@@ -29,15 +28,6 @@ from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.inputs import TextPart, beginning
 from ioi_eval.report.totals import CpuSplit, count_run
-
-
-class Executor(Protocol):
-    """Judges a program: `ioi_eval.apps.execution.AppsExecutor`."""
-
-    async def score(self, problem: AppsProblem, code: str) -> AppsResult:
-        """Judge it."""
-        ...
-
 
 APPS_CODEC = ResultCodec(
     encode=encode_result,
@@ -77,7 +67,9 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
     report = staticmethod(markdown_report)
     summary: AppsSummary
 
-    def __init__(self, dump_reader: AppsDumpReader, executor: Executor, judged_by: str, summary: AppsSummary) -> None:
+    def __init__(
+        self, dump_reader: AppsDumpReader, executor: AppsExecutor, judged_by: str, summary: AppsSummary
+    ) -> None:
         super().__init__(dump_reader, summary, [dump_reader.id_column, summary.ks, summary.by])
         self._executor, self._catalog, self._judged_by = executor, dump_reader.catalog, judged_by
         summary.passed_over = lambda: dump_reader.passed_over

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import cast
 
 from ioi_eval.apps import verdicts
 from ioi_eval.apps.catalog import CatalogEntry
+from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.explain import OURS, differ, grader_results
-from ioi_eval.apps.family import Executor
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat import grader_named
@@ -57,7 +58,7 @@ class Failing:
 def test_our_failure_is_no_difference_between_graders() -> None:
     """Nothing is known of what the other grader says."""
     entry = Judgeable(row=Row(source="dump", number=1, values={"code": "print(2)"}), candidate=CANDIDATE)
-    executors: dict[str, Executor] = {OURS: Accepting(), "mcpbr": Failing()}
+    executors = cast("dict[str, AppsExecutor]", {OURS: Accepting(), "mcpbr": Failing()})
     ours, theirs = asyncio.run(grader_results(entry, PROBLEM, executors, {}))
     assert not differ((ours, theirs))
     assert (ours.right, ours.we_failed) == (True, False)
