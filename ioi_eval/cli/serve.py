@@ -78,7 +78,7 @@ class ServeCall:
 
         names = frozenset(name.lower() for name in (*(self.allow_host or ()), self.host))
         body_bytes = self.max_body_mb << 20
-        held_bytes = max(4 << 30, 4 * body_bytes)
+        held_bytes = max(4 << 30, 6 * body_bytes)
         return ServerSettings(queue=self.queue, body_bytes=body_bytes, held_bytes=held_bytes, names=names)
 
 

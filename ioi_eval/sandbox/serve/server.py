@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 _WORTH_A_THREAD = 64 * 1024  # below this, parsing takes less time than passing the data to a thread
 _CHANGE_BYTES = 64 * 1024  # a request to install a package contains its name and version only
-_PARSING_COPIES = 2  # of a body while it is parsed: the strings in its JSON, and the files made from them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,7 +254,7 @@ class _Server:
         body = await self._body(http_request, held, self._settings.body_bytes)
         with self._in_queue():
             self._connections.mark_served(http_request.transport)
-            held.grow(_PARSING_COPIES * len(body))
+            held.grow(_parsing_bytes(body))
             content_type = http_request.headers.get("Content-Type", "")
             wanted, work = await _in_thread(self._read, body, content_type, size=len(body))
             del body
@@ -331,6 +330,15 @@ class _Server:
         unpacked: bytes = await _in_thread(request_body.unpack, packed, encoding, most, size=len(packed))
         held.grow(len(unpacked) - len(packed))
         return unpacked
+
+
+def _parsing_bytes(body: bytes) -> int:
+    """What the strings in a body's JSON, and the files made from them, need while it is parsed.
+
+    Python needs up to four bytes for each character of a string, if one of them is not ASCII.
+    """
+    is_ascii = body.isascii() and b"\\u" not in body
+    return (2 if is_ascii else 5) * len(body)
 
 
 def _package(runtime: Runtime) -> str:

@@ -97,6 +97,18 @@ def test_held_bytes_are_bounded(cache: Path) -> None:
         assert small.bash("echo hi")["stdout"] == "hi\n"
 
 
+def test_wide_characters_count(cache: Path) -> None:
+    """A string with one character outside ASCII may need four times as much memory, and that counts."""
+    settings = ServerSettings(body_bytes=1 << 20, held_bytes=1_000_000)
+    with server(cache, settings=settings) as small:
+        for character, status in (("x", 200), ("\N{GRINNING FACE}", 503)):
+            files = [{"content": "echo"}, {"content": "x" * 200_000 + character}]
+            assert small.execute(files=files).status_code == status
+            escaped = json.dumps({"language": "bash", "version": "*", "files": files})
+            answer = small.client.post("/execute", content=escaped, headers={"Content-Type": "application/json"})
+            assert answer.status_code == status
+
+
 def test_the_job_of_a_disconnected_client_is_killed(cache: Path) -> None:
     """If clients disconnect, the running job is killed and the waiting one does not start. The next job runs."""
     mark, never = f"mark-{secrets.token_hex(8)}", f"never-{secrets.token_hex(8)}"
