@@ -236,6 +236,16 @@ def test_checker_killed_by_the_machine(plain_box: Box, program: Callable[..., Pa
     assert "checker" in entry["explanation"]
 
 
+def test_the_kernel_ends_no_judge_program_in_its_time(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The kernel limits its CPU time to no less than its wall clock: it counts ticks, which a program can choose."""
+    limits = {**JUDGE, "cpu_ms": 1000, "wall_ms": 60_000}
+    entry = run_batch(
+        plain_box, program("contestant"), "sum 1", files={"checker": b"#!/bin/sh\necho 1\nulimit -t >&2\n"},
+        checker=line("checker", protocol="cms", file="checker", **limits),
+    ).only  # fmt: skip
+    assert int(entry["message"]) > 60
+
+
 def test_checker_that_stalls(plain_box: Box, program: Callable[..., Path]) -> None:
     """A checker that sleeps is stopped at its wall clock limit."""
     (entry,) = lines_of(plain_box, program, "cms", "sleep 1", wall_ms=300)
