@@ -232,7 +232,8 @@ def _subtask(where: str, name: str, points: object, listed: object, tests: tuple
             f"{where} names the test {absent[0]}, but there is no tests/{absent[0]}.in"
             f" ({len(absent)} of {len(listed)} are missing); get the complete package"
         )
-    return Subtask(name=name, points=points, tests=tuple(listed))
+    # a test is named twice if a subtask includes it by two ways. Source: TPS, `tests/mapping`
+    return Subtask(name=name, points=points, tests=tuple(dict.fromkeys(listed)))
 
 
 def _solutions(package: Package, task_type: TaskType) -> list[PackageSolution]:

@@ -67,6 +67,12 @@ def test_tests_are_not_changed(tmp_path: Path) -> None:
     ]
 
 
+def test_a_test_that_is_listed_twice(tmp_path: Path) -> None:
+    """TPS lists a test twice that a subtask includes by two ways. For CMS it is one test."""
+    task = read(tmp_path, **{"subtasks/01-small.json": {"score": 30, "testcases": ["1-01", "0-01", "1-01"]}})
+    assert task.problem_rows[1]["test_names"] == ["1-01", "0-01"]
+
+
 def test_rows_of_a_package(tmp_path: Path) -> None:
     """The columns are those of `open-r1/ioi`. Year and day come from the caller. The export of a TPS task with a memory
     limit of 2048.0 MiB has a number with a point.
