@@ -45,7 +45,7 @@ _FORMATS = {
 
 _BEFORE_TASK_MAKER = ("task.yaml.orig", "task.toml")
 _XML_COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
-_ARCHIVE_ENDING = re.compile(r"\.(?:zip|tar|tgz|txz|tar\.\w+)$")
+_ARCHIVE_ENDING = re.compile(r"\.(?:zip|kpp|tar|tgz|txz|tar\.\w+)$")
 
 
 class Package:

@@ -11,7 +11,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis import import_package
 from ioi_eval.model import Batch, CheckerProtocol, Tokens
 from tests.importers.kattis_packages import MIB, PASS_FAIL, SCORING, package, read, stated
-from tests.importers.packages import loaded
+from tests.importers.packages import as_zip, loaded
 from tests.small_problems import checker_of
 
 
@@ -213,6 +213,13 @@ def test_invalid_packages(
     with pytest.raises(InputError) as caught:
         read(tmp_path, files, **changes)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", ["zip", "kpp"])
+def test_the_id_of_an_archive(tmp_path: Path, ending: str) -> None:
+    """It is the archive's name without the ending, which may be `.kpp` in this format."""
+    where = as_zip(tmp_path / f"sums.{ending}", {name: text or "" for name, text in PASS_FAIL.items()})
+    assert import_package(where, year=2026).key.id == "sums"
 
 
 def test_linked_tests(tmp_path: Path) -> None:
