@@ -85,6 +85,14 @@ def test_the_precision_of_points(tmp_path: Path, stated: dict[str, int], before:
     assert read(tmp_path, **changes).problem_rows[0]["score_precision"] == newer
 
 
+def test_the_precision_of_points_if_tasks_share_their_scripts(tmp_path: Path) -> None:
+    """The directory of a task then has a link to them, which leads out of it."""
+    where = folder(tmp_path, **{"problem.json": {**META, "score_precision": 3}})
+    write_package(tmp_path / "commons", {"internal/problem_model.py": ""})
+    os.symlink("../commons", where / "scripts")
+    assert import_package(where, year=2022).problem_rows[0]["score_precision"] == 1
+
+
 def test_the_standard_of_cpp(tmp_path: Path) -> None:
     """Newer versions of TPS state one; without it the standard is that of the year."""
     assert loaded(tmp_path, read(tmp_path)).cxx_std == "gnu++17"
