@@ -5,8 +5,7 @@
     scorer/runner_judge.py ── key ── <cache>/programs/<first two digits>/<key>.<sha256 of the entry>
 
 A key is a hash of everything that decides what the compiler produces. That includes the contents of all files that the
-compiler reads. Hashing them takes a second, so their hash is stored too, and is valid while all of them have the same
-sizes, times and inodes.
+compiler reads, which are hashed once in a run.
 
 An entry has its key, the compiler's output, and the program. Before it is used, its content is compared with its hash
 and its key with the wanted one. Several runs may share a directory: a program is read into memory at once, so another
@@ -19,7 +18,6 @@ import asyncio
 import contextlib
 import hashlib
 import os
-import re
 import shutil
 import zlib
 from collections import Counter
@@ -39,7 +37,7 @@ from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.model import Isolation
 from ioi_eval.new_files import new_file
 from ioi_eval.sandbox import LOCAL, Target
-from ioi_eval.sandbox.local.compiler import contents_of, files_of_compiler, identity_of_compiler, state_of
+from ioi_eval.sandbox.local.compiler import contents_of, files_of_compiler, identity_of_compiler
 from ioi_eval.slots import Once, TaskLock
 from ioi_eval.toolchain import Toolchain
 
@@ -118,16 +116,7 @@ class KeptPrograms:
 
     def _learn(self, toolchain: Toolchain) -> tuple[object, str]:
         """A compiler's identity, which is compared after each program, and the hash of all files that it reads."""
-        identity, files = identity_of_compiler(toolchain), files_of_compiler(toolchain)
-        remembered = self._root / f"compiler.{state_of(files)}"
-        with contextlib.suppress(OSError, ValueError):
-            digest = remembered.read_text("ascii")
-            if re.fullmatch("[0-9a-f]{64}", digest):
-                return identity, digest
-        digest = contents_of(files)
-        with contextlib.suppress(OSError), new_file(remembered, durable=False) as file:
-            file.write(digest.encode())
-        return identity, digest
+        return identity_of_compiler(toolchain), contents_of(files_of_compiler(toolchain))
 
     # ------------------------------------------------------------------ entries
 
@@ -182,8 +171,6 @@ class KeptPrograms:
     def _entries(self) -> Iterator[tuple[int, int, Path]]:
         """The time of last use, size and path of each entry, and of temporary files that a killed run left."""
         for directory in self._root.iterdir():
-            if len(directory.name) != 2:
-                continue
             for path in directory.iterdir():
                 with contextlib.suppress(OSError):
                     status = path.stat()

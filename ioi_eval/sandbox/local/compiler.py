@@ -126,18 +126,6 @@ def files_of_compiler(toolchain: Toolchain) -> Sequence[str]:
     return sorted({file for path in _paths_of(toolchain) for file in _files_below(path)})
 
 
-def state_of(files: Iterable[str]) -> str:
-    """A hash of the files' names and metadata, which changes when a file is written to or replaced.
-
-    Raises:
-        OSError: a file was deleted.
-    """
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file}\0{_identity(file)}\0".encode(errors="surrogateescape"))
-    return digest.hexdigest()
-
-
 def state_of_headers(toolchain: Toolchain) -> str:
     """A hash of the names, sizes and times of all files in the directories that the compiler reads. It is the same for
     equal copies of a system, where inodes differ.
@@ -167,8 +155,7 @@ def contents_of(files: Iterable[str]) -> str:
 
 
 def identity_of_compiler(toolchain: Toolchain) -> Hashable:
-    """A value that changes when a compiler is replaced. Quicker than `state_of` all files, as it does not look into
-    directories.
+    """A value that changes when a compiler is replaced. It does not look into directories, so it takes no time.
 
     Raises:
         OSError: a file was deleted.
