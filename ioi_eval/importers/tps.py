@@ -35,7 +35,7 @@ from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _MAPPING = "tests/mapping"
 _CHECKER = "checker/checker.cpp"
-_NEWER = "scripts/internal/problem_model.py"  # only newer versions of TPS have it
+_NEWER = "internal/problem_model.py"  # in `scripts` of newer versions of TPS
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's directory (the tool is in ioi-2022/tps)"
 _HEADER_ENDINGS = (".h", ".hpp")
 _CODE_ENDINGS = (".cpp", *_HEADER_ENDINGS)
@@ -129,7 +129,8 @@ def _precision(package: Package, meta: Mapping[str, Any]) -> Any:
     Source: TPS 1.26, `scripts/exporters/CMS.py`.
     """
     stated = meta.get("score_precision", 2)
-    is_newer = package.has(_NEWER) or (package.where / _NEWER).exists()  # tasks may link to shared scripts
+    linked = package.where / "scripts" / _NEWER  # tasks may link to shared scripts
+    is_newer = package.has(f"scripts/{_NEWER}") or linked.exists()
     return max(0, stated - 2) if "score_precision" in meta and is_newer and isinstance(stated, int) else stated
 
 
