@@ -96,6 +96,14 @@ class Compilation {
     unlinkat(work_.get(), path.c_str(), 0);
     Fd to(openat(work_.get(), path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!to || !copy_bytes(files_.get(file), to.get())) system_fault("put %s into the work directory", path.c_str());
+    put_.push_back(path);
+  }
+
+  // No compiler deletes its input. Under reduced isolation something else may, which cleans the machine's /tmp.
+  void require_files() const {
+    for (const std::string& path : put_) {
+      if (faccessat(work_.get(), path.c_str(), F_OK, 0) != 0) system_fault("find %s in the work directory", path.c_str());
+    }
   }
 
   // The total size of the files that steps are given.
@@ -142,6 +150,7 @@ class Compilation {
     std::string unstarted = s.start_error.read();
     if (!unstarted.empty()) fault(FaultKind::System, format("step %d was not started: %s", number, unstarted.c_str()));
     if (s.limit == Limit::None) s.limit = late_limit(s);
+    if (s.process.failed() && s.limit == Limit::None) require_files();
     // A source can make the compiler print this, so it counts only if a file of the largest size does not fit.
     bool mentions_full_disk = s.output.find(strerror(ENOSPC)) != std::string::npos;
     if (mentions_full_disk && s.process.failed() && s.limit == Limit::None) require_room(directory_, plan_.file_bytes);
@@ -306,6 +315,7 @@ class Compilation {
   std::string header_;             // the precompiled header; empty: there is none
   std::vector<std::string> sees_;  // what steps see of this machine
   std::string directory_;
+  std::vector<std::string> put_;  // the files that are in the work directory for steps, by path
   Fd work_;
   ProcessDirectories directories_;  // full, and steps do not see the system: their root directory
 };

@@ -132,6 +132,13 @@ def test_unknown_command(plain_box: Box) -> None:
     assert "no-such-compiler" in answer.last["explanation"]
 
 
+def test_a_step_whose_files_are_deleted(plain_box: Box) -> None:
+    """If something cleans /tmp meanwhile, that is a fault of the system, not a compile error."""
+    answer = compile_(plain_box, put("a", "main.s"), step("sh", "-c", "rm main.s; exit 1"), files={"a": b""})
+    assert (answer.last["fault"], answer.lines) == ("system", []), answer
+    assert "find main.s in the work directory" in answer.last["explanation"]
+
+
 def test_a_failed_step_was_not_killed(plain_box: Box) -> None:
     """A step that failed by itself has `killed` 0."""
     entry = last_step(compile_(plain_box, step("false")))
