@@ -59,11 +59,12 @@ _OWN_MEMORY_BYTES = 256 * MIB
 _USUAL_MEMORY_BYTES = GIB
 """The largest memory limit of most problems: with this much for each job nothing is reported."""
 
-_TMP_BYTES, _SCRATCH_BYTES, _TMP_FILES = 64 * MIB, 16 * MIB, 1000
-"""The largest compiled program; without namespaces, what each box may write; files. Source: runner/numbers.h."""
+_TMP_BYTES, _SCRATCH_BYTES, _TMP_FILES = 32 * MIB, 16 * MIB, 1000
+"""What compiling the runner takes; without namespaces, what each program may write; files. With namespaces, boxes have
+their own /tmp. Source: graders/runner/numbers.h, kScratchBytes."""
 
-_TMP_OF_FULL_BYTES = 32 * MIB
-"""Compiling the runner takes this; with namespaces boxes have their own /tmp."""
+_MOST_TMP_BYTES = 2 * CompileLimits().file_bytes
+"""Without namespaces, what a job may use: the object and the program of the largest submission."""
 
 
 def inherited_limits(*, slots: int) -> tuple[MachineLimit, ...]:
@@ -81,13 +82,14 @@ def inherited_limits(*, slots: int) -> tuple[MachineLimit, ...]:
 
 
 def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ...]:
-    """A fatal limit if jobs have not enough room for their temporary files; else empty.
+    """The limit on temporary files, if jobs may need more; else empty.
 
     Args:
         isolation: with namespaces, jobs need little room there.
         slots: how many jobs will run at once.
     """
-    needed = _TMP_OF_FULL_BYTES if isolation is Isolation.FULL else _TMP_BYTES + _SCRATCH_BYTES * slots
+    jobs = 0 if isolation is Isolation.FULL else slots
+    least, most = _TMP_BYTES + _SCRATCH_BYTES * jobs, _MOST_TMP_BYTES * jobs
     advice = "set TMPDIR to a directory with room, or give /tmp more (docker run --tmpfs /tmp:exec,size=1g)"
     try:
         name = tempfile.mkdtemp(prefix="ioi-eval-room-")
@@ -100,13 +102,28 @@ def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ..
         shutil.rmtree(name, ignore_errors=True)
     where = os.path.dirname(name)
     free_bytes = room.f_bavail * room.f_frsize
-    if room.f_blocks and free_bytes < needed:  # 0 blocks: a tmpfs without a limit (size=0)
-        available = f"{format_bytes(free_bytes)} are free in {where}"
-        return (fatal_limit("temporary files", available, f"jobs need {format_bytes(needed)}", advice),)
     if room.f_files and room.f_favail < _TMP_FILES:
         available = f"{room.f_favail} more files fit into {where}"
         return (fatal_limit("temporary files", available, f"jobs need {_TMP_FILES}", advice),)
-    return ()
+    if not room.f_blocks or free_bytes >= max(least, most):  # 0 blocks: a tmpfs without a limit (size=0)
+        return ()
+    is_fatal = free_bytes < least
+    fit = (free_bytes - _TMP_BYTES) // _SCRATCH_BYTES if is_fatal else free_bytes // _MOST_TMP_BYTES
+    limit = MachineLimit(
+        what="temporary files",
+        measured=f"{format_bytes(free_bytes)} are free in {where}",
+        needed=f"jobs need {format_bytes(least)}"
+        if is_fatal
+        else f"jobs with large programs need up to {format_bytes(most)}; one that finds no room is JE, never a score",
+        advice=advice + _fewer(fit if fit < slots else 0),
+        is_fatal=is_fatal,
+    )
+    return (limit,)
+
+
+def _fewer(fit: int) -> str:
+    """The advice to run fewer jobs at once; empty if not even one fits."""
+    return f", or give score, validate or serve the option --workers {fit}" if fit > 0 else ""
 
 
 # ---------------------------------------------------------------------- limits that setrlimit(2) has set
@@ -238,13 +255,12 @@ def _processes(slots: int) -> Iterator[MachineLimit]:
     if left >= enough:
         return
     fit = (left - _OWN_PROCESSES) // _PROCESSES_A_JOB
-    fewer = f", or give score, validate or serve the option --workers {fit}" if fit > 0 else ""
     yield fatal_limit(
         _PROCESSES.what,
         f"{left} more can be started",
         f"{slots} jobs at once need {enough} with the threads of their programs",
         "raise the limit of this user (ulimit -Hu, as root; systemd TasksMax=) or of this container (docker run "
-        f"--pids-limit){fewer}",
+        f"--pids-limit){_fewer(fit)}",
     )
 
 

@@ -93,6 +93,20 @@ def test_a_directory_for_temporary_files_without_room(tmp_path: Path) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parametrize(
+    ("mib", "result", "said"),
+    [(60, "refused", "jobs need 64 MiB"), (200, "entered", "need up to 256 MiB"), (300, "entered", "")],
+)
+def test_without_namespaces_the_files_of_all_jobs_need_room(tmp_path: Path, mib: int, result: str, said: str) -> None:
+    """With less than jobs may use, the message says what happens, and how many jobs fit."""
+    script = f"mount -t tmpfs -o size={mib}m none {tmp_path}; mount --bind /dev/null $(command -v bwrap || mktemp)"
+    message = output_of_entering_under(script, TMPDIR=str(tmp_path))
+    assert message.startswith(result), message
+    assert ("temporary files: " in message, "--workers 1" in message) == (bool(said), bool(said))
+    assert said in message
+
+
+@pytest.mark.root
 def test_a_root_directory_that_is_read_only(tmp_path: Path) -> None:
     """If no temporary file can be made, there is a message, not a traceback."""
     message = output_of_entering_under(
