@@ -55,7 +55,7 @@ Years = Annotated[
     list[int] | None, typer.Option("--year", metavar="Y", help="Only problems of this year; may be repeated.")
 ]
 ProblemIds = Annotated[
-    list[str] | None, typer.Option("--problem", metavar="ID", help="Only problems of this id (nile); may be repeated.")
+    list[str] | None, typer.Option("--problem", metavar="ID", help="Only this problem (nile, or 2024/nile); may be repeated.")
 ]
 LeastIsolation = Annotated[
     Isolation | None,

@@ -251,7 +251,8 @@ def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) ->
         InputError: nothing could be judged, and existing results would only be replaced.
     """
     known, call = {*problems.problems, *problems.unusable}, to_score.call
-    absent = sorted({key.id for key in to_score.survey.problems} & call.selection.problems - {key.id for key in known})
+    asked = {name for name in call.selection.problems if any(key.is_among({name}) for key in to_score.survey.problems)}
+    absent = sorted(name for name in asked if not any(key.is_among({name}) for key in known))
     if known and not absent:
         return
     needed = ", ".join(f"--problem {name}" for name in absent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +80,10 @@ class ProblemKey:
 
     def __str__(self) -> str:
         return f"{self.year}/{self.id}"
+
+    def is_among(self, names: Collection[str]) -> bool:
+        """Whether these names of problems, such as `nile` and `2024/nile`, include one of its own."""
+        return self.id in names or str(self) in names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

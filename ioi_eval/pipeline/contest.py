@@ -59,7 +59,7 @@ class RowSelection:
     """Which rows of the dump are wanted.
 
     Args:
-        years, problems: only rows of these; all if empty.
+        years, problems: only rows of these; all if empty. A problem is named by its id, or by year and id (`2024/nile`).
         limit: only this many of them, from the start.
     """
 
@@ -81,14 +81,14 @@ class RowSelection:
 
     def wants(self, key: ProblemKey) -> bool:
         """Whether rows for this problem are wanted."""
-        return (not self.years or key.year in self.years) and (not self.problems or key.id in self.problems)
+        return (not self.years or key.year in self.years) and (not self.problems or key.is_among(self.problems))
 
     def no_row_in(self, source: Source) -> str:
         """The message if no row of a source is wanted: it names the problems that the source has."""
         wanted = [f"--year {year}" for year in sorted(self.years)]
         wanted += [f"--problem {problem}" for problem in sorted(self.problems)]
         everything = Counter(key for _, key in RowSelection().rows(source, ("year", "problem_id")) if key is not None)
-        existing = ", ".join(f"{key.id} of {key.year} ({count})" for key, count in everything.most_common(10))
+        existing = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
         return f"{source.describe()} has no row for {' '.join(wanted)}; it has {existing}"
 
 

@@ -77,7 +77,7 @@ def load_problems(
         test_source: one row per test; only tests that a subtask names are kept.
         blobs: stores the test data; nothing large stays in memory.
         years: only problems of these years.
-        ids: only problems with these ids.
+        ids: only problems with these ids; `2024/nile` is that problem of that year.
 
     Returns:
         `problems`, by their keys; and `unusable`, the reasons why others cannot be judged.
@@ -178,7 +178,7 @@ def _grouped(
                 "--problems and --tests"
             )
         key = problem_key(row.integer("year"), row.identifier("id"))
-        if (years is not None and key.year not in years) or (ids is not None and key.id not in ids):
+        if (years is not None and key.year not in years) or (ids is not None and not key.is_among(ids)):
             others.add(key)
             continue
         where = f"{row.source}, row {row.number}"

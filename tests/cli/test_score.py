@@ -392,7 +392,7 @@ def test_a_run_can_be_resumed_after_ctrl_c(
         (["--limit", "-1"], "--limit"),
         (["--isolation", "strong"], "strong"),
         (["--unscored-as", "one"], "no such value 'one'; there are: null, zero"),
-        (["--problem", "nil"], "has no row for --problem nil; it has add of 2024 (1)"),
+        (["--problem", "nil"], "has no row for --problem nil; it has 2024/add (1)"),
         (["--year", "1999"], "has no row for --year 1999"),
         (["--nonsense"], "--nonsense"),
     ],

@@ -91,7 +91,7 @@ def test_unknown_problems_replace_nothing(score: Start, write: Write, tmp_path: 
     assert score(dump).returncode == 1
     kept = (tmp_path / "out" / "results.jsonl").read_bytes()
     for arguments, words in (
-        ([dump, "--problem", "sub", "--problem", "add"], "does not have --problem sub; it has 2024/add\n"),
+        ([dump, "--problem", "2024/sub", "--problem", "add"], "does not have --problem 2024/sub; it has 2024/add\n"),
         ([write("other.jsonl", submission_row("c", year=2019))], f"does not have any problem of {tmp_path}/other.jsonl,"
          " which asks for 2019/add; it has 2024/add\n"),
         ([write("lost.jsonl", {"problem_id": "ad", "uuid": "c", "code": RIGHT})], f"does not have any problem of "
@@ -125,7 +125,7 @@ def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, res
         "command without --limit restores them\n"
     ) in score(dump, "--limit", "1").stderr
     assert len(results()) == 1
-    ended = score(dump, "--problem", "add")
+    ended = score(dump, "--problem", "2024/add")
     assert "will be replaced" not in ended.stderr
     assert results() == whole
     write("dump.jsonl", submission_row("a", NARROW))

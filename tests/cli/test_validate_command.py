@@ -95,9 +95,9 @@ def test_invalid_statements_are_refused(validate: Start, other: Mapping[str, Any
 
 def test_a_selection_without_solutions_lists_the_problems(validate: Start) -> None:
     """The solutions state something, but none of them is selected."""
-    ended = validate(submission_row("a", expected="correct"), options=["--problem", "2024/add"])
+    ended = validate(submission_row("a", expected="correct"), options=["--problem", "2023/add"])
     assert ended.returncode == 2
-    assert "has no row for --problem 2024/add; it has add of 2024 (1)" in ended.stderr
+    assert "has no row for --problem 2023/add; it has 2024/add (1)" in ended.stderr
 
 
 def test_a_wrong_file_is_refused_before_judging(start: Start, validate: Start) -> None:
