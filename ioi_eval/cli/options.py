@@ -55,7 +55,8 @@ Years = Annotated[
     list[int] | None, typer.Option("--year", metavar="Y", help="Only problems of this year; may be repeated.")
 ]
 ProblemIds = Annotated[
-    list[str] | None, typer.Option("--problem", metavar="ID", help="Only this problem (nile, or 2024/nile); may be repeated.")
+    list[str] | None,
+    typer.Option("--problem", metavar="ID", help="Only this problem (nile, or 2024/nile); may be repeated."),
 ]
 LeastIsolation = Annotated[
     Isolation | None,

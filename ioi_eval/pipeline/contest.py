@@ -59,7 +59,7 @@ class RowSelection:
     """Which rows of the dump are wanted.
 
     Args:
-        years, problems: only rows of these; all if empty. A problem is named by its id, or by year and id (`2024/nile`).
+        years, problems: only rows of these; all if empty. Problems are named as by `ProblemKey.is_among`.
         limit: only this many of them, from the start.
     """
 
