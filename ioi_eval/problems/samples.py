@@ -67,6 +67,9 @@ def _samples(row: Row, column: str) -> Sequence[Any] | None:
     """The programs of a column; `None` if it has a single one, or something else.
 
     A list of pairs in `code` is one program of several files.
+
+    Raises:
+        RowError: it is a list of programs, and also contains something else.
     """
     if not row.has(column) or isinstance(row.values[column], str | Mapping):
         return None
@@ -76,7 +79,10 @@ def _samples(row: Row, column: str) -> Sequence[Any] | None:
     if column == "messages":
         return value if value and all(isinstance(item, list) for item in value) else None
     kinds = (str, Mapping) if column == "code" else (str,)
-    return value if all(item is None or isinstance(item, kinds) for item in value) else None
+    others = [item for item in value if not (item is None or isinstance(item, kinds))]
+    if 0 < len(others) < len(value):
+        raise row.error(f"{column} is a list of programs, and contains {others[0]!r:.100}, which is not text")
+    return None if others else value
 
 
 def program_of(

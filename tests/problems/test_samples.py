@@ -66,6 +66,7 @@ def test_lists_of_tables() -> None:
     ("values", "words"),
     [
         ({"code": ["x"], "generation": ["x", "y"]}, "differ in length: code 1, generation 2"),
+        ({"code": ["x", 5]}, "code is a list of programs, and contains 5, which is not text"),
         ({"generation": []}, "generation: the list is empty"),
     ],
 )
