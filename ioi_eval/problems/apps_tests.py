@@ -32,6 +32,8 @@ def read_tests(value: object, starter_code: str, make: MakeProblem) -> AppsProbl
         inputs and outputs differ, the inputs that have an output are included too, for the other graders that judge
         them.
     """
+    if value is None:
+        return make(fault=RowFault.NO_TESTS, reason="the row has no tests: it has no input_output")
     if isinstance(value, str):
         if not value.strip():
             return make(fault=RowFault.NO_TESTS, reason="the row has no tests: its input_output is empty")

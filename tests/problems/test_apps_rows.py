@@ -139,8 +139,8 @@ def test_big_integers_of_both_signs() -> None:
 @pytest.mark.parametrize(
     ("column", "fault", "words"),
     [
-        (None, RowFault.NO_TESTS, "no tests"),
-        ("", RowFault.NO_TESTS, "no tests"),
+        (None, RowFault.NO_TESTS, "no tests: it has no input_output"),
+        ("", RowFault.NO_TESTS, "no tests: its input_output is empty"),
         (" \n", RowFault.NO_TESTS, "no tests"),
         (float("nan"), RowFault.NO_TESTS, "no tests"),
         ({}, RowFault.NO_TESTS, "no tests"),
