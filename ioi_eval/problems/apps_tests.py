@@ -32,13 +32,10 @@ def read_tests(value: object, starter_code: str, make: MakeProblem) -> AppsProbl
         inputs and outputs differ, the inputs that have an output are included too, for the other graders that judge
         them.
     """
-    if value is None:
-        return make(fault=RowFault.NO_TESTS, reason="the row has no tests: it has no input_output")
+    what = "it has no input_output" if value is None else "its input_output is empty"
     if isinstance(value, str):
-        if not value.strip():
-            return make(fault=RowFault.NO_TESTS, reason="the row has no tests: its input_output is empty")
         try:
-            value = big_json.loads(value)
+            value = big_json.loads(value) if value.strip() else None
         except big_json.TooLargeError as error:
             return make(fault=RowFault.TOO_LARGE, reason=f"its input_output cannot be read: {error}")
         except json.JSONDecodeError as error:
@@ -46,7 +43,7 @@ def read_tests(value: object, starter_code: str, make: MakeProblem) -> AppsProbl
                 fault=RowFault.BROKEN_JSON, reason=f"its input_output is not JSON: {big_json.text_with_position(error)}"
             )
     if not value and (value is None or isinstance(value, dict | list)):
-        return make(fault=RowFault.NO_TESTS, reason="the row has no tests: its input_output is empty")
+        return make(fault=RowFault.NO_TESTS, reason=f"the row has no tests: {what}")
     if not isinstance(value, dict):
         return make(fault=RowFault.WRONG_SHAPE, reason=f"its input_output is {_kind(value)}, not an object")
     return _from_object(value, starter_code, make)
