@@ -71,7 +71,7 @@ def remake(
     finally:
         os.close(held)
     print(terminal(values))
-    print(f"\nReport:  {target / PAGE}\n         {target / 'report.md'}")
+    print(f"\nReport:  {target / 'report.md'}\nPage:    {target / PAGE}")
     return 0 if values["complete"] else 1
 
 

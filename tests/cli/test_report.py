@@ -38,6 +38,7 @@ def test_report_makes_the_same_files_as_score(score: Start, start: Start, write:
     before = {name: (out / name).read_bytes() for name in MADE}
     again = start("report", "out")
     assert again.returncode == ended.returncode == 1, again.stderr
+    assert "\nReport:  out/report.md\nPage:    out/report.html\n" in again.stdout
     assert {name: (out / name).read_bytes() for name in MADE} == before
     (out / "summary.json").unlink()
     assert start("report", out / "results.jsonl").returncode == 1
