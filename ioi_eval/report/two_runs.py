@@ -239,8 +239,10 @@ def _results(of: ResultSet, only: RowFilter) -> dict[Name, Result]:
         if name not in by_name or not by_name[name].verdict:
             by_name[name] = _result(of.family, row)
     if not by_name:
-        why = f"no row has {only.value!r} in the column {only.column}" if has_column else f"no column {only.column}"
-        raise InputError(f"{of.directory}: {why}")
+        if has_column:
+            raise InputError(f"{of.directory}: no row has {only.value!r} in the column {only.column}")
+        columns = ", ".join(map(printable, next(of.rows())))
+        raise InputError(f"{of.directory}: no column {only.column} with a value; the columns are: {columns}")
     return by_name
 
 
