@@ -14,14 +14,13 @@ from ioi_eval.cli.apps_options import Problems, Rules
 from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions, sandbox_options_of
-from ioi_eval.config import PATIENCE_S
 from ioi_eval.model.terms import Keep
 
 if TYPE_CHECKING:
     from ioi_eval.apps.settings import AppsSettings
 
 
-_WHERE = OptionGroup(sandbox_options_of, {"profile": ProfileChoice.BUNDLED, "patience": PATIENCE_S})
+_WHERE = OptionGroup(sandbox_options_of, {"profile": ProfileChoice.BUNDLED, "patience": None})
 _PROBLEMS = OptionGroup(Problems, {"config": None})
 _RULES = OptionGroup(Rules, {"compat": None, "fail_fast": False, "conventions": False})
 

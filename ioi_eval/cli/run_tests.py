@@ -16,7 +16,6 @@ from ioi_eval.cli.grouped import OptionGroup, grouped
 from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.cli.watching import Watch
-from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError
 
 
@@ -156,6 +155,6 @@ def with_their_options(chosen: SandboxOptions, *, at_most: int | None, patience_
     """The options with `--max_concurrent_requests` and `--timeout`; ours (`--workers`, `--patience`) come first."""
     if at_most is not None and chosen.workers is None:
         chosen = replace(chosen, at_most=at_most)
-    if patience_s is not None and chosen.patience_s == PATIENCE_S:
+    if patience_s is not None and chosen.patience_s is None:
         chosen = replace(chosen, patience_s=patience_s)
     return chosen

@@ -62,8 +62,13 @@ ProfileOption = Annotated[
     ),
 ]
 PatienceOption = Annotated[
-    float,
-    typer.Option("--patience", metavar="S", min=0, help="Seconds that jobs wait while no worker is available."),
+    float | None,
+    typer.Option(
+        "--patience",
+        metavar="S",
+        min=0,
+        help=f"Seconds that jobs wait while no worker is available; {PATIENCE_S:g} by default.",
+    ),
 ]
 
 
@@ -79,7 +84,7 @@ class SandboxOptions:
         workers: jobs at once; `None` for all slots.
         at_most: use at most this many of the slots; `None` for no limit.
         isolation: the weakest isolation that is accepted; `None` if the user did not say.
-        patience_s: how long jobs wait while no worker is available.
+        patience_s: how long jobs wait while no worker is available; `None` for `PATIENCE_S`.
     """
 
     cluster: NamedCluster | None = None
@@ -89,7 +94,7 @@ class SandboxOptions:
     workers: int | None = None
     at_most: int | None = None
     isolation: Isolation | None = None
-    patience_s: float = PATIENCE_S
+    patience_s: float | None = None
 
     @property
     def is_here(self) -> bool:
@@ -117,7 +122,7 @@ def sandbox_options_of(
     endpoints: Endpoints = None,
     max_requests_per_endpoint: RequestsPerEndpoint = None,
     profile: ProfileOption = ProfileChoice.AUTO,
-    patience: PatienceOption = PATIENCE_S,
+    patience: PatienceOption = None,
 ) -> SandboxOptions:
     """Decide where jobs are executed, from the command's options, the environment and `.env`.
 
@@ -244,7 +249,7 @@ async def _piston(
         cluster.source,
         max_requests_per_endpoint=cluster.max_requests_per_endpoint,
         profile=options.profile,
-        patience_s=options.patience_s,
+        patience_s=PATIENCE_S if options.patience_s is None else options.patience_s,
         events=events,
     ) as sandbox:
         targets = sandbox.targets()

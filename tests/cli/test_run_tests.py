@@ -14,6 +14,7 @@ import pytest
 
 from ioi_eval.cli.run_tests import with_their_options
 from ioi_eval.cli.sandboxes import SandboxOptions
+from ioi_eval.config import PATIENCE_S
 from ioi_eval.report.frame import result_rows
 from ioi_eval.rows import named_sources
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Pushed, Start, Write, submission_row
@@ -156,7 +157,7 @@ def test_requests_at_once_and_the_timeout_set_slots_and_patience() -> None:
         at_most=3, patience_s=600.0
     )
     assert with_their_options(SandboxOptions(), at_most=None, patience_s=None) == SandboxOptions()
-    ours = SandboxOptions(workers=2, patience_s=5.0)
+    ours = SandboxOptions(workers=2, patience_s=PATIENCE_S)  # the default counts too if it is given
     assert with_their_options(ours, at_most=3, patience_s=600.0) == ours
 
 
