@@ -166,8 +166,10 @@ def _from_table(path: Path) -> list[Standings]:
             ]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} cannot be read as a CSV table of contestants: {error}") from error
-    if not rows or "points" not in rows[0]:
-        columns = ", ".join(rows[0]) if rows else "none"
+    if not rows:
+        raise InputError(f"{path}: there are no contestants in this table")
+    if "points" not in rows[0]:
+        columns = ", ".join(rows[0])
         raise InputError(f"{path}: a table of contestants needs a column points; its columns are: {columns}")
     years: dict[str, list[tuple[float, str]]] = {}
     for number, row in enumerate(rows, 2):

@@ -96,7 +96,8 @@ def test_contests_of_liveoibench_are_read(tmp_path: Path) -> None:
     ("name", "text", "words"),
     [
         ("a.csv", "name,score\nA,1\n", "needs a column points; its columns are: name, score"),
-        ("a.csv", "", "needs a column points; its columns are: none"),
+        ("a.csv", "", "there are no contestants in this table"),
+        ("a.csv", "contestant,points\n", "there are no contestants in this table"),
         ("a.csv", "points,medal\n1,gold\n2,iron\n", "line 3: iron is not a medal"),
         ("a.csv", "points\n1\n\n?\n", r"line 3: \? is not a number of points"),
         ("a.csv", "points\nnan\n", "nan is not a number of points"),
