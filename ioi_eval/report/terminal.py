@@ -194,7 +194,8 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
         items = [f"{submissions} ({problem}): {error}" for submissions, problem, error in judge_errors(summary)]
         head = f"{counts['undecided']} without a score, because of a judge error (JE)"
         yield _list(head, items, len(items) + counts["undecided"] - len(summary["undecided"]))
-        if run["resumed"] and not run["judged"]:  # the journal has no other errors
+        known = run["resumed"] + run["copies"]  # fewer if this is a report with results of others
+        if not run["judged"] and known >= counts["rows"] - counts["refused"] - counts["pending"]:  # all in the journal
             yield (
                 "These are not judged again, because a checker or manager failed twice, or does not compile: correct "
                 "it, or score again with --retry-failed."

@@ -228,7 +228,9 @@ def test_a_run_that_judges_nothing_again_says_why_errors_stay() -> None:
     """They are final, and the user may have started the command again because of them."""
     summary = dict(example())
     assert "--retry-failed" not in terminal_report(summary)
-    summary["this_run"] = {**summary["this_run"], "judged": 0, "resumed": 7}
+    summary["this_run"] = {**summary["this_run"], "judged": 0, "copies": 0, "resumed": 1}
+    assert "--retry-failed" not in terminal_report(summary)  # a report with others, whose errors may be judged again
+    summary["this_run"]["resumed"] = 7
     assert "does not compile: correct it, or score again with --retry-failed." in terminal_report(summary)
 
 
