@@ -105,7 +105,6 @@ class CallFilter {
     switch (where) {
       case Where::Full: return !reduced_;
       case Where::NoSiblings: return !siblings_;
-      case Where::FullNoSiblings: return !reduced_ && !siblings_;
       case Where::ExceptReducedSiblings: return !(reduced_ && siblings_) || (in_turn_ && libraries_);
       case Where::ExceptLinkedSiblings: return !((reduced_ || libraries_) && siblings_);
       case Where::Sockets: return interpreted_ && !siblings_;

@@ -36,7 +36,6 @@ enum class Where {
   Reduced,                // under reduced isolation; elsewhere Always
   Sibling,                // for a contestant with siblings; for others Always
   NoSiblings,             // not for a contestant with siblings
-  FullNoSiblings,         // neither under reduced isolation nor with siblings
   ExceptReducedSiblings,  // not with siblings under reduced isolation (passes of a dynamically linked program excepted)
   ExceptLinkedSiblings,   // not with siblings under reduced isolation, nor with siblings that map the same libraries
   Sockets,                // only for an interpreted contestant without siblings: it may have pairs of sockets
@@ -64,7 +63,7 @@ struct CallRule {
 #define C(name) \
   { SYS_##name, #name }
 
-constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // __O_TMPFILE, O_PATH
+constexpr uint32_t kOpenRefused = 020000000 | 010000000 | 04000000 | 010000;  // __O_TMPFILE, O_PATH, __O_SYNC, O_DSYNC
 constexpr uint32_t kOpenMode = 3, kOpenTruncates = 01000;  // O_ACCMODE (musl's has another bit), O_TRUNC
 constexpr uint32_t kNewNamespaces = 0x7e020000;  // CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 constexpr uint32_t kThread = 0x50f00;  // CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM
@@ -76,9 +75,9 @@ constexpr CallRule kCallRules[] = {
     {Let::Counted, 0, {}, Where::Everywhere, ENOMEM, true, {C(mmap)}},
     // Without the flag that gives a thread its own table of descriptors, as clone could.
     {Let::Without, 2, {2 /* CLOSE_RANGE_UNSHARE */}, Where::Everywhere, EPERM, true, {{kSysCloseRange, "close_range"}}},
-    // If the scratch directory is not a file system of its own, files without a name are not counted; O_PATH would show
-    // properties of files that Landlock forbids to open. Landlock asks for a right only if an open reads or writes. Mode 3 does
-    // neither, so Landlock permits it for every file, before its ABI 3 even together with O_TRUNC.
+    // If the scratch directory is not a file system of its own, files without a name are not counted, and synced writes wait for a
+    // disk; O_PATH would show properties of files that Landlock forbids to open. Landlock asks for a right only if an open reads or
+    // writes. Mode 3 does neither, so Landlock permits it for every file, before its ABI 3 even together with O_TRUNC.
     {Let::Opening, 2, {kOpenRefused}, Where::Reduced, EOPNOTSUPP, true, {C(openat)}},
     {Let::Opening, 1, {kOpenRefused}, Where::Reduced, EOPNOTSUPP, true, {C(open)}},
     // NORMAL to DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE, DONTDUMP, DODUMP. PAGEOUT or COLD would keep pages from being counted.
@@ -167,9 +166,8 @@ constexpr CallRule kCallRules[] = {
      {C(stat), C(lstat), C(newfstatat), C(statx), C(access), C(faccessat), {439, "faccessat2"}, C(chdir), C(fchdir)}},
     // It would show where the judge stores the input.
     {Let::Always, 0, {}, Where::Full, EACCES, false, {C(readlink), C(readlinkat)}},
-    // Waiting for a real disk uses no CPU time: if the scratch directory, or libraries that siblings see, are on one, the call
-    // returns at once.
-    {Let::Always, 0, {}, Where::FullNoSiblings, 0, false, {C(fsync), C(fdatasync), C(msync)}},
+    // Waiting for a real disk uses no CPU time, and an input is on one: the call returns at once.
+    {Let::Never, 0, {}, Where::Everywhere, 0, false, {C(fsync), C(fdatasync), C(msync)}},
     // Without flags: RWF_NOWAIT shows whether another process has read a part of a file before.
     {Let::OneOf, 5, {0}, Where::Everywhere, EOPNOTSUPP, true, {C(preadv2), C(pwritev2)}},
     // Its own descriptors.

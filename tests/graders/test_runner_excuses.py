@@ -19,6 +19,12 @@ def test_excuses_are_refused_or_have_no_effect(plain_box: Box, program: Callable
         assert entry["verdict"] == "AC", (mode, entry)
 
 
+def test_no_write_waits_for_a_disk(plain_box: Box, program: Callable[..., Path]) -> None:
+    """If its directory is on a real disk, a program cannot open a file whose writes wait for that disk."""
+    answer = b"held\n" if plain_box.level == "reduced" else b"synced\n"
+    assert run_batch(plain_box, program("excuse"), "synced 1", answer=answer).verdicts == ["AC"]
+
+
 def test_waiting_in_the_kernel_is_not_idle(plain_box: Box, program: Callable[..., Path]) -> None:
     """State D, as of a process that waits for a disk, is not idle time. (Only a manager can cause it here.)"""
     patient = {**JUDGE, "cpu_ms": 1000, "wall_ms": 60_000}

@@ -196,12 +196,12 @@ ATTACK(package_changed) {
 }
 
 // attack: input_from_the_disk
-// tries: to wait for the disk for ever: it has its input read again and again
+// tries: to wait for the disk for ever: it has its input read and synced again and again
 // expect: TLE
 ATTACK(input_from_the_disk) {
     char bytes[4096];
     for (;;) {
         posix_fadvise(0, 0, 0, POSIX_FADV_DONTNEED);
-        if (pread(0, bytes, sizeof bytes, 0) < 0) break;
+        if (pread(0, bytes, sizeof bytes, 0) < 0 || fsync(0) != 0) break;
     }
 }

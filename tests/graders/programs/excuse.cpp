@@ -36,7 +36,9 @@ int main() {
     for (int i = 0; i < 2000; i++) {
       if (pwrite(fd, "x", 1, 0) != 1 || fsync(fd) != 0) return 92;
     }
-    return refused(true, "");
+    return refused(fsync(99) == 0 && fdatasync(99) == 0, "the kernel is asked");  // it has no such descriptor
+  } else if (mode == "synced") {
+    return refused(open("file", O_WRONLY | O_CREAT | O_DSYNC, 0600) < 0 && open("file", O_WRONLY | O_CREAT | O_SYNC, 0600) < 0, "synced");
   } else if (mode == "cpu-limit" || mode == "old-cpu-limit") {
     rlimit one = {1, 1};
     bool no = mode == "cpu-limit" ? prlimit(0, RLIMIT_CPU, &one, nullptr) != 0 : syscall(SYS_setrlimit, RLIMIT_CPU, &one) != 0;
