@@ -253,6 +253,8 @@ void run_job(const Options& options, Lines& lines) {
   Machine machine = find_machine(options.most, options.without);
   require_isolation(plan, machine.can);
   if (!plan.compile) find_hidden_calls(machine.can);
+  // If memory runs out, the kernel kills the largest of our children first. All inherit this, and an ordinary user cannot set it later.
+  write_text("/proc/self/oom_score_adj", "1000");
   // From here on, unprivileged processes cannot read our memory or our descriptors.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -85,7 +85,6 @@ class Launch {
     setsid();
     plain_signals();
     umask(077);
-    write_text("/proc/self/oom_score_adj", "1000");
     send_thread();
     open_files();
     if (job_.full() && chroot(directories_.root.c_str()) != 0) die("chroot");

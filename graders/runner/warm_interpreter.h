@@ -119,7 +119,6 @@ class WarmInterpreter {
   [[noreturn]] void run(const ProcessDirectories& directories, int control) noexcept {
     plain_signals();
     umask(077);
-    write_text("/proc/self/oom_score_adj", "1000");
     Fd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
     int interpreter_file = plan_.interpreter_file.empty() ? -1 : reopen(job_.interpreter_file.get(), O_RDONLY);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

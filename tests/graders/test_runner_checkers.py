@@ -236,14 +236,18 @@ def test_checker_killed_by_the_machine(plain_box: Box, program: Callable[..., Pa
     assert "checker" in entry["explanation"]
 
 
-def test_the_kernel_ends_no_judge_program_in_its_time(plain_box: Box, program: Callable[..., Path]) -> None:
-    """The kernel limits its CPU time to no less than its wall clock: it counts ticks, which a program can choose."""
+def test_what_the_kernel_may_do_to_a_judge_program(plain_box: Box, program: Callable[..., Path]) -> None:
+    """If memory runs out, it is killed before other programs. Its CPU time is not limited to less than its wall clock:
+    the kernel counts ticks for this limit, and a program can choose when its manager runs.
+    """
     limits = {**JUDGE, "cpu_ms": 1000, "wall_ms": 60_000}
+    script = b"#!/bin/sh\necho 1\necho $(cat /proc/self/oom_score_adj) $(ulimit -t) >&2\n"
     entry = run_batch(
-        plain_box, program("contestant"), "sum 1", files={"checker": b"#!/bin/sh\necho 1\nulimit -t >&2\n"},
+        plain_box, program("contestant"), "sum 1", files={"checker": script},
         checker=line("checker", protocol="cms", file="checker", **limits),
     ).only  # fmt: skip
-    assert int(entry["message"]) > 60
+    order, cpu_s = map(int, entry["message"].split())
+    assert (order, cpu_s > 60) == (1000, True)
 
 
 def test_checker_that_stalls(plain_box: Box, program: Callable[..., Path]) -> None:
