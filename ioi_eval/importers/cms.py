@@ -199,10 +199,13 @@ def _subtasks(package: Package, tests: tuple[str, ...]) -> list[Subtask]:
     patterns = {file: pattern for file, pattern in tests_of.items() if isinstance(pattern, str)}
     named_patterns = [(PurePosixPath(file).stem, pattern) for file, pattern in patterns.items()]
     tests_of |= zip(patterns, map(list, select_tests(named_patterns, tests)), strict=True)
-    subtasks = [
-        _subtask(file, PurePosixPath(file).stem, meta.get("score"), tests_of[file], tests)
-        for file, meta in stated.items()
-    ]
+    subtasks: list[Subtask] = []
+    for file, meta in stated.items():
+        name = PurePosixPath(file).stem
+        if meta.get("score") == 0 and tests_of[file] == [] and any(tests_of.values()):
+            package.notes.append(f"the subtask {name}, worth nothing, has no tests and is left out")
+        else:
+            subtasks.append(_subtask(file, name, meta.get("score"), tests_of[file], tests))
     package.notes += [note for subtask in subtasks for note in _notes_on_differences(subtask, tests)]
     return subtasks
 

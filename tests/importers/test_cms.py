@@ -317,6 +317,16 @@ def test_subtask_by_regular_expression(tmp_path: Path) -> None:
     assert task.problem_rows[2]["test_names"] == ["1-01", "2-01"]
 
 
+def test_samples_without_tests_are_left_out(tmp_path: Path) -> None:
+    """TPS exports such samples too. CMS's loader would give them all tests, and no points."""
+    task = read(tmp_path, **{"subtasks/00-samples.json": {"score": 0, "testcases": []}})
+    assert [row["subtask"] for row in task.problem_rows] == ["01-small", "02-full"]
+    assert task.notes == ("the subtask 00-samples, worth nothing, has no tests and is left out",)
+    changes = {file: {"score": 0, "testcases": []} for file in PACKAGE if file.startswith("subtasks/")}
+    with pytest.raises(InputError, match="the subtask has no tests"):
+        read(tmp_path, **changes)
+
+
 def test_notes(tmp_path: Path) -> None:
     """Missing and omitted parts that do not make the package unusable."""
     task = read(
