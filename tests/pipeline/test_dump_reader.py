@@ -49,7 +49,7 @@ def test_a_selection_without_rows_lists_the_problems(contest: Contest) -> None:
     """So a mistake in `--problem` is reported at once."""
     contest.write(*programs("1", "2"))
     selection = RowSelection(years=frozenset({2023}), problems=frozenset({"nile"}))
-    with pytest.raises(InputError, match=r"has no row for --year 2023 --problem nile; it has nile of 2024 \(2\)"):
+    with pytest.raises(InputError, match=r"has no row for --year 2023 --problem nile; it has 2024/nile \(2\)"):
         survey(open_source(contest.dump), selection)
 
 
