@@ -10,6 +10,8 @@ What is repeated, and why:
   again without that header;
 - a compilation that a limit stopped: once more, alone on the machine, before it counts;
 - a compilation for which a part of the compiler seems to be missing: once more;
+- a compilation that failed twice for lack of memory, processes or disk space, as its messages say: once more, after the
+  compiler was checked;
 - tests: see `engine/scheduling.py`.
 """
 
@@ -245,6 +247,8 @@ class RunnerJudge:
                 crashed=last.signal != 0 and last.limit is None,
                 state=run.compiler_state,
             )
+            if compiling.is_machine_failure(last.output):  # it may have been over only when the compiler was checked
+                answer = await self._builder.compile(recipe, run.target, alone=True)
         return answer
 
     async def _compile_with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer | None:

@@ -1,4 +1,4 @@
-"""An upgrade of the compiler during a run makes no program a compile error."""
+"""What befalls the compiler or the machine during a run makes no program a compile error."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from tests.small_targets import small_target
 PROBLEM = small_problem(subtasks=(Subtask(name="all", points=100, tests=("a",)),))
 GOOD = step_answer("good")
 MISSING = step_answer(code=1, output="g++: fatal error: cannot execute 'cc1plus': execvp: No such file or directory\n")
+FULL = step_answer(code=1, output="g++: fatal error: cannot execute 'as': vfork: Resource temporarily unavailable\n")
+UNKNOWN = step_answer(code=1, output="nile.cpp:1:1: error: unknown\n")
 OTHER = step_answer(code=1, output="cc1plus: error: unrecognized command-line option '-new'\n")
 
 
@@ -32,6 +34,7 @@ class Machine:
         compiler.write_text("old")
         self.compiler, self.submission, self.good = compiler, MISSING, GOOD
         self.is_upgraded_by_each_job = False
+        self.full_until_checked = False
         self.target = small_target(toolchain=replace(small_target().toolchain, command=str(compiler)))
 
     def targets(self) -> Sequence[Target]:
@@ -44,7 +47,10 @@ class Machine:
             return Execution(run=built(job))
         if self.is_upgraded_by_each_job:
             self.compiler.write_text(f"{self.compiler.read_text()} and newer")
-        return Execution(run=(self.submission if "a.out" in plan_of(job) else self.good)(job))
+        if "a.out" not in plan_of(job):
+            self.full_until_checked = False
+            return Execution(run=self.good(job))
+        return Execution(run=(FULL if self.full_until_checked else self.submission)(job))
 
 
 async def result(scorer: Scorer) -> SubmissionResult:
@@ -81,5 +87,20 @@ def test_after_an_upgrade_the_known_good_program_is_compiled_again(tmp_path: Pat
         compiled = (await result(scorer)).compile
         assert compiled.verdict is Verdict.JE
         assert "does not work any more: cc1plus: error: unrecognized" in compiled.message
+
+    asyncio.run(scenario())
+
+
+def test_a_failure_of_the_machine_may_end_before_the_compiler_is_checked(tmp_path: Path) -> None:
+    """Then the program is compiled once more, and that counts."""
+
+    async def scenario() -> None:
+        machine = Machine(tmp_path / "g++")
+        scorer = Scorer(machine, artifacts=ArtifactStore(tmp_path / "cache"))
+        machine.submission = UNKNOWN
+        machine.full_until_checked = True
+        compiled = (await result(scorer)).compile
+        assert compiled.verdict is Verdict.CE
+        assert "error: unknown" in compiled.message
 
     asyncio.run(scenario())
