@@ -234,8 +234,6 @@ void limit(__rlimit_resource_t resource, rlim_t value) {
   if (syscall(kSysCloseRange, 3, ~0U, 0) != 0) {
     for (int fd = 3; fd < 1 << 16; fd++) close(fd);
   }
-  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);  // to be killed before any other process on this machine
-  if (fd >= 0 && write(fd, "1000", 4) == 4) close(fd);
   limit(RLIMIT_CORE, 1);  // not 0: with a limit of 0 the kernel still starts a core handler (coredump.c)
   limit(RLIMIT_NOFILE, kOpenFiles);
   limit(RLIMIT_NPROC, kProcesses);
@@ -359,6 +357,9 @@ int main_of(int argc, char** argv) {
     fprintf(stderr, "stages: not PID 1 of a namespace: it would kill everything else\n");
     return 2;
   }
+  // If memory runs out, our children are killed before any other process on this machine: they inherit this, and cannot set it later.
+  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd >= 0 && write(fd, "1000", 4) == 4) close(fd);
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("prctl");
   // Our parent may ignore or block signals, which our children would inherit; and the kernel would not tell us how they end.
   sigset_t none;

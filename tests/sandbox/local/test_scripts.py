@@ -70,6 +70,11 @@ def boxes() -> Iterator[Boxes]:
         yield Boxes(runner, sandbox)
 
 
+def test_scripts_are_killed_first_if_memory_runs_out(boxes: Boxes) -> None:
+    """The kernel kills them before other processes of this machine, such as the server."""
+    assert boxes.run("cat /proc/self/oom_score_adj").stdout == "1000\n"
+
+
 def test_stages_share_the_box_and_keep_their_streams_apart(boxes: Boxes) -> None:
     """`run` reads a file that `compile` made. Each stage has its own stdout and stderr. `run` gets its arguments, and
     an empty stdin.
