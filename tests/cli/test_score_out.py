@@ -129,7 +129,8 @@ def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, res
     assert "will be replaced" not in ended.stderr
     assert results() == whole
     write("dump.jsonl", submission_row("a", NARROW))
-    assert "the results of 2 rows in out will be replaced by those of 1\n" in score(dump, "--problem", "add").stderr
+    ended = score(dump, "--problem", "2024/add")
+    assert "the results of 2 rows in out will be replaced by those of 1\n" in ended.stderr
 
 
 def test_two_runs_into_one_directory_are_refused(score: Start, write: Write, tmp_path: Path) -> None:
