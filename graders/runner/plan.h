@@ -124,10 +124,8 @@ struct Plan {
   // Whether the runner itself compares the output with the test's answer.
   bool compares() const { return rules_of(checker.protocol).judged_by == JudgedBy::Runner; }
 
-  // How much CPU time a program may use beyond its limit before it is stopped (it is TLE already).
-  int64_t margin_us() const { return cpu_stop_us(cpu_ms) - cpu_ms * 1000; }
-
-  // The most that is added to this margin for a process with slow page faults: the cost of as many pages as fit into its memory.
+  // The most CPU time that a process with slow page faults gets before it is stopped for time, beyond what others get: the cost of
+  // as many pages as fit into its memory.
   int64_t page_margin_us() const {
     return std::min(memory_bytes / getpagesize() * kPageUs, max_for_pages_us(cpu_ms));
   }
