@@ -99,7 +99,7 @@ class Compilation {
     put_.push_back(path);
   }
 
-  // No compiler deletes its input. Under reduced isolation something else may, which cleans the machine's /tmp.
+  // No compiler deletes its input. But under reduced isolation a program that cleans the machine's /tmp may.
   void require_files() const {
     for (const std::string& path : put_) {
       if (faccessat(work_.get(), path.c_str(), F_OK, 0) != 0) system_fault("find %s in the work directory", path.c_str());

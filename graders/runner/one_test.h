@@ -198,7 +198,7 @@ class TestRun : RunningTest {
     switch (test_.rounding) {
       case Rounding::Down: exact = floor(exact); break;
       case Rounding::Leniently: exact = floor(exact + 1.0 / kLenientParts); break;
-      case Rounding::Nearest: exact = floor(exact + nextafter(0.5, 0)); break;  // with 0.5 the number before 0.5 would be 1
+      case Rounding::Nearest: exact = floor(exact + nextafter(0.5, 0)); break;  // not 0.5: the number just below 0.5 would become 1
       case Rounding::NearestEven: exact = nearbyint(exact); break;
     }
     judgement.set(exact / steps);
@@ -245,8 +245,8 @@ class TestRun : RunningTest {
     return true;
   }
 
-  // If other processes of this user or container leave too few of those that they may start, the program may have failed to start
-  // threads. (Its own have ended.) A limit that is too low in any case does not excuse it, because no repetition would help.
+  // If other processes have used up what this user or container may start, the program may have failed to start threads. (Its own
+  // processes have ended.) A limit that is too low in any case does not excuse it, because no repetition would help.
   void give_runtime_error(Limit limit) {
     rlimit processes = {};
     getrlimit(RLIMIT_NPROC, &processes);

@@ -1,4 +1,4 @@
-// Starting, sampling, ending processes; privileges and limits.
+// Starting and ending processes; their clocks, privileges and limits.
 #pragma once
 
 #include "capabilities.h"
@@ -115,6 +115,7 @@ class WaitClock {
     busy_us_ = busy;
     return waited_us_ - before;
   }
+  // How much of all wall clock was waiting, with the piece that has not ended.
   int64_t waited_us(int64_t wall, int64_t busy) const {
     return waited_us_ + std::max<int64_t>(0, wall - ended_us_ - (busy - busy_us_));
   }
