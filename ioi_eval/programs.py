@@ -95,7 +95,7 @@ class Builder:
         self._policy = policy
         self._errors: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
         self._checks: Once[tuple[str, Language, str], str | None] = Once()  # errors of the known good program
-        self._checked: dict[tuple[str, Language, str], Hashable] = {}  # states of compilers that compiled it
+        self._checked: dict[tuple[str, Language, str], Hashable] = {}  # states of compilers that compiled this program
         self.tools = Tools(partial(self._execute, of_problem=True), self.runner)
 
     async def runner(self, target: Target) -> Blob:

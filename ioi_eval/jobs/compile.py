@@ -207,12 +207,12 @@ _LIMIT_WORDS = {
 
 
 def is_doubtful(answer: CompileAnswer) -> bool:
-    """Whether a compilation that failed is repeated once, alone, before it counts.
+    """Whether a compilation that failed is repeated, alone, before it counts.
 
-    It is if one of our limits stopped it, if the messages say that one of the compiler's processes was killed or that
-    the disk is full, or if rustc panicked: it does that also if it cannot start a thread. A program can forge these
-    messages, so they lead to a repetition and to nothing else. The repetition keeps all other jobs waiting, so there is
-    none if the compiler also found an error in the source (`#error Cannot allocate memory`).
+    It is if one of our limits stopped it, if its messages say that it lacked memory, processes or disk space, or if
+    rustc panicked: it does that also if it cannot start a thread. A program can forge these messages, so they lead to
+    repetitions and to nothing else. A repetition keeps all other jobs waiting, so there is none if the compiler also
+    found an error in the source (`#error Cannot allocate memory`).
     """
     if not answer.steps:
         return False
@@ -244,7 +244,10 @@ without a place, `fatal error`, `internal compiler error`, or the assembler's, w
 
 
 def is_machine_failure(output: str) -> bool:
-    """Whether a compiler lacked memory, processes or disk space. Only for our own sources: a program can forge it."""
+    """Whether a compiler says that it lacked memory, processes or disk space.
+
+    A submission can forge such a message, so there it leads to repetitions and to nothing else.
+    """
     return _mentions(output, MACHINE_SIGNS)
 
 

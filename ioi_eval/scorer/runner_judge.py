@@ -8,10 +8,9 @@ from the start if slots are idle, because these can then run its tests at once, 
 What is repeated, and why:
 - a compilation with a precompiled header that produced no program, or took more than `_SURE_SHARE` of its CPU limit:
   again without that header;
-- a compilation that a limit stopped: once more, alone on the machine, before it counts;
+- a compilation that a limit stopped, or whose messages say that it lacked memory, processes or disk space: once more,
+  alone on the machine, before it counts; with such messages again, a third time, after the compiler was checked;
 - a compilation for which a part of the compiler seems to be missing: once more;
-- a compilation that failed twice for lack of memory, processes or disk space, as its messages say: once more, after the
-  compiler was checked;
 - tests: see `engine/scheduling.py`.
 """
 
@@ -247,7 +246,7 @@ class RunnerJudge:
                 crashed=last.signal != 0 and last.limit is None,
                 state=run.compiler_state,
             )
-            if compiling.is_machine_failure(last.output):  # it may have been over only when the compiler was checked
+            if compiling.is_machine_failure(last.output):  # the machine may have recovered just before that check
                 answer = await self._builder.compile(recipe, run.target, alone=True)
         return answer
 
