@@ -1,8 +1,9 @@
 """CMS export packages, as the IOI publishes its tasks: `problem.json`, `subtasks/`, `tests/`, `graders/`, …
 
-The package is read as by CMS's own loader of TPS exports; `grader_config.json` is made from `problem.json`, with
-flat keys. A package has neither year nor day. Solutions are in directories named by their label, which is the verdict
-that TPS states for the whole solution; its exceptions for subtasks are not exported (see `expectations.py`).
+The package is read as by CMS's own loader of TPS exports, except that subtasks have the points and the tests that they
+state (`_notes_on_differences`). `grader_config.json` is made from `problem.json`, with flat keys. A package has neither
+year nor day. Solutions are in directories named by their label, which is the verdict that TPS states for the whole
+solution; its exceptions for subtasks are not exported (see `expectations.py`).
 
 Source: CMS, `cmscontrib/loaders/tps.py`; TPS, `scripts/exporters/CMS.py`.
 """
@@ -235,7 +236,7 @@ def _subtask(where: str, name: str, points: object, listed: object, tests: tuple
             f"{where} names the test {absent[0]}, but there is no tests/{absent[0]}.in"
             f" ({len(absent)} of {len(listed)} are missing); get the complete package"
         )
-    # a test is named twice if a subtask includes it by two ways. Source: TPS, `tests/mapping`
+    # a test is named twice if a subtask includes it in two ways. Source: TPS, `tests/mapping`
     return Subtask(name=name, points=points, tests=tuple(dict.fromkeys(listed)))
 
 

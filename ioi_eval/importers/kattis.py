@@ -78,7 +78,7 @@ class _Data:
     """The test data, as submissions are scored on it.
 
     Args:
-        kind: that of the package; its scores are the validator's if DOMjudge takes them from there.
+        kind: that of the package; with `score` too if DOMjudge takes the scores from the validator.
         by_points: whether groups state their points as before version 2025.
         for_domjudge: whether the points are given as by DOMjudge.
     """

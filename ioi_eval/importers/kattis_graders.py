@@ -184,7 +184,9 @@ def _source(package: Package) -> str:
 
 
 def _cases(full_score: int, *, one_result: bool) -> list[Results]:
-    """Results that distinguish our rules from others: sums, means, maxima, the last test; halves of many points."""
+    """Results that distinguish our rules from others (sums, means, maxima, the last test), and, by halves of points,
+    from each other.
+    """
     random_ = random.Random(1)
     halves = (0.25, 0.75, 0.125, 0.375, 0.0625, 0.1875, 0.03125, 0.09375, 0.1, 0.3, 0.7, 0.9)
     fixed: list[Results] = [

@@ -1,7 +1,7 @@
 """What `problem.yaml` of a Kattis package states: how submissions are judged, and constants.
 
-Source: Kattis problem package format, "legacy" (`type`, `validation`), since 2023-07 (`type` alone), and 2025-09,
-"Constants".
+Source: Kattis problem package format, "legacy" (`type`, `validation`), since 2023-07 (`type`; in drafts `validation`
+too), and 2025-09, "Constants".
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def read_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     """The kind that `problem.yaml` states.
 
     Args:
-        package: whether it has a validator counts too.
+        package: the kind depends also on whether it has a validator.
         meta: the values of its `problem.yaml`; none if it has only DOMjudge's settings.
 
     Raises:
@@ -93,7 +93,7 @@ def _has_validator(package: Package) -> bool:
 def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     """The kind of a package of a later version: `type` is one word or several, and an existing validator is used.
 
-    Drafts of 2023-07 state in `validation` whether submissions talk to it. Source: BAPCtools, `bapctools/upgrade.py`.
+    Drafts of 2023-07 state interactive and multi-pass in `validation`. Source: BAPCtools, `bapctools/upgrade.py`.
     """
     stated = meta.get("type", "pass-fail")
     words = frozenset(map(str, stated) if isinstance(stated, list) else str(stated).split())
