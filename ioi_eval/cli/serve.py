@@ -78,7 +78,7 @@ class ServeCall:
 
         names = frozenset(name.lower() for name in (*(self.allow_host or ()), self.host))
         body_bytes = self.max_body_mb << 20
-        held_bytes = max(4 << 30, 6 * body_bytes)
+        held_bytes = max(4 << 30, 6 * body_bytes)  # a body needs five times its size more while it is parsed
         return ServerSettings(queue=self.queue, body_bytes=body_bytes, held_bytes=held_bytes, names=names)
 
 

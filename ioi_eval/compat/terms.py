@@ -69,7 +69,7 @@ class Graded:
     Args:
         codes: its codes in order. They are fewer than the tests if it stopped early.
         rules: for each code the reason: the comparison rule, or what happened.
-        metadata: of Eval Protocol's: its metadata, as dictionaries in the form of the source.
+        metadata: Eval Protocol's metadata, as dictionaries in the form of the source; empty for other graders.
         crash: the message, if the grader itself fails on this row or run and gives no result.
     """
 

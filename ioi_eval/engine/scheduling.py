@@ -5,7 +5,7 @@ What runs once more, and why (the first two are repetitions, the others retries)
   matter, they share a job.
 - a checker or manager that failed: once, in a job of its own. If the same one fails again, the JE is final.
 - a job whose answer was lost, or changed on the way: it has up to `MAX_ATTEMPTS` attempts, because its worker may have
-  been lost. A cluster sends lost ones again itself; all jobs for the same tests, and for halves of them, share one
+  been lost. A cluster sends lost jobs again itself; all jobs for the same tests, and for halves of them, share one
   `Retries`.
 - a job whose answer arrived and cannot be used (cut off, stopped, the box lacked something): its first half, because
   this program may need more than the server allows. Its later jobs are as small. If a job that compiles and runs gives

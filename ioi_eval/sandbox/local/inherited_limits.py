@@ -60,8 +60,8 @@ _USUAL_MEMORY_BYTES = GIB
 """The largest memory limit of most problems: with this much for each job nothing is reported."""
 
 _TMP_BYTES, _SCRATCH_BYTES, _TMP_FILES = 32 * MIB, 16 * MIB, 1000
-"""What compiling the runner takes; without namespaces, what each program may write; files. With namespaces, boxes have
-their own /tmp. Source: graders/runner/numbers.h, kScratchBytes."""
+"""What compiling the runner takes; without namespaces, what each program may write; how many more files must fit. With
+namespaces, boxes have their own /tmp. Source: graders/runner/numbers.h, kScratchBytes."""
 
 _MOST_TMP_BYTES = 2 * CompileLimits().file_bytes
 """Without namespaces, what a job may use: the object and the program of the largest submission."""
@@ -219,6 +219,7 @@ def _hard_limits(slots: int) -> Iterator[MachineLimit]:
 
 
 def _bytes_limit(limit: _HardLimit, *, least: int, leaves: Callable[[int], int], meets: str) -> Iterator[MachineLimit]:
+    """`leaves`: for which memory limit a hard limit just suffices; `meets`: what a program does that reaches it."""
     hard = limit.value()
     if hard is None:
         return

@@ -258,7 +258,7 @@ class LocalSandbox:
     def _find_isolation(self) -> tuple[Isolation, str]:
         """The strongest isolation that works here, and why it is not full."""
         if os.geteuid() == 0:
-            _require_way_out_of_root()
+            _require_other_users()
         if self._strongest is not Isolation.FULL:
             return self._strongest, f"limited to {self._strongest.value!r} by the caller"
         if shutil.which("bwrap") is None:
@@ -278,7 +278,7 @@ class LocalSandbox:
         )
 
 
-def _require_way_out_of_root() -> None:
+def _require_other_users() -> None:
     """Refuse if root cannot become another user: programs are never run as root, not even that of a container."""
     if shutil.which("setpriv") is None:
         raise SetupError("as root this needs setpriv (package util-linux), to change the user before a program starts")

@@ -20,7 +20,7 @@ from ioi_eval.errors import TransientError
 
 _PREFIX = "ioi-eval-job-"
 _NEW_S = 60.0
-"""A directory may not be locked yet for this long."""
+"""A directory that is newer than this may not be locked yet."""
 
 
 @contextlib.contextmanager
@@ -63,9 +63,9 @@ def sweep() -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a directory; by other programs if Python cannot, as it is unreadable or its tree is too deep.
+    """Remove a directory; by other programs if Python cannot, because it is unreadable or its tree is too deep.
 
-    Root needs no `chmod`, which would follow a link by which another user replaces a directory.
+    Root needs no `chmod`. It would follow a link if another user replaces the directory by one meanwhile.
     """
     with contextlib.suppress(OSError, RecursionError):
         shutil.rmtree(path)

@@ -333,7 +333,7 @@ class _Server:
 
 
 def _parsing_bytes(body: bytes) -> int:
-    """What the strings in a body's JSON, and the files made from them, need while it is parsed.
+    """How many bytes the strings in a body's JSON, and the files made from them, take while it is parsed.
 
     Python needs up to four bytes for each character of a string, if one of them is not ASCII.
     """

@@ -146,7 +146,7 @@ def test_root_of_a_container_with_65536_user_ids() -> None:
     """Boxes get user ids in a container with 65,536 of them, as in Podman without root or Kubernetes with
     `hostUsers: false`.
     """
-    code = "from ioi_eval.sandbox.local.sandbox import _box_uid, _require_way_out_of_root as r; r(); print(_box_uid(0))"
+    code = "from ioi_eval.sandbox.local.sandbox import _box_uid, _require_other_users as r; r(); print(_box_uid(0))"
     shell = 'echo ready; read -r mapped; exec "$@"'
     words = ["unshare", "--user", "sh", "-c", shell, "sh", sys.executable, "-c", code]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
