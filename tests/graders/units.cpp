@@ -167,7 +167,7 @@ void test_room() {
     plan.room_ms = room_ms;
     plan.prefault_bytes = prefault_bytes;
     CHECK(plan.pages_stop_us() == stop_ms * 1'000);
-    CHECK(plan.margin_us() == 350'000 && plan.page_margin_us() == std::min<int64_t>(plan.memory_bytes / 4096 * 20, 13'000'000));
+    CHECK(plan.page_margin_us() == std::min<int64_t>(plan.memory_bytes / 4096 * 20, 13'000'000));
     plan.memory_bytes = 1L << 20;
     CHECK(plan.bytes_to_prefault() == std::min(prefault_bytes, 1L << 20) && plan.page_margin_us() == 256 * 20);
   }
