@@ -2,7 +2,7 @@
 
 A container with a quota (Docker's `--cpus`, Kubernetes' `limits.cpu`) sees all processors of its machine. With a slot
 for each of them, every program would get a part of a processor only, and most results would be that the machine is too
-loaded.
+busy to judge.
 """
 
 from __future__ import annotations
