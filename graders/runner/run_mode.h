@@ -117,7 +117,7 @@ inline Outcome merged(const Outcome& earlier, Outcome outcome) {
 
 // Allocates memory, touches it and frees it: pages that were in use a moment ago cost a program less than pages that a virtual
 // machine must get from its host. A separate process does it, because the runner's memory at a fork counts as a child's peak
-// memory. If memory is short, the kernel kills this process first; that kill is not counted as one of a contestant.
+// memory. If the kernel kills it because memory is short, that kill is not counted as one of a contestant.
 inline void prefault_once(Job& job) {
   int64_t bytes = job.plan.bytes_to_prefault();
   Process prefaulter;
