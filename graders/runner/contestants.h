@@ -84,7 +84,7 @@ inline void collect_output(const Plan& plan, Contestant& contestant, const Proce
   if (!readable || !copy_bytes(readable.get(), contestant.output.get())) system_fault("read an output file");
 }
 
-// CPU time plus run-queue delay: the wall clock in which a process was not idle.
+// CPU time plus run-queue delay: how long a process was not idle. Threads can make it more than the wall clock (`WaitClock`).
 inline int64_t busy_us(const Process& process, const Sample& last) {
   return (process.ended ? std::max(process.cpu_us(), last.cpu_us) : last.cpu_us) + last.delay_us;
 }
