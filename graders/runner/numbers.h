@@ -60,7 +60,8 @@ constexpr int kNotStoredCode = 66;  // the exit code if a problem's package lack
 constexpr const char* kHiddenCall = "hidden_call";  // replaces the name of a deadly call that the listener did not receive
 constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr const char* kOverCpu = "over its CPU limit";
-constexpr const char* kNoThreadsLeft = "others use up the processes that may be started, so the program may have got no threads";
+constexpr const char* kNoThreadsLeft =
+    "other programs have used up the limit on processes, so this one may have failed to start threads: raise the limit (ulimit -u)";
 constexpr const char* kKilledFromOutside = "killed from outside: is there memory left?";
 
 }  // namespace runner
