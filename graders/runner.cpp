@@ -43,9 +43,10 @@
 // Watching. The runner sleeps in ppoll on pidfds and wakes every 1 to 5 ms to read three numbers of each process: CPU
 // time (its CPU clock), run-queue delay (schedstat of its threads) and resident memory; and less often a fourth, the
 // size of its page tables, which resident memory does not include. *Idle* time is an interval minus CPU time and
-// run-queue delay. A program that waits becomes TLE only by its idle time, never by wall clock, so a busy machine cannot
-// cause it. The numbers that are judged come from wait4 at the end. The runner maps no test data and stays small, because
-// the kernel counts a child's peak memory from its parent's size at the fork.
+// run-queue delay. A program that waits becomes TLE by its idle time; or when the wall clock of the test is over, if it
+// waited for more than half of that. Waiting for a processor does not count, so a busy machine cannot cause a TLE. The
+// numbers that are judged come from wait4 at the end. The runner maps no test data and stays small, because the kernel
+// counts a child's peak memory from its parent's size at the fork.
 //
 // Communication. The manager runs at the same time as the contestants and talks to them over FIFOs. Two questions are hard.
 // *Who is blocked by whom?* If a process ends before it has opened its FIFOs, the other side would wait in open(2) for

@@ -55,7 +55,7 @@ struct CallRule {
   int arg;
   std::initializer_list<uint32_t> values;
   Where where;
-  int error;   // the errno of a refused call
+  int error;   // the errno of a refused call; 0: it returns at once, as if it had succeeded
   bool noted;  // whether a refusal is reported to the runner
   std::initializer_list<CallName> calls;
 };
