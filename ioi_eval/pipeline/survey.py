@@ -12,7 +12,13 @@ from ioi_eval.pipeline.contest import RowSelection
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, sample_rows
-from ioi_eval.problems.submissions import OPTIONAL_COLUMNS, PROGRAM_COLUMNS, stated_language, submission_columns
+from ioi_eval.problems.submissions import (
+    OPTIONAL_COLUMNS,
+    PROGRAM_COLUMNS,
+    problem_of,
+    stated_language,
+    submission_columns,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +55,7 @@ def survey(source: Source, selection: RowSelection, *, id_column: str = "uuid") 
     Raises:
         InputError: the dump cannot be read, none of its rows is wanted, or the first of these all lack a column that a
             submission needs.
-        RowError: a row cannot be read.
+        RowError: a row cannot be read, or no row names its problem correctly.
     """
     first = (row for row, _ in selection.rows(source, (id_column, "problem_id", *PROGRAM_COLUMNS)))
     check_first_rows(
@@ -65,6 +71,9 @@ def survey(source: Source, selection: RowSelection, *, id_column: str = "uuid") 
             languages.add(language)
     if not counts:
         raise InputError(selection.no_row_in(source))
+    if counts.keys() == {None}:
+        row, _ = next(selection.rows(source, ("year", "problem_id")))
+        problem_of(row)  # raises what is wrong with it
     return Survey(counts=counts, languages=frozenset(languages), without_year=without_year)
 
 

@@ -103,6 +103,13 @@ def test_unknown_problems_replace_nothing(score: Start, write: Write, tmp_path: 
     assert (tmp_path / "out" / "results.jsonl").read_bytes() == kept
 
 
+def test_a_dump_is_refused_if_no_row_names_its_problem_correctly(score: Start, write: Write) -> None:
+    """The message says what is wrong with the first row."""
+    ended = score(write("years.jsonl", submission_row("a", year="IOI 2024"), submission_row("b", year="2024.5")))
+    assert ended.returncode == 2
+    assert ended.stderr.endswith("years.jsonl, row 1: year is 'IOI 2024'; it must be a whole number\n")
+
+
 def test_replacing_results_of_another_dump_is_announced(score: Start, write: Write) -> None:
     """For the same dump there is no message."""
     first = write("first.jsonl", submission_row("a", NARROW))
