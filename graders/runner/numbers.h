@@ -20,7 +20,8 @@ constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJud
 constexpr rlim_t kNoCore = 1;  // too little for a file, and unlike 0 it stops the kernel from starting a core handler
 constexpr rlim_t kWaitingSignals = 64;
 constexpr rlim_t kMoreThreadsOfOthers = 4096;  // how many more threads the machine may get while a test runs
-constexpr rlim_t kOwnProcesses = 32;           // that a job needs besides the threads of a program
+constexpr long kSureThreads = 64;  // that a program can start; our sandbox checks it at the start. Source: config.py, Policy.threads
+constexpr rlim_t kOwnProcesses = 32;  // that a job needs besides the threads of a program
 constexpr int64_t kScratchBytes = 16 << 20;    // of files in its scratch directory
 constexpr int kScratchFiles = 256;
 constexpr int64_t kScratchSlackBytes = 1 << 20;  // a file system adds blocks of this size to a file of a stated size

@@ -246,12 +246,14 @@ class TestRun : RunningTest {
   }
 
   // If other processes have used up what this user or container may start, the program may have failed to start threads. (Its own
-  // processes have ended.) A limit that is too low in any case does not excuse it, because no repetition would help.
+  // processes have ended.) A limit that is too low in any case does not excuse it, because no repetition would help. No more threads
+  // are tried than every job can start: under a low limit of a container, to try as many as a plan allows would itself fail.
   void give_runtime_error(Limit limit) {
     rlimit processes = {};
     getrlimit(RLIMIT_NPROC, &processes);
-    bool low_limit = processes.rlim_cur < static_cast<rlim_t>(plan_.threads) + kOwnProcesses;
-    if (limit != Limit::None || low_limit || can_start_threads(plan_.threads)) return give_zero(Verdict::RE, limit);
+    long threads = std::min(plan_.threads, kSureThreads);
+    bool low_limit = processes.rlim_cur < static_cast<rlim_t>(threads) + kOwnProcesses;
+    if (limit != Limit::None || low_limit || can_start_threads(threads)) return give_zero(Verdict::RE, limit);
     judge_error(JudgeFault::Overload, TrustedProgram::Runner, kNoThreadsLeft);
   }
 

@@ -140,15 +140,17 @@ def test_a_refused_landlock_ruleset_is_our_failure(boxes: Callable[[str], Box], 
     assert "Landlock" in answer.last["explanation"]
 
 
-@pytest.mark.parametrize(("threads", "verdict"), [(32, "JE"), (5000, "RE")])
+@pytest.mark.parametrize(
+    ("threads", "limit", "verdict"), [(32, 5000, "JE"), (500, 5000, "JE"), (500, 100, "JE"), (64, 90, "RE")]
+)
 def test_no_threads_left_is_our_failure(
-    boxes: Callable[[str], Box], program: Callable[..., Path], threads: int, verdict: str
+    boxes: Callable[[str], Box], program: Callable[..., Path], threads: int, limit: int, verdict: str
 ) -> None:
     """If others use up the processes that may be started, a program that fails is JE. It is RE if the limit leaves
-    it too few in any case.
+    it too few in any case; of many threads that a plan allows, only 64 count.
     """
     box = boxes("fds-reduced-user")
-    prefix = ("prlimit", "--nproc=5000:5000", str(program("filtered")), "threads", "--")
+    prefix = ("prlimit", f"--nproc={limit}:{limit}", str(program("filtered")), "threads", "--")
     filtered = FilteredBox(**{each.name: getattr(box, each.name) for each in fields(Box)}, prefix=prefix)
     failed, right = run_batch(filtered, program("contestant"), "threads 5", "sum 1", threads=threads).lines
     assert (failed["verdict"], failed.get("fault")) == (verdict, "overload" if verdict == "JE" else None)
