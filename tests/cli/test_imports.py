@@ -33,8 +33,8 @@ def test_the_year_must_be_given(start: Start) -> None:
     assert "--year" in ended.stderr
 
 
-def test_counts_of_the_imported_parts(start: Start, tmp_path: Path) -> None:
-    """A count of one is in the singular. Missing parts are noted."""
+def write_task(directory: Path) -> None:
+    """A TPS task with two tests and a solution."""
     limits = {"time_limit": 1.0, "memory_limit": 256, "has_grader": False, "has_checker": False}
     files = {
         "problem.json": json.dumps({"name": "tt", "title": "Twice", "type": "Batch", **limits}),
@@ -45,13 +45,36 @@ def test_counts_of_the_imported_parts(start: Start, tmp_path: Path) -> None:
         **{f"tests/{test}.{ending}": "1\n" for test in (1, 2) for ending in ("in", "out")},
     }
     for name, text in files.items():
-        path = tmp_path / "task" / name
+        path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+
+
+def test_counts_of_the_imported_parts(start: Start, tmp_path: Path) -> None:
+    """A count of one is in the singular. Missing parts are noted."""
+    write_task(tmp_path / "task")
     ended = start("import", "tps", "task", "--year", "2022", "--out", "out")
     assert ended.returncode == 0, ended.stderr
     assert "2022/tt: 1 subtask, 2 tests, 1 solution\n" in ended.stdout
     assert "no solution is labelled model_solution" in ended.stdout
+
+
+def test_packages_that_are_refused_do_not_stop_the_others(start: Start, tmp_path: Path) -> None:
+    """All that are refused are named at once, and the rows of the others are written."""
+    write_task(tmp_path / "task")
+    (tmp_path / "empty").mkdir()
+    ended = start("import", "tps", "empty", "task", "none", "--year", "2022", "--out", "out")
+    assert ended.returncode == 2
+    first, second = ended.stderr.splitlines()
+    assert first.startswith("ioi-eval: 2 of 3 packages not imported: empty ")
+    assert "none" in second
+    rows = [json.loads(line) for line in (tmp_path / "out" / "problems.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in rows] == ["tt"]
+
+    ended = start("import", "tps", "empty", "none", "--year", "2022", "--out", "nothing")
+    assert ended.returncode == 2
+    assert len(ended.stderr.splitlines()) == 2
+    assert not (tmp_path / "nothing").exists()
 
 
 def test_out_must_not_be_a_file(start: Start, tmp_path: Path) -> None:
