@@ -36,7 +36,7 @@ from ioi_eval.importers.kattis_groups import (
     scoring_subtasks,
     test_columns,
 )
-from ioi_eval.importers.kattis_programs import flag_words, included_files, validator_files
+from ioi_eval.importers.kattis_programs import flag_words, included_files, validator_files, validator_flags
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, constants, read_kind
 from ioi_eval.importers.kattis_submissions import read_submissions, stated_totals
@@ -132,12 +132,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             one_group_suffices=one_group_suffices,
             no_points_suffice=kind.custom_score or (data.by_points and _accepts_nothing(data.root)),
         ),
-        test_columns=test_columns(
-            data.root,
-            custom=kind.custom_score if kind.scoring else bool(kind.validation),
-            scoring=kind.scoring,
-            graded=graded,
-        ),
+        test_columns=_test_columns(package, data, graded),
     )
     if timing is None:
         return task
@@ -191,6 +186,22 @@ def _subtasks(data: _Data, graded: Mapping[str, GradedGroup]) -> list[Subtask]:
     return scoring_subtasks(root, custom=kind.custom_score, graded=graded)
 
 
+def _test_columns(package: Package, data: _Data, graded: Mapping[str, GradedGroup]) -> dict[str, dict[str, object]]:
+    """The columns of test rows. Since version 2025 a test's own file replaces the validator's flags of its group.
+
+    Source: Kattis problem package format (2025-09), "Test case configuration".
+    """
+    kind = data.kind
+    custom = kind.custom_score if kind.scoring else bool(kind.validation)
+    columns = test_columns(data.root, custom=custom, scoring=kind.scoring, graded=graded)
+    for test in columns if not kind.legacy else ():
+        name = f"data/{test}.yaml"
+        own = package.yaml(name) if package.has(name) else {}
+        if "output_validator_args" in own:
+            columns[test] = {**columns[test], "checker_args": validator_flags(name, own)}
+    return columns
+
+
 def _columns(
     package: Package, meta: Mapping[str, Any], ini: Mapping[str, str], kind: KattisKind, time_limit_s: float | None
 ) -> RowValues:
@@ -231,7 +242,7 @@ def _check_test_files(package: Package) -> None:
     """Refuse settings of tests and groups (possible since version 2025) that would change the judging.
 
     Raises:
-        UnsupportedError: a test has its own arguments or files, or a group has a static validation test case.
+        UnsupportedError: a submission gets arguments or files on a test, or a group has a static validation test case.
     """
     for name in package.names("data"):
         directory = next((part for part in name.split("/")[:-1] if part.endswith(".files")), None)
@@ -245,9 +256,8 @@ def _check_test_files(package: Package) -> None:
                 f"{name} states a static validation test case (static_validation_score): a program"
                 " judges the text of submissions, which is not supported"
             )
-        wanted = [key for key in ("args", "output_validator_args") if own.get(key)]
-        if wanted and (wanted != ["output_validator_args"] or not name.endswith("/test_group.yaml")):
-            raise UnsupportedError(f"{name} states {wanted[0]}, which is not supported there")
+        if own.get("args"):
+            raise UnsupportedError(f"{name} states args, arguments for the submission, which are not supported")
 
 
 def _is_scored_if_all_accepted(root: TestGroup) -> bool:

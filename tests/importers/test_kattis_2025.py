@@ -62,6 +62,23 @@ def test_groups_since_2025(tmp_path: Path) -> None:
     assert problem.method == Batch(check=Tokens())
 
 
+def test_arguments_of_one_test(tmp_path: Path) -> None:
+    """They replace those of its group, also if there are none. Tests without them keep the group's."""
+    changes: dict[str, str | None] = {
+        "data/secret/two/test_group.yaml": "max_score: 70\noutput_validator_args: [case_sensitive]\n",
+        "data/secret/two/2.yaml": "output_validator_args: [float_tolerance, '1e-2']\n",
+        "data/secret/one/1.yaml": "description: easy\noutput_validator_args: []\n",
+        "data/sample/1.yaml": "output_validator_args: [space_change_sensitive]\n",
+    }
+    problem = loaded(tmp_path, read(tmp_path, NEW, **changes))
+    assert {name: test.checker_args for name, test in problem.tests.items()} == {
+        "sample/1": ("space_change_sensitive",),
+        "secret/one/1": (),
+        "secret/two/1": ("case_sensitive",),
+        "secret/two/2": ("float_tolerance", "1e-2"),
+    }
+
+
 def test_required_groups_are_transitive(tmp_path: Path) -> None:
     """A group that is not run is not passed, so later groups also require what it requires."""
     changes = {
@@ -135,6 +152,7 @@ def test_validation_of_a_draft(tmp_path: Path, stated: str, task_type: str, pass
         ({"problem.yaml": "problem_format_version: 2025-09\ntype: [scoring, multi-pass]\n"}, "multi-pass problems"),
         ({"problem.yaml": "problem_format_version: 2025-09\ntype: submit-answer\n"}, "type submit-answer"),
         ({"data/secret/one/1.yaml": "args: [fast]\n"}, "data/secret/one/1.yaml states args"),
+        ({"data/secret/one/1.yaml": "output_validator_args: x\n"}, "data/secret/one/1.yaml: output_validator_args is"),
         ({"data/secret/one/1.files/map.txt": "x"}, "data/secret/one/1.files/map.txt is a file for the submission"),
         ({"data/secret/one/test_group.yaml": ""}, "data/secret/one has no max_score"),
         ({"data/secret/one/test_group.yaml": "max_score: 31\n"}, "worth 101 points, more than its max_score 100"),
