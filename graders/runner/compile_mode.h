@@ -153,7 +153,7 @@ class Compilation {
     if (s.process.failed() && s.limit == Limit::None) require_files();
     // A source can make the compiler print this, so it counts only if a file of the largest size does not fit.
     bool mentions_full_disk = s.output.find(strerror(ENOSPC)) != std::string::npos;
-    if (mentions_full_disk && s.process.failed() && s.limit == Limit::None) require_room(directory_, plan_.file_bytes);
+    if (mentions_full_disk && s.process.failed() && s.limit == Limit::None) require_room(directory_, {plan_.file_bytes, kScratchFiles});
     // If a compiler was killed, its driver exits with an ordinary code. But the kernel counts such kills.
     bool killed = s.process.failed() && s.limit == Limit::None && out_of_memory_kills() > kills;
     Json line;

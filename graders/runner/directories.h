@@ -20,13 +20,23 @@ inline std::string make_directory(const std::string& path, mode_t mode = 0700) {
   return path;
 }
 
-// Checks that this many bytes can be written to a directory, files that take `own` of these included.
-inline void require_room(const std::string& directory, int64_t bytes, int64_t own = 0) {
+struct ScratchSize {
+  int64_t bytes = 0;
+  int files = 0;
+};
+
+// Checks that this much can be written to a directory, if what takes `own` of it were not there.
+inline void require_room(const std::string& directory, ScratchSize room, ScratchSize own = {}) {
   struct statvfs disk;
   if (statvfs(directory.c_str(), &disk) != 0) system_fault("look at %s", directory.c_str());
   bool is_unlimited = disk.f_blocks == 0;  // Source: Linux, tmpfs with size=0
-  if (is_unlimited || static_cast<int64_t>(disk.f_bavail * disk.f_frsize) + own >= bytes) return;
-  fault(FaultKind::System, format("less than %lld MiB are free in %s", static_cast<long long>(bytes >> 20), directory.c_str()));
+  if (!is_unlimited && static_cast<int64_t>(disk.f_bavail * disk.f_frsize) + own.bytes < room.bytes) {
+    fault(FaultKind::System, format("less than %lld MiB are free in %s", static_cast<long long>(room.bytes >> 20), directory.c_str()));
+  }
+  bool has_any_number = disk.f_files == 0;  // Source: Linux, btrfs, and tmpfs with nr_inodes=0
+  if (!has_any_number && static_cast<int64_t>(disk.f_favail) + own.files < room.files) {
+    fault(FaultKind::System, format("fewer than %d more files fit into %s", room.files, directory.c_str()));
+  }
 }
 
 // Removes a directory with all that a judge or a step put there, or a confined contestant, which can make no directories in it.

@@ -144,11 +144,6 @@ inline void make_root(ProcessDirectories& directories, const Machine& machine, c
 }
 
 // What files in a scratch directory may take, or do take. The output file is not counted, because it has its own limit.
-struct ScratchSize {
-  int64_t bytes = 0;
-  int files = 0;
-};
-
 inline ScratchSize scratch_limit(const Plan& plan, const Test& test) {
   ScratchSize room{kScratchBytes, kScratchFiles};
   if (plan.input_file.empty()) return room;
@@ -276,11 +271,14 @@ inline ScratchSize scratch_size(const std::string& path, const std::string& outp
 // full, the program may fail because of it. Its own files do not count: otherwise it could fill a small disk to get a fault.
 inline void require_room_for_files(const Job& job) {
   if (job.full()) return;
-  int64_t own = 0;
+  ScratchSize own;
   for (const ProcessDirectories& each : job.directories) {
-    if (each.made) own += scratch_size(each.scratch, job.plan.output_file).bytes;
+    if (!each.made) continue;
+    ScratchSize size = scratch_size(each.scratch, job.plan.output_file);
+    own.bytes += size.bytes;
+    own.files += size.files;
   }
-  require_room(job.machine.base, kScratchBytes, own);
+  require_room(job.machine.base, {kScratchBytes, kScratchFiles}, own);
 }
 
 inline void clear_directories(const Job& job, ProcessDirectories& directories) {

@@ -224,11 +224,14 @@ def _bwrap() -> list[str]:
 
 
 @contextmanager
-def small_disk(directory: Path, mib: int) -> Iterator[Path]:
-    """A file system of this size. Only root can mount it; where root cannot, the test is skipped."""
+def small_disk(directory: Path, mib: int, files: int = 0) -> Iterator[Path]:
+    """A file system of this size, for this many files (0: any number).
+
+    Only root can mount it; where root cannot, the test is skipped.
+    """
     directory.mkdir()
     try:
-        options = f"size={mib}m,mode=1777"
+        options = f"size={mib}m,nr_inodes={files},mode=1777"
         if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", directory], check=False).returncode:
             pytest.skip("may not mount a file system here")
         try:

@@ -136,6 +136,18 @@ def test_programs_own_files_are_no_full_disk(
     with small_disk(built / "disk-of-a-program", 20) as disk:
         answer = run_batch(replace(boxes("fds-reduced-user"), scratch=disk), program("contestant"), "big-file 64")
     assert answer.only["verdict"] in ("OLE", "WA")  # WA if it is not looked at before its end
+    with small_disk(built / "disk-of-a-programs-files", 100, files=280) as disk:
+        answer = run_batch(replace(boxes("fds-reduced-user"), scratch=disk), program("contestant"), "many-files 5000")
+    assert answer.only["verdict"] in ("OLE", "WA")
+
+
+@pytest.mark.root
+def test_no_room_for_more_files(boxes: Callable[[str], Box], built: Path, program: Callable[..., Path]) -> None:
+    """If fewer files fit on the disk than a program may make, that is a fault of the system, not a wrong answer."""
+    with small_disk(built / "disk-of-few-files", 100, files=100) as disk:
+        answer = run_batch(replace(boxes("fds-reduced-user"), scratch=disk), program("contestant"), "many-files 100")
+    assert answer.last["fault"] == "system", answer
+    assert "fewer than 256 more files fit" in answer.last["explanation"]
 
 
 def test_every_test_gets_its_input_from_the_start(box: Box, program: Callable[..., Path]) -> None:
