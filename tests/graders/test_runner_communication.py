@@ -232,7 +232,8 @@ def test_program_that_sleeps_while_the_manager_serves_one_process_after_another(
 ) -> None:
     """The first process sleeps, so the manager does not open the FIFOs of the second: the program is at fault."""
     answer = run_game(plain_box, program, "one-by-one play", "one-by-one sleep", processes=2, cpu_ms=200)
-    assert [(entry["verdict"], entry["limit"]) for entry in answer.lines] == [("AC", None), ("TLE", "idle")]
+    ends = [(entry["verdict"], entry["limit"]) for entry in answer.lines]
+    assert ends == [("AC", None), ("TLE", "idle")], answer.lines
 
 
 def test_manager_that_begins_with_the_wrong_fifo_of_the_second_process(
