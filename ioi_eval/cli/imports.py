@@ -1,7 +1,7 @@
 """`ioi-eval import cms`, `tps`, `polygon`, `italian-yaml`, `kattis` and `library-checker`.
 
 There is one command for each format, also for those that other Python packages read (`extensions`). Each reads
-packages one by one, writes the rows of all that it can read, prints what it found, and names all that it refused.
+packages one by one, writes the rows of all that it can read, prints what it found, and names those that it refuses.
 """
 
 from __future__ import annotations
@@ -61,22 +61,24 @@ class Rows:
         """Turn packages (directories or archives) into rows by `import_package` of a format, with a line about each.
 
         Raises:
-            InputError: some packages are refused, after the rows of the others are written.
+            InputError: packages are refused. If there are several packages, the rows of the others are written.
         """
+        from ioi_eval.cli.messages import tell
         from ioi_eval.importers.rows_out import write_rows
         from ioi_eval.journal import check_writable
         from ioi_eval.report.texts import counted, printable
 
         check_writable(self.out)
         tasks: list[ImportedTask] = []
-        refused: list[InputError] = []
         for package in packages:
             try:
                 tasks.append(read(package, year=self.year, **stated))
             except InputError as error:
-                refused.append(error)
+                if len(packages) == 1:
+                    raise
+                tell(str(error))
         if not tasks:
-            raise _all_of(refused)
+            raise InputError(f"none of {len(packages)} packages imported")
         written = write_rows(tasks, self.out)
         for task in tasks:
             tests = {name for row in task.problem_rows for name in row["test_names"]}
@@ -85,14 +87,9 @@ class Rows:
             for note in task.notes:
                 print(f"  {printable(note)}")
         print(f"\n{written.problems}\n{written.tests}\n{written.solutions}")
-        if refused:
-            raise InputError(f"{len(refused)} of {counted(len(packages), 'package')} not imported: {_all_of(refused)}")
+        if refused := len(packages) - len(tasks):
+            raise InputError(f"{refused} of {len(packages)} packages not imported")
         return 0
-
-
-def _all_of(errors: Sequence[InputError]) -> InputError:
-    """One error with the messages of all, a line each."""
-    return InputError("\n".join(str(error) for error in errors))
 
 
 @grouped(rows=Rows)
