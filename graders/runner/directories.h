@@ -20,13 +20,14 @@ inline std::string make_directory(const std::string& path, mode_t mode = 0700) {
   return path;
 }
 
-struct ScratchSize {
+// What files take on a disk: bytes, and how many files they are.
+struct DiskUse {
   int64_t bytes = 0;
   int files = 0;
 };
 
 // Checks that this much can be written to a directory, if what takes `own` of it were not there.
-inline void require_room(const std::string& directory, ScratchSize room, ScratchSize own = {}) {
+inline void require_room(const std::string& directory, DiskUse room, DiskUse own = {}) {
   struct statvfs disk;
   if (statvfs(directory.c_str(), &disk) != 0) system_fault("look at %s", directory.c_str());
   bool is_unlimited = disk.f_blocks == 0;  // Source: Linux, tmpfs with size=0

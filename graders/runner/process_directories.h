@@ -144,8 +144,8 @@ inline void make_root(ProcessDirectories& directories, const Machine& machine, c
 }
 
 // What files in a scratch directory may take, or do take. The output file is not counted, because it has its own limit.
-inline ScratchSize scratch_limit(const Plan& plan, const Test& test) {
-  ScratchSize room{kScratchBytes, kScratchFiles};
+inline DiskUse scratch_limit(const Plan& plan, const Test& test) {
+  DiskUse room{kScratchBytes, kScratchFiles};
   if (plan.input_file.empty()) return room;
   room.bytes += file_size(test.input) + kScratchSlackBytes;
   room.files++;
@@ -226,7 +226,7 @@ inline void make_directories(const Job& job, ProcessDirectories& directories, lo
     directories.scratch = directories.root + "/box";
   }
   if (job.full()) {
-    ScratchSize room = scratch_limit(plan, test);
+    DiskUse room = scratch_limit(plan, test);
     if (!plan.output_file.empty()) {
       room.bytes += plan.output_bytes + kScratchSlackBytes;
       room.files++;
@@ -255,8 +255,8 @@ inline void make_directories(const Job& job, ProcessDirectories& directories, lo
 }
 
 // Under reduced isolation a contestant can make plain files in its scratch directory, and nothing else.
-inline ScratchSize scratch_size(const std::string& path, const std::string& output_file) {
-  ScratchSize size;
+inline DiskUse scratch_size(const std::string& path, const std::string& output_file) {
+  DiskUse size;
   Fd scratch(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   each_entry(scratch.get(), [&](int directory, const char* name) {
     if (output_file == name) return;
@@ -271,10 +271,10 @@ inline ScratchSize scratch_size(const std::string& path, const std::string& outp
 // full, the program may fail because of it. Its own files do not count: otherwise it could fill a small disk to get a fault.
 inline void require_room_for_files(const Job& job) {
   if (job.full()) return;
-  ScratchSize own;
+  DiskUse own;
   for (const ProcessDirectories& each : job.directories) {
     if (!each.made) continue;
-    ScratchSize size = scratch_size(each.scratch, job.plan.output_file);
+    DiskUse size = scratch_size(each.scratch, job.plan.output_file);
     own.bytes += size.bytes;
     own.files += size.files;
   }

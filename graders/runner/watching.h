@@ -258,7 +258,7 @@ class RunningTest : protected TestState {
     const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];
     require_room_for_files(job_);
     if (!job_.full()) {
-      ScratchSize size = scratch_size(directories.scratch, plan_.output_file), room = scratch_limit(plan_, test_);
+      DiskUse size = scratch_size(directories.scratch, plan_.output_file), room = scratch_limit(plan_, test_);
       if (size.bytes > room.bytes || size.files > room.files) end(c, Limit::Scratch);
     }
     struct stat status;

@@ -264,11 +264,14 @@ def test_the_least_limits_are_what_jobs_need() -> None:
     numbers = boxfiles.read("runner/numbers.h").decode("utf-8")
     slack_mib = re.search(r"kFileSlackBytes = (\d+) << 20", numbers)
     fds = re.search(r"kLeastFds = (\d+)", numbers)
+    threads = re.search(r"kSureThreads = (\d+)", numbers)
     backstop_s = re.search(r"ms / 1000 \+ (\d+)", boxfiles.read("runner/processes.h").decode("utf-8"))
     assert slack_mib is not None
     assert fds is not None
+    assert threads is not None
     assert backstop_s is not None
     assert Policy().output_bytes + int(slack_mib[1]) * MIB == module._LEAST_FILE_BYTES
     assert problem_limits(CompileLimits()).cpu_s + int(backstop_s[1]) == module._LEAST_CPU_S
     assert int(fds[1]) <= module._LEAST_FILES
+    assert Policy().threads == int(threads[1])
     assert module._FILES_A_JOB == 3 * MAX_TESTS + 16
