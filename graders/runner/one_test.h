@@ -99,7 +99,7 @@ class TestRun : RunningTest {
   }
 
   void decide() {
-    require_room_for_files(job_);  // the program may have written after the last look
+    require_room_for_files(job_, test_);  // the program may have written after the last look
     for (const Contestant& c : contestants_) {
       if (killed_from_outside(c)) return judge_error(JudgeFault::Signal, TrustedProgram::Runner, kKilledFromOutside);
       bool never_ran = !c.started && !c.not_executable && !c.stopped && c.limit == Limit::None;

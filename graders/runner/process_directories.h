@@ -152,6 +152,15 @@ inline DiskUse scratch_limit(const Plan& plan, const Test& test) {
   return room;
 }
 
+// The same with the output file.
+inline DiskUse scratch_room(const Plan& plan, const Test& test) {
+  DiskUse room = scratch_limit(plan, test);
+  if (plan.output_file.empty()) return room;
+  room.bytes += plan.output_bytes + kScratchSlackBytes;
+  room.files++;
+  return room;
+}
+
 // A file in a scratch directory, made by the runner.
 inline Fd put_file(const ProcessDirectories& directories, const std::string& name) {
   Fd file(open((directories.scratch + "/" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0200));
@@ -226,11 +235,7 @@ inline void make_directories(const Job& job, ProcessDirectories& directories, lo
     directories.scratch = directories.root + "/box";
   }
   if (job.full()) {
-    DiskUse room = scratch_limit(plan, test);
-    if (!plan.output_file.empty()) {
-      room.bytes += plan.output_bytes + kScratchSlackBytes;
-      room.files++;
-    }
+    DiskUse room = scratch_room(plan, test);
     std::string options = format("size=%lld,nr_inodes=%d,mode=700,uid=%u", static_cast<long long>(room.bytes), room.files,
                                  contestant_uid);
     unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
@@ -254,12 +259,13 @@ inline void make_directories(const Job& job, ProcessDirectories& directories, lo
   }
 }
 
-// Under reduced isolation a contestant can make plain files in its scratch directory, and nothing else.
-inline DiskUse scratch_size(const std::string& path, const std::string& output_file) {
+// Under reduced isolation a contestant can make plain files in its scratch directory, and nothing else. `except`: a file that is not
+// counted; if it is empty, all are.
+inline DiskUse scratch_size(const std::string& path, const std::string& except) {
   DiskUse size;
   Fd scratch(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   each_entry(scratch.get(), [&](int directory, const char* name) {
-    if (output_file == name) return;
+    if (except == name) return;
     struct stat status;
     if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) size.bytes += status.st_blocks * 512;
     size.files++;
@@ -269,16 +275,16 @@ inline DiskUse scratch_size(const std::string& path, const std::string& output_f
 
 // Under full isolation a program's files are in a file system of their own. Otherwise they are on the machine's disk: if that is
 // full, the program may fail because of it. Its own files do not count: otherwise it could fill a small disk to get a fault.
-inline void require_room_for_files(const Job& job) {
+inline void require_room_for_files(const Job& job, const Test& test) {
   if (job.full()) return;
   DiskUse own;
   for (const ProcessDirectories& each : job.directories) {
     if (!each.made) continue;
-    DiskUse size = scratch_size(each.scratch, job.plan.output_file);
+    DiskUse size = scratch_size(each.scratch, "");
     own.bytes += size.bytes;
     own.files += size.files;
   }
-  require_room(job.machine.base, {kScratchBytes, kScratchFiles}, own);
+  require_room(job.machine.base, scratch_room(job.plan, test), own);
 }
 
 inline void clear_directories(const Job& job, ProcessDirectories& directories) {

@@ -256,7 +256,7 @@ class RunningTest : protected TestState {
     }
     if (c.last.threads > plan_.threads) end(c, Limit::Threads);
     const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];
-    require_room_for_files(job_);
+    require_room_for_files(job_, test_);
     if (!job_.full()) {
       DiskUse size = scratch_size(directories.scratch, plan_.output_file), room = scratch_limit(plan_, test_);
       if (size.bytes > room.bytes || size.files > room.files) end(c, Limit::Scratch);

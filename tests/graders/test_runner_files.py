@@ -90,7 +90,19 @@ def test_full_disk(boxes: Callable[[str], Box], built: Path, program: Callable[.
     with small_disk(built / "full-disk", 1) as disk:
         answer = run(replace(boxes("fds-reduced-user"), scratch=disk), program("files"), "huge 2")
     assert answer.last["fault"] == "system", answer
-    assert "less than 16 MiB are free" in answer.last["explanation"]
+    assert "less than 20 MiB are free" in answer.last["explanation"]
+
+
+@pytest.mark.root
+def test_the_output_is_no_full_disk(boxes: Callable[[str], Box], built: Path, program: Callable[..., Path]) -> None:
+    """A program cannot choose between a fault and its score by its output's size: all get the fault, or none."""
+    box = boxes("fds-reduced-user")
+    with small_disk(built / "disk-for-an-output", 21) as disk:
+        answers = [run(replace(box, scratch=disk), program("files"), mode) for mode in ("sum 41", "huge 200")]
+    assert [answer.only["verdict"] for answer in answers] == ["AC", "OLE"]
+    with small_disk(built / "disk-for-no-output", 19) as disk:
+        answers = [run(replace(box, scratch=disk), program("files"), mode) for mode in ("sum 41", "huge 200")]
+    assert [answer.last["fault"] for answer in answers] == ["system", "system"]
 
 
 def test_submitted_outputs(plain_box: Box, program: Callable[..., Path]) -> None:
