@@ -62,7 +62,8 @@ def check_executables(ini: Mapping[str, str], *, own: str | None) -> None:
         if name != default and key != own:
             raise UnsupportedError(
                 f"{INI_FILE} names {key} {name!r}, a program of a DOMjudge server that is not in the"
-                " package; add it as an output validator, or remove the line"
+                " package; add it as an output validator, or, if it only allows for errors of numbers, replace the"
+                " line by validator_flags in problem.yaml (float_tolerance 1e-6)"
             )
 
 
