@@ -237,7 +237,7 @@ def _note_gaps(package: Package, *, unused: Sequence[str], has_model: bool) -> N
     if unused:
         package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {', '.join(unused[:5])}")
     if not has_model:
-        package.notes.append("no solution is labelled model_solution: nothing shows that full marks are possible")
+        package.notes.append("no solution is stated to get full marks: nothing shows that they are possible")
 
 
 def _problem_of_rows(where: Path, rows: Sequence[RowValues]) -> Problem:
