@@ -67,7 +67,8 @@ async def run_process(
     Raises:
         TransientError: the program cannot be started.
     """
-    process = await _start(argv, descriptors, cwd=cwd, environment=environment or {}, reads=bool(stdin))
+    starting = _start(argv, descriptors, cwd=cwd, environment=environment or {}, reads=bool(stdin))
+    process = await _wait_for_start(starting)
     stdout, stderr = bytearray(), bytearray()
     timed_out = overflowed = False
     async with contextlib.AsyncExitStack() as held:
@@ -148,6 +149,24 @@ async def _feed(stream: asyncio.StreamWriter | None, content: bytes) -> None:
     stream.close()
 
 
+class _Streams(asyncio.subprocess.SubprocessStreamProtocol):
+    """The streams of a process. If asyncio started it, but cannot wait for its end, it is killed.
+
+    (asyncio needs a thread or a descriptor to wait. If it gets none, it raises, and leaves the process running.)
+    """
+
+    failed = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take over the pipes of the process, which asyncio has connected."""
+        super().connection_made(transport)
+        if self.failed:
+            assert isinstance(transport, asyncio.SubprocessTransport)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(transport.get_pid(), signal.SIGKILL)
+            transport.close()
+
+
 async def _start(
     argv: Sequence[str],
     descriptors: Sequence[int],
@@ -158,20 +177,25 @@ async def _start(
 ) -> asyncio.subprocess.Process:
     # no preexec_fn and no user=: with either, Python would fork instead of using vfork, which costs
     # 16 ms or more in a process of 500 MB
-    starting = asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        pass_fds=tuple(descriptors),
-        cwd=cwd,
-        env=dict(environment),
-        start_new_session=True,
-    )
+    loop = asyncio.get_running_loop()
+    streams = _Streams(limit=_CHUNK, loop=loop)
     try:
-        return await _wait_for_start(starting)
-    except OSError as error:
-        raise TransientError(f"cannot start {argv[0]}: {error.strerror}") from error
+        transport, _ = await loop.subprocess_exec(
+            lambda: streams,
+            *argv,
+            stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=tuple(descriptors),
+            cwd=cwd,
+            env=dict(environment),
+            start_new_session=True,
+        )
+    except (OSError, RuntimeError) as error:
+        streams.failed = True
+        reason = error.strerror if isinstance(error, OSError) else error  # "can't start new thread"
+        raise TransientError(f"cannot start {argv[0]}: {reason}") from error
+    return asyncio.subprocess.Process(transport, streams, loop)
 
 
 async def _wait_for_start(starting: Coroutine[Any, Any, asyncio.subprocess.Process]) -> asyncio.subprocess.Process:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import select
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -105,6 +107,28 @@ def test_missing_program_is_our_failure() -> None:
     """A program that cannot be started raises TransientError, and is not a verdict."""
     with pytest.raises(TransientError, match="cannot start"):
         asyncio.run(run_process(("/nonexistent/program",), wall_ms=1000, output_bytes=1))
+
+
+def test_without_a_thread_to_wait_for_a_process_it_is_killed() -> None:
+    """If asyncio cannot start the thread that waits for a process (before Python 3.12, it starts one for each), this is
+    our failure. The process and its children are killed."""
+
+    async def scenario() -> bool:
+        read, write = os.pipe()
+        usual = threading.stack_size(1 << 47)  # more than a process can have
+        try:
+            with contextlib.suppress(TransientError):
+                await run_process(
+                    ("/bin/bash", "-c", "sleep 300 & wait"), descriptors=(write,), wall_ms=1000, output_bytes=10
+                )
+        finally:
+            threading.stack_size(usual)
+            os.close(write)
+        gone = (await asyncio.to_thread(select.select, [read], [], [], 10))[0]
+        os.close(read)
+        return bool(gone)
+
+    assert asyncio.run(scenario())
 
 
 def test_input_and_wall_clock_start_with_the_slot() -> None:
