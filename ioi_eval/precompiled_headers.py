@@ -113,10 +113,10 @@ class PrecompiledHeaders:
                 return None
 
         async def build() -> bytes:
-            if std in self._built:
-                raise TransientError("it was built in this run, and is gone")
-            self._built.add(std)
+            if std in self._built or std in self._given_up:
+                raise TransientError("it was built in this run, and is gone; or it cannot be built")
             answer = await self._builder.compile(recipe, target, of_problem=True)
+            self._built.add(std)  # not earlier: if this task is cancelled, the next program's builds it
             if not answer.artifacts:
                 raise TransientError("the header does not compile")
             return answer.artifacts[recipe.artifacts[0]]

@@ -76,6 +76,7 @@ class Compiling:
 
     def __init__(self, sandbox: LocalSandbox, cache: Path) -> None:
         artifacts = ArtifactStore(cache)
+        self.sandbox = sandbox
         self.builder = Builder(sandbox, artifacts, POLICY)
         self.headers = PrecompiledHeaders(sandbox, artifacts, POLICY)
         self.target: Target = sandbox.targets()[0]
@@ -396,6 +397,24 @@ def test_a_worker_s_header(
             assert scorer.notes() == ([used] if notes else [])
 
     asyncio.run(main())
+
+
+def test_a_build_that_was_cancelled_is_done_again(small_header: None, cache_with_runner: Path, tmp_path: Path) -> None:
+    """A caller gives up a program (a reward with a deadline) while the header is built for it. The next program of the
+    run has it."""
+    cache = copy_cache(cache_with_runner, tmp_path / "cancelled")
+
+    async def use(compiling: Compiling) -> None:
+        assert await compiling.header(WORTH_BUILDING - 1) is None
+        task = asyncio.ensure_future(compiling.header())
+        while not compiling.sandbox.busy()[0]:  # noqa: ASYNC110 - the sandbox has no event for it
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+        assert await compiling.header() is not None
+
+    with_run(cache, use)
 
 
 def test_small_machines_do_without(full_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
