@@ -93,10 +93,10 @@ def _required(root: TestGroup, groups: Sequence[TestGroup]) -> dict[str, tuple[s
     required: dict[str, tuple[str, ...]] = {}
     known: dict[str, TestGroup] = {}
     for group in (*root.groups, *groups):  # a group can only require earlier ones, and `secret` only the samples
-        stated = group.config.get("require_pass") or ()
+        stated = group.config.get("require_pass") or []
         tests: list[str] = []
-        for name in [stated] if isinstance(stated, str) else stated:
-            if name not in known:
+        for name in stated if isinstance(stated, list) else [stated]:
+            if not isinstance(name, str) or name not in known:
                 raise InputError(f"{group.path} requires {name!r}, which is not a test group before it")
             tests += (*required[known[name].path], *known[name].all_tests)
         required[group.path] = tuple(dict.fromkeys(tests))

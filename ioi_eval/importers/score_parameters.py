@@ -9,7 +9,7 @@ Source: CMS, `cms/grading/scoretypes/abc.py`, `ScoreTypeGroup`.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,7 +36,7 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
     """
     names = sorted(tests)
     if score_type is ScoreType.SUM:
-        points = _number("score_type_parameters", parameters)
+        points = number_of("score_type_parameters", parameters)
         return [Subtask(name=SUM_SUBTASK, points=points * len(names), tests=tuple(names))]
     if not isinstance(parameters, list) or not parameters:
         raise InputError(f"score_type_parameters is {parameters!r}; it must be a list of groups")
@@ -65,7 +65,7 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
         subtasks.append(
             Subtask(
                 name=name,
-                points=_number(f"the score of subtask {name}", group["max_score"]),
+                points=number_of(f"the score of subtask {name}", group["max_score"]),
                 tests=chosen,
                 threshold=_threshold(name, group) if score_type is ScoreType.GROUP_THRESHOLD else None,
             )
@@ -96,10 +96,15 @@ def _group(number: int, group: object) -> Mapping[str, Any]:
 def _threshold(subtask: str, group: Mapping[str, Any]) -> float:
     if "threshold" not in group:
         raise InputError(f"subtask {subtask} has no threshold, which GroupThreshold needs")
-    return _number(f"the threshold of subtask {subtask}", group["threshold"])
+    return number_of(f"the threshold of subtask {subtask}", group["threshold"])
 
 
-def _number(what: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+def number_of(what: str, value: object) -> float:
+    """A number of points, or a threshold.
+
+    Raises:
+        InputError: it is no number, or none that a float can hold.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         raise InputError(f"{what} is {value!r}; it must be a number")
     return value

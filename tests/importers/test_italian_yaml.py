@@ -139,7 +139,7 @@ def test_a_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:
     """Without a checker, white-diff is used. With empty file names, standard streams are used."""
     alone = {name: None for name in TASK if name.startswith(("sol/grader", "cor/"))}
     yaml = (
-        "nome_breve: somma\nnome: S\ntimeout: 1\nmemlimit: 64\ninfile: ''\noutfile: ''\ntotal_value: 50\nn_input: 4\n"
+        "nome_breve: somma\nnome: S\ntimeout: 1\nmemlimit: 64\ninfile: ''\noutfile: ''\ntotal_value: '50'\nn_input: 4\n"
     )
     problem = loaded(tmp_path, read(tmp_path, **{**alone, "gen/GEN": None, "task.yaml": yaml}))
     assert (problem.score_type, [(one.points, len(one.tests)) for one in problem.subtasks]) == (
@@ -255,6 +255,11 @@ def test_score_type_parameters(
         ({"task.yaml": "name: [\n"}, "task.yaml is not YAML"),
         ({"task.yaml": "title: x\n"}, "name is missing in task.yaml"),
         ({"task.yaml": "name: x\ntime_limit: soon\n"}, "time_limit is 'soon' in task.yaml"),
+        ({"task.yaml": f"name: x\ntime_limit: 1{'0' * 400}\n"}, "time_limit is 1000"),
+        (
+            {"gen/GEN": None, "task.yaml": f"{TASK['task.yaml']}n_input: 4\ntotal_value: all\n"},
+            "total_value is 'all'; it must be a number",
+        ),
         ({"output/output2.txt": None}, "there is no output/output2.txt, though there should be 4 tests"),
         (
             {"output/output2.txt": None, "output/output2.ans": ""},
@@ -292,6 +297,7 @@ def test_score_type_parameters(
         ({"task.yaml": parameters("GroupMin", "[[50, ['7']]]")}, "names the test '7', which is not there"),
         ({"task.yaml": parameters("GroupThreshold", "[[50, 1]]")}, "subtask 00 has no threshold"),
         ({"task.yaml": parameters("Sum", "[1]")}, "score_type_parameters is [1]; it must be a number"),
+        ({"task.yaml": parameters("Sum", "1" + "0" * 400)}, "it must be a number"),
         ({"task.yaml": parameters("GroupSum", "[[1, 1]]")}, "score type 'GroupSum' is not supported"),
     ],
 )

@@ -158,6 +158,8 @@ def test_validation_of_a_draft(tmp_path: Path, stated: str, task_type: str, pass
         ({"data/secret/one/test_group.yaml": "max_score: 31\n"}, "worth 101 points, more than its max_score 100"),
         ({"data/secret/one/test_group.yaml": "max_score: lots\n"}, "max_score of data/secret/one is 'lots'"),
         ({"data/secret/one/test_group.yaml": "max_score: 1\nrequire_pass: six\n"}, "requires 'six', which is no"),
+        ({"data/secret/one/test_group.yaml": "max_score: 1\nrequire_pass: 1\n"}, "requires 1, which is not"),
+        ({"data/secret/one/test_group.yaml": "max_score: 1\nrequire_pass: [[six]]\n"}, "requires ['six'], which is no"),
         ({"data/secret/one/test_group.yaml": "max_score: 1\nrequire_pass: secret/two\n"}, "not a test group before it"),
         ({"data/secret/one/test_group.yaml": "max_score: 1\nstatic_validation_score: 1\n"}, "static validation"),
         ({"data/secret/test_group.yaml": "score_aggregation: min\n"}, "takes the min of its groups"),
