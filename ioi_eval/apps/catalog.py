@@ -10,7 +10,6 @@ import os
 import pickle
 import tempfile
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from ioi_eval.problems.apps_selection import ProblemSelection, choose
 from ioi_eval.problems.apps_values import encode
 from ioi_eval.problems.big_json import text_with_position
 from ioi_eval.problems.row import Source
+from ioi_eval.recent_values import RecentValues
 
 _HELD_BYTES = 64 * 1024 * 1024  # of problems, by their size on disk; in memory they take about twice that
 
@@ -73,8 +73,7 @@ class Catalog:
             self._by_number[number] = None if number in self._by_number else name
         self._reader = open(file, "rb", buffering=0)  # noqa: SIM115 - closed by close()
         self._lock = threading.Lock()
-        self._held: OrderedDict[str, tuple[AppsProblem, int]] = OrderedDict()
-        self._held_bytes = 0
+        self._held: RecentValues[str, AppsProblem] = RecentValues(_HELD_BYTES)
 
     def id_of(self, problem: str) -> str:
         """The data set's id for a problem that a dump names: an equal one, else the one that differs by leading zeros.
@@ -90,18 +89,12 @@ class Catalog:
     def problem(self, problem: str) -> AppsProblem:
         """A problem with its tests."""
         with self._lock:
-            if problem in self._held:
-                self._held.move_to_end(problem)
-                return self._held[problem][0]
+            if (held := self._held.get(problem)) is not None:
+                return held
             entry = self.entries[problem]
             self._reader.seek(entry.offset)
             stored: AppsProblem = pickle.loads(self._reader.read(entry.size))  # our own file, which has no name
-            self._held[problem] = (stored, entry.size)
-            self._held_bytes += entry.size
-            while self._held_bytes > _HELD_BYTES and len(self._held) > 1:
-                _, (_, size) = self._held.popitem(last=False)
-                self._held_bytes -= size
-            return stored
+            return self._held.put(problem, stored, entry.size)
 
     def close(self) -> None:
         """Close the file."""

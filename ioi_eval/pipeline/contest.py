@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -39,6 +39,7 @@ from ioi_eval.problems.submissions import (
     target_subtask,
     with_includes,
 )
+from ioi_eval.recent_values import RecentValues
 from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning
@@ -257,7 +258,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         summary = Summary(grouping=grouping)
         super().__init__(dump_reader, summary, [*options, list(summary.by)])
         self._scorer, self._unscored = scorer, unscored
-        self._known: OrderedDict[int, ResultColumns] = OrderedDict()
+        self._known: RecentValues[int, ResultColumns] = RecentValues(_KNOWN)
 
     def await_problems(self) -> None:
         """Wait for the tests of all problems; then the summary names the problems that are unusable."""
@@ -306,8 +307,4 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         tests_id = tests.write(line, str(judged.problem.key), lambda test: beginning(cases[test].input))
         encoded = to_json(subtasks).removesuffix(b"\n")
         columns = whole.with_tests_id(orjson.Fragment(encoded), tests_id)
-        if offset is not None:
-            self._known[offset] = columns
-            if len(self._known) > _KNOWN:
-                self._known.popitem(last=False)
-        return columns
+        return columns if offset is None else self._known.put(offset, columns)

@@ -15,7 +15,6 @@ its record was stored (`DumpReading.keys`), so `find` needs only `Candidate.keys
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,6 +25,7 @@ from ioi_eval.journal import Journal, Keys, RecordKind, StoredLevel, TemporaryRe
 from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.window import Candidate, CandidateT
 from ioi_eval.pipeline.writing import to_json
+from ioi_eval.recent_values import RecentValues
 
 ResultT = TypeVar("ResultT", bound=JudgedResult)
 
@@ -84,8 +84,7 @@ class ResultStore(Generic[ResultT]):
         self.our_failures = our_failures
         self._codec = codec
         self._leader_at = lru_cache(maxsize=1024)(self._read_leader)
-        self._results: OrderedDict[int, ResultT] = OrderedDict()
-        self._tests_held = 0
+        self._results: RecentValues[int, ResultT] = RecentValues(TESTS_HELD)
 
     def record(self, candidate: Candidate[Any, Any], result: ResultT, kind: RecordKind | None) -> int | None:
         """Store a result.
@@ -156,15 +155,10 @@ class ResultStore(Generic[ResultT]):
 
     def _result_at(self, offset: int) -> ResultT:
         """The result at an offset. The results used last are kept in memory, up to `TESTS_HELD` tests."""
-        known = self._results.get(offset)
-        if known is not None:
-            self._results.move_to_end(offset)
+        if (known := self._results.get(offset)) is not None:
             return known
-        result = self._results[offset] = self._codec.decode(self.journal.read(offset).body)
-        self._tests_held += self._codec.tests(result)
-        while self._tests_held > TESTS_HELD and len(self._results) > 1:
-            self._tests_held -= self._codec.tests(self._results.popitem(last=False)[1])
-        return result
+        result = self._codec.decode(self.journal.read(offset).body)
+        return self._results.put(offset, result, self._codec.tests(result))
 
 
 def _json(values: dict[str, Any]) -> bytes:

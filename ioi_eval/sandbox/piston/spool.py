@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import FileIO
@@ -22,6 +21,7 @@ from typing import TypeAlias
 from ioi_eval.errors import SetupError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Blob, Content, Job, JobKind
+from ioi_eval.recent_values import RecentValues
 from ioi_eval.sandbox import read_content
 from ioi_eval.sandbox.piston import literals, wire
 from ioi_eval.sandbox.piston.literals import Literal
@@ -75,8 +75,7 @@ class RequestSpool:
         self._end = 0
         self._stored: dict[tuple[str, _Encode], Literal] = {}
         self._locks: dict[tuple[str, _Encode], asyncio.Lock] = {}
-        self._memory: OrderedDict[bytes, Literal] = OrderedDict()
-        self._memory_bytes = 0
+        self._memory: RecentValues[bytes, Literal] = RecentValues(_MEMORY_BYTES)
         self._encoders = asyncio.Semaphore(2)
 
     async def literal(self, content: Content, *, may_deflate: bool = False) -> Literal:
@@ -94,13 +93,10 @@ class RequestSpool:
             return self._stored.get((content.sha256, encode)) or await self._literal_of_blob(content, encode)
         if len(content) < _SMALL:
             return literals.literal(content)
-        stored = self._memory.get(content)
-        if stored is not None:
-            self._memory.move_to_end(content)
-            return stored
-        stored = await asyncio.to_thread(literals.literal, content)
-        self._remember(content, stored)
-        return stored
+        if (known := self._memory.get(content)) is not None:
+            return known
+        literal = await asyncio.to_thread(literals.literal, content)
+        return self._memory.put(content, literal, len(content) + literal.size)
 
     async def body(self, job: Job, installed: InstalledStarter, *, package: str = "") -> Body:
         """The request's body for a job; the arguments are those of `wire.body`. Raises as that and `literal` do."""
@@ -116,16 +112,8 @@ class RequestSpool:
         """Release the file. Requests under way keep it open."""
         self._stored.clear()
         self._memory.clear()
-        self._memory_bytes = self._end = 0
+        self._end = 0
         self._file = None
-
-    def _remember(self, content: bytes, literal: Literal) -> None:
-        if content not in self._memory:
-            self._memory[content] = literal
-            self._memory_bytes += len(content) + literal.size
-        while self._memory_bytes > _MEMORY_BYTES and len(self._memory) > 1:
-            old, dropped = self._memory.popitem(last=False)
-            self._memory_bytes -= len(old) + dropped.size
 
     async def _literal_of_blob(self, blob: Blob, encode: _Encode) -> Literal:
         """Encode a blob once, also if several tasks need it at the same time."""

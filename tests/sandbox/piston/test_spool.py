@@ -82,7 +82,7 @@ def test_a_large_content_in_memory_is_encoded_once() -> None:
         assert text_of(await spool.literal(small)) == small.decode()
         for number in range(400):
             await spool.literal(content + number.to_bytes(2, "big"))
-        assert spool._memory_bytes < 128 << 20, "only the latest are kept"
+        assert spool._memory.size < 128 << 20, "only the latest are kept"
 
     asyncio.run(ask())
 
