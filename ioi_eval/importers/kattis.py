@@ -39,7 +39,7 @@ from ioi_eval.importers.kattis_groups import (
 from ioi_eval.importers.kattis_programs import flag_words, included_files, validator_files, validator_flags
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, constants, read_kind
-from ioi_eval.importers.kattis_submissions import read_submissions, stated_totals
+from ioi_eval.importers.kattis_submissions import KattisSubmissions, stated_totals
 from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, timing_by_statements
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task
@@ -124,14 +124,14 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         subtasks=subtasks,
         files=[*validator, *included_files(package)],
         tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in data.groups for test in group.tests},
-        solutions=read_submissions(
+        solutions=KattisSubmissions(
             package,
             subtasks,
             data.root.secret[0].groups if data.root.secret else (),
             kind,
             one_group_suffices=one_group_suffices,
             no_points_suffice=kind.custom_score or (data.by_points and _accepts_nothing(data.root)),
-        ),
+        ).solutions(),
         test_columns=_test_columns(package, data, graded),
     )
     if timing is None:

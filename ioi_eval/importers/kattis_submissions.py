@@ -54,16 +54,8 @@ _NAMED = 5  # how many submissions a note names
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
 
-def read_submissions(
-    package: Package,
-    subtasks: Sequence[Subtask],
-    groups: Sequence[TestGroup],
-    kind: KattisKind,
-    *,
-    one_group_suffices: bool,
-    no_points_suffice: bool,
-) -> list[PackageSolution]:
-    """The submissions in supported languages, with what is stated about them.
+class KattisSubmissions:
+    """The submissions of a package in supported languages, with what is stated about them.
 
     Args:
         groups: the test groups below `secret/`, in order.
@@ -71,19 +63,7 @@ def read_submissions(
             if the validator gives scores, an accepted output may still get less than full marks.
         one_group_suffices: whether a submission is accepted if one group is.
         no_points_suffice: whether a submission can be accepted without any points.
-
-    Raises:
-        InputError: a statement in a source is not valid.
     """
-    read = _Submissions(
-        package, subtasks, groups, kind, one_group_suffices=one_group_suffices, no_points_suffice=no_points_suffice
-    )
-    solutions = (read.solution(path, files) for path, files in _programs(package))
-    return [solution for solution in solutions if solution is not None]
-
-
-class _Submissions:
-    """Makes solutions from a package's submissions, one at a time. The arguments are those of `read_submissions`."""
 
     def __init__(
         self,
@@ -100,22 +80,27 @@ class _Submissions:
         self.has_grader = has_cpp_grader(package)
         self.beside_python = () if self.has_grader else included_python(package)
         self.expectations = None if kind.legacy else Expectations(package, [*self.groups])
+        self.full_marks = sum(subtask.points for subtask in subtasks)
         self.least_accepted = 0.0 if no_points_suffice else _LEAST_POINTS
         # `accepted` may then have submissions that get points in one group only
         self.accepted_in_part = one_group_suffices and not package.names(f"{_DIRECTORY}/partially_accepted")
 
-    def solution(self, path: str, files: tuple[str, ...]) -> PackageSolution | None:
+    def solutions(self) -> list[PackageSolution]:
+        """All of them; notes of the package name those that are left out.
+
+        Raises:
+            InputError: a statement in a source is not valid.
+        """
+        solutions = (self._solution(path, files) for path, files in _programs(self.package))
+        return [solution for solution in solutions if solution is not None]
+
+    def _solution(self, path: str, files: tuple[str, ...]) -> PackageSolution | None:
         """A submission with what is stated about it; `None` (and a note) if it is left out."""
         program = (path.rpartition("/")[0] if files else path).removeprefix(f"{_DIRECTORY}/")
         directory, _, file = program.partition("/")
         text = "\n".join(map(self.package.text, files or (path,)))
-        if language(path) == "python" and is_python_2(text):
-            self.package.notes.append(f"{path} is left out: it is Python 2")
-            return None
-        if language(path) == "python" and self.has_grader:
-            self.package.notes.append(
-                f"{path} is left out: the package has a grader in C++, and we start none in Python"
-            )
+        if why := self._why_left_out(path, text):
+            self.package.notes.append(f"{path} is left out: {why}")
             return None
         stated = self._statement(path, program, text)
         if stated.is_python_2:
@@ -124,23 +109,34 @@ class _Submissions:
         if files and stated.entry_point is not None:
             path, files = self._entry_point_first(files, program, stated.entry_point)
         total = stated.score
-        if self.kind.scoring and directory == "partially_accepted" and total is None:
-            total = (self.least_accepted, sum(subtask.points for subtask in self.subtasks) - _LEAST_POINTS)
+        if total is None and self.kind.scoring and directory == "partially_accepted":
+            total = (self.least_accepted, self.full_marks - _LEAST_POINTS)
         expected, by_subtask = self._expected_verdicts(path, text, stated, is_accepted=directory == "accepted")
-        if self.accepted_in_part and expected == MODEL_SOLUTION and not _GRADES.search(text) and total is None:
-            expected, by_subtask = None, {}
-            total = (_LEAST_POINTS, sum(subtask.points for subtask in self.subtasks))
-        if language(path) == "python" and self.beside_python:
-            main = tuple(filter(_is_main, self.beside_python))
-            files = (*main, *(files or (path,)), *(file for file in self.beside_python if file not in main))
+        if total is None and self.accepted_in_part and expected == MODEL_SOLUTION and not _GRADES.search(text):
+            expected, by_subtask, total = None, {}, (_LEAST_POINTS, self.full_marks)
         return PackageSolution(
             path=path,
             label=f"{directory}/{file}",
             expected=expected,
             expected_subtasks=by_subtask,
-            files=files,
+            files=self._with_files_beside(path, files),
             expected_total=total,
         )
+
+    def _why_left_out(self, path: str, text: str) -> str:
+        """Why a program cannot be judged; empty if it can."""
+        if language(path) != "python":
+            return ""
+        if is_python_2(text):
+            return "it is Python 2"
+        return "the package has a grader in C++, and we start none in Python" if self.has_grader else ""
+
+    def _with_files_beside(self, path: str, files: tuple[str, ...]) -> tuple[str, ...]:
+        """The files of a program, with those of the package that are put beside every program in Python."""
+        if language(path) != "python" or not self.beside_python:
+            return files
+        main = tuple(filter(_is_main, self.beside_python))
+        return (*main, *(files or (path,)), *(file for file in self.beside_python if file not in main))
 
     def _statement(self, path: str, program: str, text: str) -> Stated:
         """The statement in the source, else in `submissions.yaml` if the format has it, else that of the directory."""
