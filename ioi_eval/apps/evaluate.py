@@ -34,6 +34,7 @@ from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.model.methods import Comparator
+from ioi_eval.problems.row import is_number, is_whole
 
 PAGE, CODE, OURS = "eval-protocol-page", "eval-protocol", "ioi_eval"
 TIMEOUT_S = 10.0  # Source: its `execution_timeout`
@@ -130,7 +131,7 @@ def _warn_of_unknown(kwargs: Mapping[str, Any]) -> None:
 def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     timeout = kwargs.get("execution_timeout")
     timeout = TIMEOUT_S if timeout is None else timeout
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
+    if not is_number(timeout) or not 0 < timeout < math.inf:
         raise InputError(f"execution_timeout is {timeout!r}; it must be a number of seconds above 0")
     comparator, compat, python = kwargs.get("comparator"), kwargs.get("compat"), kwargs.get("python", "python3")
     for name, text in (("comparator", comparator or ""), ("python", python)):
@@ -143,7 +144,7 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     if compat is None:
         compat = PAGE if comparator is None else OURS
     memory_mb = kwargs.get("memory_mb", 1024)
-    if isinstance(memory_mb, bool) or not isinstance(memory_mb, int):
+    if not is_whole(memory_mb):
         raise InputError(f"memory_mb is {memory_mb!r}; it must be a whole number")
     isolation = kwargs.get("isolation", Isolation.REDUCED)
     if isolation not in tuple(Isolation):  # a list has no hash, which a set needs

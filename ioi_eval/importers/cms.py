@@ -31,6 +31,7 @@ from ioi_eval.importers.task import (
 )
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
+from ioi_eval.problems.row import is_number
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
 _UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stated
@@ -225,7 +226,7 @@ def _notes_on_differences(subtask: Subtask, tests: tuple[str, ...]) -> Iterator[
 
 
 def _subtask(where: str, name: str, points: object, listed: object, tests: tuple[str, ...]) -> Subtask:
-    if isinstance(points, bool) or not isinstance(points, int | float):
+    if not is_number(points):
         raise InputError(f"{where}: score is {points!r}; it must be a number of points")
     if not isinstance(listed, list) or not all(isinstance(test, str) for test in listed):
         raise InputError(f"{where}: testcases is {listed!r}; it must be a list of tests")

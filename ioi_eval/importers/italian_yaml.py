@@ -29,6 +29,7 @@ from ioi_eval.importers.score_parameters import SUM_SUBTASK, number_of, subtasks
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_score_type
+from ioi_eval.problems.row import is_whole
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 ROOT_FILE = "task.yaml"
@@ -193,7 +194,7 @@ def _check_generators(package: Package) -> None:
 def _count(value: object) -> int:
     if isinstance(value, str) and value.isdecimal():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MAX_TESTS:
+    if not is_whole(value) or not 1 <= value <= _MAX_TESTS:
         raise InputError(f"n_input is {value!r} in {ROOT_FILE}; it must be a whole number from 1 on")
     return value
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.importers.package import Package
+from ioi_eval.problems.row import is_number
 
 PATH = "submissions/submissions.yaml"
 _ALL = ("AC", "WA", "TLE", "RTE")
@@ -132,7 +133,7 @@ class Expectations:
 
     def _score(self, value: Any) -> Range:
         ends = value if isinstance(value, list) else [value, value]
-        if len(ends) != 2 or any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
+        if len(ends) != 2 or not all(map(is_number, ends)):
             raise InputError(f"{PATH}: score is {value!r}; it must be one number or two")
         return float(ends[0]), float(ends[1])
 

@@ -25,6 +25,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_data import AGGREGATIONS, DATA, VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_programs import validator_flags
 from ioi_eval.model import StepRounding, Subtask
+from ioi_eval.problems.row import is_number
 
 PASS_FAIL = "all"
 """The name of a pass-fail problem's only subtask."""
@@ -210,7 +211,7 @@ def _points(group: TestGroup) -> float:
     """The points of an accepted test of the group."""
     points, rejected = group.config.get("accept_score", 1), group.config.get("reject_score", 0)
     for name, value in (("accept_score", points), ("reject_score", rejected)):
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if not is_number(value):
             raise InputError(f"{name} of {group.path} is {value!r}; it must be a number")
     if rejected != 0:
         raise UnsupportedError(f"reject_score of {group.path} is {rejected}; only 0 is supported")

@@ -17,6 +17,7 @@ from typing import Any
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_data import DATA, TestGroup
 from ioi_eval.model import Subtask
+from ioi_eval.problems.row import is_whole
 
 _SECRET_SCORE = 100
 _AGGREGATIONS = ("pass-fail", "sum", "min")
@@ -117,6 +118,6 @@ def _points(group: TestGroup, default: Any = "unbounded") -> int:
     stated = group.config.get("max_score", default)
     if stated == "unbounded":
         raise UnsupportedError(f"{group.path} has no max_score; unbounded scores are not supported")
-    if isinstance(stated, bool) or not isinstance(stated, int) or stated < 0:
+    if not is_whole(stated) or stated < 0:
         raise InputError(f"max_score of {group.path} is {stated!r}; it must be a whole number of points")
     return stated

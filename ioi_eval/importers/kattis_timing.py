@@ -19,6 +19,7 @@ from ioi_eval.importers.kattis_domjudge import stated_limits
 from ioi_eval.importers.kattis_settings import ROOT_FILE
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import Timing
+from ioi_eval.problems.row import is_number
 
 MAX_MEASURED_S = 60.0
 """The limit while solutions are measured. Source: chosen; problemtools has 300 s."""
@@ -52,7 +53,7 @@ def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, 
         ("time_multiplier", default if stated is None else stated, 1.0),
         ("time_resolution", resolution, 0.001),
     ):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1000:
+        if not is_number(value) or not least <= value <= 1000:
             raise InputError(f"{name} in {ROOT_FILE} is {value!r}; it must be a number from {least:g} to 1,000")
         values.append(float(value))
     names = [name.removeprefix(_DIRECTORY) for name in package.names(_DIRECTORY.rstrip("/"))]

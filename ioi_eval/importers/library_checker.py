@@ -26,6 +26,7 @@ from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.package_files import read_beside
 from ioi_eval.importers.task import ImportedTask, PackageSolution, build_task, language
 from ioi_eval.model import ProblemKey, Subtask
+from ioi_eval.problems.row import is_number, is_whole
 
 ROOT_FILE = "info.toml"
 _SUBTASK = "all"
@@ -65,7 +66,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     headers: dict[str, str] = {}
     solutions = _solutions(package, info, sources, headers)
     limit = info.get("timelimit") if time_limit_s is None else time_limit_s
-    if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < _MAX_LIMIT_S:
+    if not is_number(limit) or not 0 < limit < _MAX_LIMIT_S:
         raise InputError(
             f"timelimit in {ROOT_FILE} is {limit!r}; it must be a number of seconds above 0 and below {_MAX_LIMIT_S:,}"
         )
@@ -103,7 +104,7 @@ def _tests(package: Package, info: Mapping[str, Any]) -> dict[str, tuple[str, st
     tests: dict[str, tuple[str, str]] = {}
     for table in _tables(info, "tests"):
         number = table.get("number")
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _MAX_TESTS:
+        if not is_whole(number) or not 0 <= number <= _MAX_TESTS:
             raise InputError(
                 f"number of the tests {table['name']} in {ROOT_FILE} is {number!r}; it must be a "
                 f"whole number from 0 to {_MAX_TESTS}"

@@ -19,6 +19,7 @@ import orjson
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.package_files import DAMAGE, LARGEST_FILE, PackageFiles, open_files, zipped_files
+from ioi_eval.problems.row import is_number
 
 if TYPE_CHECKING:
     import yaml
@@ -185,7 +186,7 @@ class Package:
         Raises:
             InputError: it is not a number above 0, or is larger than any limit.
         """
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST_LIMIT:
+        if not is_number(value) or not 0 < value < _LARGEST_LIMIT:
             raise InputError(f"{self.where}: {field} is {value!r} in {file}; it must be a number above 0")
         return value
 

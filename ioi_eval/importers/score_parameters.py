@@ -16,6 +16,7 @@ from typing import Any
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.model import ScoreType, Subtask
+from ioi_eval.problems.row import is_number
 
 SUM_SUBTASK = "all"
 """The name of the only subtask of a task whose score is the sum over its tests."""
@@ -105,6 +106,6 @@ def number_of(what: str, value: object) -> float:
     Raises:
         InputError: it is no number, or none that a float can hold.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+    if not is_number(value) or not abs(value) <= sys.float_info.max:
         raise InputError(f"{what} is {value!r}; it must be a number")
     return value

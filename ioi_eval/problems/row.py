@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeGuard
 
 from ioi_eval.errors import InputError, NotReadWarning, RowError, similar
 from ioi_eval.fast_dataclass import fast_dataclass
@@ -104,7 +104,7 @@ class Row:
         if isinstance(value, str) and value:
             return value
         value = _number(value)
-        if isinstance(value, int) and not isinstance(value, bool):
+        if is_whole(value):
             if value.bit_length() > _NAME_BITS:
                 raise self.error(f"{column} is an integer of {value.bit_length():,} bits; it must be a name")
             return str(value)
@@ -120,7 +120,7 @@ class Row:
         if isinstance(value, str) and len(value) < _NUMBER_LENGTH and value.strip().removeprefix("-").isdecimal():
             value = int(value)
         value = _number(value)
-        if isinstance(value, bool) or not isinstance(value, int):
+        if not is_whole(value):
             raise self._missing(column, "a whole number")
         if value.bit_length() > _INTEGER_BITS:
             raise self._missing(column, "a whole number of less than 64 bits")
@@ -129,7 +129,7 @@ class Row:
     def number_of(self, column: str) -> float:
         """A finite number."""
         value = self.values.get(column)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < sys.float_info.max:
+        if not is_number(value) or not abs(value) < sys.float_info.max:
             raise self._missing(column, "a finite number")
         return float(value)
 
@@ -257,6 +257,16 @@ def _as_list(value: Any) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()
     return list(value) if isinstance(value, tuple) else value
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a number. For Python, true and false are numbers too; here they are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _number(value: Any) -> Any:

@@ -11,7 +11,7 @@ from ioi_eval.model import DEFAULT_YEAR, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.contest import RowSelection
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
-from ioi_eval.problems.row import Row, Source
+from ioi_eval.problems.row import Row, Source, is_number
 from ioi_eval.problems.submissions import (
     OPTIONAL_COLUMNS,
     PROGRAM_COLUMNS,
@@ -190,7 +190,7 @@ def _total(row: Row) -> tuple[float, float]:
         points = row.number_of("expected_total")
         return points, points
     ends = row.items("expected_total")
-    if len(ends) != 2 or any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
+    if len(ends) != 2 or not all(map(is_number, ends)):
         raise row.error("expected_total must be points, or a list of two: the least and the most")
     return float(ends[0]), float(ends[1])
 
