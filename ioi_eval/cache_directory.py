@@ -26,7 +26,6 @@ def make_store(cache: str | Path | None, name: str) -> Path:
 
     Args:
         cache: the cache directory, by default the user's; created if absent.
-        name: of the directory in it.
 
     Raises:
         SetupError: one of both cannot be used, or others may write to it.

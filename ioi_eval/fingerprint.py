@@ -51,11 +51,7 @@ _REMEMBERED, _SMALL = 4096, 10_000  # programs, and their bytes: a dump holds ma
 
 
 class Fingerprints:
-    """Makes fingerprints under one policy; a problem's own hash is computed once.
-
-    Args:
-        policy: how submissions are judged.
-    """
+    """Makes fingerprints under one policy; a problem's own hash is computed once."""
 
     def __init__(self, policy: Policy) -> None:
         values = policy.as_dict()

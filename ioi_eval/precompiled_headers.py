@@ -46,7 +46,6 @@ class PrecompiledHeaders:
     """The precompiled headers that one run uses.
 
     Args:
-        sandbox: executes the compile jobs.
         policy: gives the compile limits.
     """
 

@@ -279,8 +279,6 @@ class BestSubtask:
     """The best that a set of submissions reached in one subtask.
 
     Args:
-        subtask: its name.
-        points: what full marks are worth.
         score: the highest known score, unrounded; 0 without submissions; `None` if no score is known.
         weighted_score: the same in points, rounded to the problem's precision.
         submission: id of the first submission with this score; `None` if no score is known.
@@ -297,9 +295,6 @@ class BestSubtask:
 
 class BestSubtasks:
     """The score of a set of submissions to one problem, which are added one at a time.
-
-    Args:
-        problem: the problem of all of them.
 
     Source: IOI regulations since 2017; CMS's `score_mode: max_subtask`.
     """

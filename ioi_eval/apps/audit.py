@@ -38,7 +38,6 @@ class RowFinding:
     """A row with a fault.
 
     Args:
-        kind: what is wrong.
         reason: what is wrong, as a message.
         solutions, passed: how many reference solutions were judged, and passed.
         failures: the first solutions that did not pass: number, verdict and message.

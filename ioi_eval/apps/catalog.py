@@ -115,8 +115,6 @@ def load_catalog(
     Args:
         source: one split.
         needed: ids of the problems that a dump needs; `None` for all.
-        selection: selects from these; all by default.
-        excluded: ids of problems to leave out.
         why_unusable: returns why a problem cannot be judged; empty if it can.
         directory: the unnamed file is made here; the system's directory by default.
 

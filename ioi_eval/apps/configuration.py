@@ -47,7 +47,6 @@ class Configuration:
     """The values in such a file; `None` or empty for missing keys.
 
     Args:
-        sample_size: how many problems.
         timeout_seconds: how long a task may take; a test may take no longer.
         task_ids: only these problems, as `42` or `apps_42`.
         sampling_strategy: how the problems are chosen from these.

@@ -77,10 +77,8 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         catalog: the selected problems.
         fingerprints: returns hashes of all that determines a submission's outcome, from the problem's digest and the
             submission: one for each kind of target that may judge it.
-        test_s: how long a test may take.
         id_column: the column that names a row within its problem; a row without it is named by its place among the
             samples for its problem.
-        extractor: finds the program in an answer.
 
     Attributes:
         passed_over: how many rows the last reading has skipped, because they are for problems that were not selected.

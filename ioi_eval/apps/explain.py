@@ -56,7 +56,6 @@ async def grader_results(
     """Each grader's result for a program.
 
     Args:
-        entry: a program of a dump.
         executors: by grader; `ours` is one of them.
         unusable: graders that cannot be used here, with the reason; others that turn out so are added.
 

@@ -58,7 +58,6 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
 
     Args:
         judged_by: the name of the rules.
-        summary: sums up results.
     """
 
     codec = APPS_CODEC

@@ -141,7 +141,6 @@ def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, ch
     """A hash of how programs are judged, and where.
 
     Args:
-        settings: how programs are run and judged.
         python: the fingerprint of the interpreter there.
         checker: the source of the comparator's checker that judges (`AppsExecutor.checker`): the file may have been
             edited since.
@@ -156,12 +155,6 @@ def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, ch
 
 
 def fingerprint_of(judging_digest: str, problem: str, submission: AppsSubmission) -> str:
-    """The fingerprint of judging a program.
-
-    Args:
-        judging_digest: of how and where it is judged (`judging_digest_of`).
-        problem: the problem's digest.
-        submission: the program.
-    """
+    """The fingerprint of judging a program: from `judging_digest_of`, the problem's digest and the program."""
     code = (submission.code or "").encode("utf-8", "surrogatepass")
     return digest_of([code, submission.refused, problem, judging_digest])

@@ -60,7 +60,6 @@ class AppsSummary(RunSummary):
 
         Args:
             row: its row in the results, with tests.
-            dump_row: its row in the dump.
             reason: why it has no program, or none that compiles; empty if that is not known, or there is one.
             errors: the exceptions with which it ended on tests: their `repr`, or messages that end with a traceback.
         """
@@ -165,7 +164,6 @@ class DifficultyTable:
         Args:
             difficulty: of the problem; empty if unknown.
             passed: how many tests it passed; `None` if it could not be judged.
-            total: the number of tests.
 
         Raises:
             InputError: these numbers are impossible.
@@ -193,7 +191,6 @@ class DifficultyTable:
         Args:
             ks: of pass@k, which a line has only if each of its problems has k judged solutions.
             invalid: how many rows of each difficulty cannot be judged.
-            intervals: whether means have intervals.
 
         Raises:
             InputError: a k is below 1.

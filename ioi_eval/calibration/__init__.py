@@ -67,7 +67,6 @@ async def measure(
     Args:
         scorer: judges on this machine, without `spread`, so that a job that runs alone is really alone. Nothing else
             may use the scorer meanwhile.
-        rounds: how often each part is measured.
         tolerance: above these limits the machine is busy.
 
     Raises:

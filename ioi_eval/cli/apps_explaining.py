@@ -39,8 +39,6 @@ class _Explained:
     Args:
         graders: their names, with ours.
         texts: the text to print for each program, by the program's position in the dump.
-        refused: rows that cannot be judged.
-        unusable: graders that cannot be used here.
         unjudged: programs that we failed to judge, by our rules or a grader's.
         programs, different: counts.
         tally: for each grader, how often it accepts a program that we reject, and the other way round.

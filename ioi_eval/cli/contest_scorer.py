@@ -29,11 +29,8 @@ async def opened_scorer(
     """Enter the sandbox, and judge on it; a line at the end describes the compiled programs that were kept.
 
     Args:
-        rules: how submissions are compiled and run.
-        keep: which inputs and outputs the results keep.
         score_only: as in `Policy`.
         keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
-        events: receives events about workers and compilations.
 
     Raises:
         IoiEvalError: as `opened`.

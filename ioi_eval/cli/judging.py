@@ -40,10 +40,7 @@ async def judge_dump(
     """Judge a dump. The directory is made last, when all else is ready, so a command that fails earlier leaves none.
 
     Args:
-        family: the dump, and how it is judged.
         rows: the number of selected rows of the dump.
-        problems: the number of problems of these rows.
-        jobs_at_once: how many to run.
         shares: whether programs of different rows may be in one job.
         restore: makes test data again that was deleted from the cache; called in a thread.
 

@@ -79,10 +79,8 @@ def replacement_warning(
     """A warning if the directory has results that this run will replace with fewer; the journal keeps them.
 
     Args:
-        rows: the number of rows of this run.
         options: the options of this run, as `Earlier.options`.
         row_options: for each option that may leave rows out, its key in `options`.
-        resume: whether this run continues the journal.
     """
     before = Earlier.of(out)
     dump, earlier_dump = options["dump"], before.options.get("dump")

@@ -62,10 +62,8 @@ def install(chosen: ChosenPackages, repository: Path, *, url: str | None, max_by
     """Make the packages, install them on every worker, and remove their older versions.
 
     Args:
-        chosen: the workers and the problems.
         url: the URL of the repository; by default port 8000 of this host.
         max_bytes: the most bytes that the packages may take on a worker.
-        prune: whether to remove all other problems' packages.
 
     Raises:
         InputError: the packages take more than `max_bytes`.

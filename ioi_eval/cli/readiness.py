@@ -19,7 +19,6 @@ async def make_ready(entered: OpenSandbox, memory_limits: Iterable[int]) -> None
     """Print the limits of this machine that matter for a run, and compile the runner, as `compile_runner` does.
 
     Args:
-        entered: where programs will be judged.
         memory_limits: the memory limit of each problem of the run, in bytes.
     """
     tell_limits(entered.limits, list(memory_limits))

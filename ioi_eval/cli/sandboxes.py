@@ -161,7 +161,6 @@ class OpenSandbox:
     """A sandbox that is ready.
 
     Args:
-        jobs_at_once: how many to run.
         limits: the limits of this machine that programs may reach; those of other machines are not known.
         load: returns how many jobs run now, and how many may run.
     """

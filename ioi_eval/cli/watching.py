@@ -62,7 +62,6 @@ class Watch:
 
         Args:
             work: does the work and returns the exit code.
-            read: the sources that the command reads.
 
         Raises:
             InputError: the file cannot be written, or a package is not installed; nothing was done.

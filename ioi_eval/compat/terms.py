@@ -34,7 +34,6 @@ class TestRun:
     """A run of one test, in the way that a grader demands.
 
     Args:
-        ending: how it ended.
         output: the printed output; for a call the encoded result.
         exit_code: the exit code of the process; `None` if a signal ended it.
         wall_s: the wall clock, because graders limit wall clock.
@@ -156,7 +155,6 @@ class CompatGrader:
         encode_input: a function from a test to the program's standard input, or to the encoded arguments of a call.
         grade_runs: a function from the runs, and the limit of all tests together in seconds, to the results.
         source: the version of the grader that was read.
-        numpy: whether its programs have numpy.
         least_python: the oldest Python with the features that it needs.
     """
 

@@ -143,7 +143,6 @@ def fitting(
         pending: in the order in which they are to run.
         tests: as they are sent, by name.
         bounds: how much a job on this target may hold.
-        max_tests: in a job.
         wall_ms_per_test: the longest that one test is expected to take (`jobs.plan.usual_wall_ms`).
         taken_bytes: the size of the program.
 

@@ -90,7 +90,6 @@ class SharedJobs:
     """Runs programs, several in one job where that saves time. Threads may share it, each with its own event loop.
 
     Args:
-        durations: how long tests take.
         max_tests: of a shared job.
         max_jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
     """

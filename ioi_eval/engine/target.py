@@ -122,7 +122,6 @@ class Bindings(Generic[ProblemT]):
         It is marked as the only one if no other that may judge the problem has workers.
 
         Args:
-            targets: what there is.
             without: names of targets that have failed it already.
         """
         candidates = [target for target in self.suitable(targets, problem) if target.name not in without]

@@ -41,11 +41,7 @@ _SHOWN = 5  # names in a note
 
 
 def read_solutions(package: Package, subtasks: Sequence[Subtask], *, output_only: bool) -> list[PackageSolution]:
-    """The sources in `sol/`, or the outputs there if the task takes outputs only.
-
-    Args:
-        output_only: whether the task takes outputs only.
-    """
+    """The sources in `sol/`, or the outputs there if the task takes outputs only."""
     programs = [
         path
         for path in package.names(_DIRECTORY)

@@ -246,7 +246,6 @@ def test_columns(
 
     Args:
         custom: whether the package has its own output validator, and in a scoring problem whether that gives scores.
-        scoring: whether submissions get points.
         graded: by path, how the package's own grader scores groups by their lowest score.
     """
     columns: dict[str, dict[str, object]] = {}

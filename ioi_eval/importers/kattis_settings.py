@@ -124,9 +124,6 @@ def _validation(meta: Mapping[str, Any]) -> frozenset[str]:
 def constants(meta: Mapping[str, Any]) -> Callable[[str, str], str] | None:
     """The function that replaces `{{name}}` in programs and settings by its value; `None` if there are no constants.
 
-    Args:
-        meta: the contents of `problem.yaml`.
-
     Raises:
         InputError: a constant is not valid.
     """

@@ -33,7 +33,6 @@ def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, 
 
     Args:
         package: the names of its accepted submissions are read.
-        meta: the values of `problem.yaml`.
         legacy: whether the package is of a version before 2023.
 
     Raises:

@@ -80,8 +80,6 @@ class PackageFiles(ABC):
 
         Args:
             member: a value of `members`.
-            name: its name, for messages.
-            most: the largest allowed size, in bytes.
 
         Raises:
             InputError: it is larger, damaged, a pointer of Git LFS, or not a regular file inside the package.

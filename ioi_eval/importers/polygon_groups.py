@@ -32,7 +32,6 @@ class PolygonTest:
     Args:
         name: its number, with leading zeros.
         input: the path of its input in the package.
-        answer: the path of its answer.
         group: the name of its group; `None` for none.
         command: the generator and its arguments; empty if the test is a file of the package.
         from_file: the file that the generator writes; empty for its stdout.

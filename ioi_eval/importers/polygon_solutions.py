@@ -37,8 +37,6 @@ def read_solutions(
     """The solutions in languages that have a name here.
 
     Args:
-        package: the package, for their sources and notes.
-        assets: the element that lists them.
         testset: the name of the tests that are judged.
         groups: the groups of tests; empty if the problem has no points.
     """

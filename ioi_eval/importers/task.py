@@ -53,7 +53,6 @@ class Timing:
     Args:
         multiplier: the factor for the CPU time of the slowest accepted solution.
         resolution_s: the limit is a multiple of this, in seconds.
-        accepted: the labels of the accepted solutions.
         in_time: the labels of other solutions that count, because they must not be late.
         any_group: a solution is accepted if one group of tests is.
     """
@@ -130,7 +129,6 @@ def build_task(
     """The task as rows, after checking that it can be judged.
 
     Args:
-        package: the package, with the notes so far.
         columns: how the problem is judged: the other columns of its rows.
         subtasks: in the contest's order.
         files: the judge's files: paths as in `open-r1/ioi`, with their contents.
@@ -383,9 +381,6 @@ def check_answer(name: str, text: str) -> None:
     Such an output begins with two lines: a secret and the grader's result. If the model solution failed while the tests
     were generated (a small stack is enough for that), the checker reports a failure of the judge for every solution.
     Source: testlib as it is changed for CMS, `readBothGraderResults`.
-
-    Args:
-        name: the output's path in the package.
 
     Raises:
         InputError: it is empty, or the grader's result is a failure.

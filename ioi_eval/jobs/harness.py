@@ -53,7 +53,6 @@ def program_file(program: str, *, fn_name: str | None = None, conventions: bool 
     """A program in the format that the harness reads.
 
     Args:
-        program: its text.
         fn_name: the function that is called; `None` for a program that reads standard input.
         conventions: undo what the data set's collectors changed in its reference solutions (a top-level `return`, a
             `__starting_point` that is never called).

@@ -77,11 +77,7 @@ def given_up_ms(limit_s: float, manager_ms: int = 0) -> int:
 
 
 def cpu_stop_ms(limit_s: float) -> float:
-    """The CPU time at which the runner stops a program that spends little on page faults, in ms.
-
-    Args:
-        limit_s: the program's CPU limit.
-    """
+    """The CPU time at which the runner stops a program that spends little on page faults, in ms."""
     return 10 * RULES["kCpuPercent"] * limit_s + RULES["kCpuSlackMs"]
 
 
@@ -92,9 +88,6 @@ def usual_wall_ms(limit_s: float) -> int:
     it is stopped. One that does both takes longer, and so may slow page faults (PROTOCOL.md), but not beyond what
     the server allows (`room_ms`): a job that reaches a server's limit is split in two. The size of jobs is computed
     from this and not from `RunSetup.longest_test_ms`, which a test reaches only on an overloaded machine.
-
-    Args:
-        limit_s: the program's CPU limit.
     """
     return round(2 * (cpu_stop_ms(limit_s) + RULES["kIdleSlackMs"]))
 

@@ -161,7 +161,6 @@ def run_job(
 
     Args:
         programs: at least one; several only where the setup lets them share a job.
-        setup: how they are run and judged.
         nonce: 32 hexadecimal digits.
         alone: no other job of ours may run on that machine at the same time.
         prefault_bytes: how much memory the runner touches before the first test, so that a virtual machine really has
@@ -274,12 +273,7 @@ class JobBounds:
 
 
 def bounds_of(target: Target, setup: RunSetup, *, compiles: bool = False) -> JobBounds:
-    """What a target's bounds leave for programs and their tests, after the files that every job has.
-
-    Args:
-        setup: how its tests are run.
-        compiles: whether the job compiles its program first.
-    """
+    """What a target's bounds leave for programs and their tests, after the files that every job has."""
     start_ms = _START_MS + (round(MAX_COMPILE_S * 1000) if compiles else 0)
     output_bytes = target.max_output_bytes // (2 if compiles else 1)  # half is left for the program
     carried = sum(map(size, (setup.runner, *(file.content for file in setup.files))))

@@ -73,7 +73,6 @@ def problem_setup(
 
     Args:
         problem: gives limits, and how outputs are judged.
-        policy: the limits that are not the problem's.
         exhaustive: run every test, even if its group's score is already decided.
         return_bytes: how much of each output is returned; Batch tasks only.
     """

@@ -75,7 +75,6 @@ def keys_of(problem: ProblemKey | str, submission: str, fingerprint: str, *, fou
 
     Args:
         problem: ids of submissions need be unique only within a problem.
-        submission: its id.
         fingerprint: a hash of everything that determines the outcome, including the program.
         found_by: how its program was found and changed.
     """
@@ -93,7 +92,6 @@ def frame_at(buffer: bytes | memoryview, at: int = 0, *, base: int = 0) -> Frame
     """The record that begins at a position of the buffer; `None` if there is no complete, undamaged one.
 
     Args:
-        buffer: bytes of a journal.
         base: the buffer's own offset in the file.
     """
     head = _HEAD.match(buffer, at)

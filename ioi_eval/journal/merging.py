@@ -31,7 +31,6 @@ class Merged:
         results, failures, copies: how many records of each kind were written.
         left_out: how many records were left out because an earlier one has the same keys.
         conflicts: messages about journals with different results for the same program; the first journal counts.
-        notes: notes about the journals, for users.
     """
 
     results: int = 0

@@ -100,7 +100,6 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
         problems: a row waits until the tests of its problem have been read.
         fingerprints: returns a hash of everything that determines a submission's outcome, for each kind of target
             that may judge it.
-        with_includes: add the includes that models forget.
     """
 
     def __init__(

@@ -23,7 +23,6 @@ class DryRun:
 
     Args:
         problems: how many rows of each problem would be judged, would be copies, and were judged by an earlier run.
-        refused: rows that cannot be judged.
     """
 
     problems: Mapping[ProblemKey, Counter[str]]
@@ -43,7 +42,6 @@ def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, r
 
     Args:
         index: of the journal that a run would continue.
-        dedupe: identical programs are judged once.
         retry_failed: judge rows again on which a judge program failed.
     """
     problems: defaultdict[ProblemKey, Counter[str]] = defaultdict(Counter)

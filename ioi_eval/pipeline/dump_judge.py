@@ -54,7 +54,6 @@ class Judged(Generic[ResultT]):
     """A submission that was judged.
 
     Args:
-        seconds: how long judging it took.
         is_our_bug: whether a bug of ours prevented judging it.
     """
 

@@ -28,7 +28,6 @@ class ResultFacts:
         record_kind: of its record in the journal: RESULT, or FINAL_JE if a judge program failed twice; `None` if we
             failed, which is not stored there.
         is_sandbox_failure: whether the sandbox failed: the result is not stored, and other programs may fail as well.
-        ran: how many tests were run.
         score: points, or the share of the tests that passed; `None` if unknown.
         error: why it has no score; `None` if it has one.
     """
@@ -42,12 +41,7 @@ class ResultFacts:
     error: str | None
 
     def emit(self, events: Events, names: Mapping[str, Any], seconds: float) -> None:
-        """Emit the event that a submission was judged.
-
-        Args:
-            names: the submission and its problem.
-            seconds: how long judging took.
-        """
+        """Emit the event that a submission was judged."""
         events.emit(
             "submission_judged",
             **names,
@@ -81,7 +75,6 @@ class ProblemFamily(ABC, Generic[CandidateT, ResultT]):
     """One dump of submissions to problems of a family.
 
     Args:
-        summary: sums up its results.
         options: all other values on which results depend, besides the dump, the problems and the run's options.
     """
 

@@ -46,9 +46,6 @@ class Tally:
     the time for the rows that are still to be judged themselves: those that wait, and a share of the rows that are not
     read yet, the same as among the last `RECENT` rows. (The share among all rows so far would be too high: the more
     rows have been read, the more of the next ones are copies.)
-
-    Args:
-        total: how many rows there are.
     """
 
     def __init__(self, total: int) -> None:
@@ -94,11 +91,7 @@ class Tally:
         return (self.counts.total() - self.counts[RESUMED]) / max(now - self.started, 0.001)
 
     def parts(self, now: float, load: Load | None = None) -> list[str]:
-        """The parts of the displayed line, the most important first.
-
-        Args:
-            load: returns how many jobs run.
-        """
+        """The parts of the displayed line, the most important first."""
         parts = []
         if verdicts := _verdicts(self.counts):
             new = "new: " if self.counts[RESUMED] else ""
@@ -137,7 +130,6 @@ class Progress(ABC):
     """Counts rows (`tally`: read, and to be judged; `advance`: done), and shows the progress to a person and as events.
 
     Args:
-        total: how many rows there are.
         stream: where it is shown; stderr if not given.
         unit: what a row is called.
         events: the progress is emitted to it; its events say which program is being compiled.
@@ -168,7 +160,6 @@ class Progress(ABC):
 
         Args:
             verdict: its verdict, or `COPY`, `RESUMED` or `REFUSED`; empty if its results were written.
-            tests: how many tests were run.
         """
         self.tally.count(verdict, tests)
         self.show_if_due()
@@ -280,11 +271,9 @@ def progress_for(
     """A bar on a terminal and in a notebook, else lines.
 
     Args:
-        total: how many rows there are.
         stream: stderr if not given.
         bar: whether it is a bar; `None` to decide by the stream.
         events: the progress is emitted to it; its events say which program is being compiled.
-        load: returns how many jobs run.
     """
     stream = stream or sys.stderr
     notebook = is_of_notebook(stream)
@@ -321,7 +310,6 @@ def fitting_parts(parts: Sequence[str], room: int) -> str:
 
     Args:
         parts: the most important first.
-        room: how many characters fit.
     """
     text = ""
     for part in parts:

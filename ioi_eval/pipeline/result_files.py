@@ -32,7 +32,6 @@ def write_results(
     """Write the result files of a run; they replace the earlier ones when the last row is written.
 
     Args:
-        family: the dump, and how it is judged.
         store: has the results; rows without one get no line.
 
     Raises:

@@ -76,7 +76,6 @@ class ResultStore(Generic[ResultT]):
     Args:
         journal: has results, final JEs and copies.
         our_failures: the temporary file, for failures of ours.
-        codec: how results are written.
     """
 
     def __init__(self, journal: Journal, our_failures: TemporaryRecords, codec: ResultCodec[ResultT]) -> None:

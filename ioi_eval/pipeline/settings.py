@@ -25,12 +25,7 @@ memory."""
 
 
 def spare_for(jobs: int, *, shares: bool) -> int:
-    """How many more submissions than jobs are in progress: most if programs can share jobs, so that enough wait.
-
-    Args:
-        jobs: how many jobs run at once.
-        shares: whether programs can share jobs.
-    """
+    """How many more submissions than jobs are in progress: most if programs can share jobs, so that enough wait."""
     return min(_SHARING_PER_SLOT * jobs, _MAX_SHARING) if shares else min(_EXTRA_PER_SLOT * jobs, _MAX_EXTRA)
 
 
@@ -41,7 +36,6 @@ class Settings:
     Args:
         jobs_at_once: how many the sandbox runs.
         spare: how many more submissions than jobs are in progress: `spare_for`.
-        dedupe: identical programs are judged once.
         retry_failed: judge rows again on which a judge program failed.
         keep: which inputs and outputs the results have, if they were returned.
         options: the options of the command, for the summary.
@@ -64,7 +58,6 @@ def run_facts(
     Args:
         notes: of the journal.
         started: when it began, in ISO 8601; empty for now.
-        interrupted: whether the user ended it early.
     """
     stopped = (
         (f"stopped early: {counts.stopped_by}; run the same command again to continue",) if counts.stopped_by else ()

@@ -39,7 +39,6 @@ async def for_each(items: Iterable[T], work: Callable[[T], Awaitable[None]], *, 
 
     Args:
         items: read in a thread, each when a worker is free. No item may be `None`.
-        workers: how many there are.
 
     Raises:
         ExceptionGroup: of the errors of `work`, or of reading the items; the other work is cancelled then.

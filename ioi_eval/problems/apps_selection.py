@@ -30,7 +30,6 @@ class ProblemSelection:
         difficulties: only these, in upper or lower case; empty for all.
         ids: only these, as `42` or `apps_42`; empty for all.
         limit: how many at most; `None` for all.
-        sampling: how the sample is drawn.
     """
 
     difficulties: tuple[str, ...] = ()

@@ -89,9 +89,6 @@ def samples_of(row: Row, id_column: str) -> tuple[Row, ...]:
 def submission(row: Row, *, name: str, problem: str, extractor: Extractor) -> AppsSubmission:
     """The submission in a row.
 
-    Args:
-        row: with one program.
-
     Raises:
         RowError: a column has something that is not a program, or an entry of `messages` is not a message.
     """

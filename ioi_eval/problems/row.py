@@ -195,14 +195,7 @@ def misspelling(column: str, names: Iterable[str]) -> str:
 
 
 def warn_of_misspelled(source: str, names: Collection[str], optional: Iterable[str], read: Collection[str]) -> None:
-    """Warn of columns that are not read, if optional columns with similar names are missing; of each once.
-
-    Args:
-        source: for the message.
-        names: of all columns of a row.
-        optional: the optional columns.
-        read: all columns that are read.
-    """
+    """Warn of columns that are not read, if optional columns with similar names are missing; of each once."""
     others = [name for name in names if name not in read]
     for column in optional:
         if column not in names and (near := similar(column, others, least=_SIMILAR)):

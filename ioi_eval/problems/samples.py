@@ -29,7 +29,6 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
     `<id of the row>/<n>`, n from 0. A value that is not a list applies to every program.
 
     Args:
-        row: of a dump.
         id_column: the column with the row's id. If the row lacks it, so do the others.
 
     Raises:
@@ -91,8 +90,6 @@ def program_of(
     """The program of a row: its `code` if that is not blank, else what is extracted from its text (`generation_of`).
 
     Args:
-        row: with one program.
-        extract: finds a program in a text.
         answer_of: finds the answer in a conversation.
 
     Raises:

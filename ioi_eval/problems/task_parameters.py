@@ -49,7 +49,6 @@ def by_name(parameters: Sequence[Any], task_type: TaskType | None, where: str) -
 
     Args:
         parameters: as CMS stores them (`["alone", ["input.txt", "output.txt"], "diff"]`).
-        task_type: the task type to which they belong.
         where: for messages.
 
     Raises:

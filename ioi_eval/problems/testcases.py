@@ -39,7 +39,6 @@ class TestData:
     """The tests of one problem that were read so far.
 
     Args:
-        cases: by name.
         mended: to how many inputs and outputs a final newline was added.
         error: the first error that makes the problem unusable.
     """

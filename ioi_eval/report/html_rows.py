@@ -43,7 +43,6 @@ class PageRow:
     Args:
         directory: the position of its directory among those of the report.
         offset, number: the position of its line in `results.jsonl` in bytes, and the number of the line, from 1.
-        id: the submission's id.
         model: the name of its group, by the columns of `--by`: by default the model. Empty if there is none.
         problem: `2024/nile`; for APPS the id.
         verdict: the submission's verdict; empty for a row that was refused.

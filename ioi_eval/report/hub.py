@@ -100,7 +100,6 @@ class HubResults:
         true.
 
         Args:
-            results: the directory that its run wrote.
             pages: the reports, by their paths on the Hub.
             id_column: the column that names a submission within its problem.
             replace: whether to remove the rows that are on the Hub.

@@ -31,7 +31,6 @@ def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]
 
     Args:
         directory: the directory for the pages; made if absent.
-        results: the directory that the run wrote.
 
     Returns:
         The pages, README.md first.

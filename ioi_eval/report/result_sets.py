@@ -82,7 +82,6 @@ class ResultSet:
 
         Args:
             columns: only these columns, if they exist; `None` for all.
-            tests: whether to add the tests.
 
         Raises:
             InputError: a line is damaged, or is not a row of results.

@@ -69,7 +69,6 @@ class RunCounts:
         judged: how many rows it judged, or knew to be without a program.
         copies: how many rows got the result of an identical program.
         resumed: how many rows an earlier run had judged.
-        wall_s: how long the run took.
         stopped_by: why it ended early by itself; `None` if it did not.
     """
 

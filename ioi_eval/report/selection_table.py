@@ -63,7 +63,6 @@ def selection_table(
 
     Args:
         results: of contest problems, ours or the reference's.
-        methods: how the submissions that count are chosen.
         limit: how many submissions count for a problem; for `reference` always 50.
         seeds: how often `random` draws.
         grouping: the columns to group by; without any, all rows are one group.

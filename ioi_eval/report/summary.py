@@ -49,7 +49,6 @@ class Summary(RunSummary):
 
         Args:
             row: its row in the results. The subtasks in it are not read.
-            dump_row: its row in the dump.
             result: its scores; a copy has those of another submission.
             submission: its id.
             cpu: the CPU time of judging; that of a copy does not count.

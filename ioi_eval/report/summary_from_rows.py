@@ -129,8 +129,6 @@ def copy_from_run(values: dict[str, Any], summaries: Sequence[Row], names: Itera
     """Copy entries that cannot be made from rows from the run's summary, if there is one, and it is of the same rows.
 
     Args:
-        summaries: the existing summary of each directory.
-        names: the entries to copy.
         regrouped: whether the new summary has other groups. These are kept; the groups of pending rows are unknown.
     """
     before = summaries[0] if len(summaries) == 1 else {}

@@ -23,7 +23,6 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
     """Columns of text, aligned. Cells may be untrusted: they are shown on one line, without control characters.
 
     Args:
-        rows: the cells of each row.
         left: the columns that are aligned to the left; the others are numbers.
         width: the most characters of a line; longer texts in left-aligned columns are wrapped. 0: no limit.
     """
@@ -71,7 +70,6 @@ def half_up(value: float, digits: int, *, sign: str = "") -> str:
 
     Args:
         value: may be slightly less than an exact half, because sums of floats have errors.
-        digits: how many decimals.
         sign: `+` to write a sign before positive numbers too.
     """
     return f"{value + copysign(1e-9, value):{sign}.{digits}f}"

@@ -26,8 +26,6 @@ def decoded(path: Path, batch_rows: int, columns: Sequence[str]) -> Iterator[pa.
     """The record batches of a file, decoded by another process.
 
     Args:
-        path: a Parquet file.
-        batch_rows: how many rows a batch has.
         columns: only these.
 
     Raises:

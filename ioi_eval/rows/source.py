@@ -15,11 +15,7 @@ from ioi_eval.problems.row import Row, Source
 
 
 class PathSource(Source):
-    """Rows at one path: a file, or a directory, which has no hash.
-
-    Args:
-        path: of the file or directory.
-    """
+    """Rows at one path: a file, or a directory, which has no hash."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -85,7 +81,6 @@ def choose_splits(
     """Which splits are read: the one that was asked for, or all, or the obvious one.
 
     Args:
-        all_splits: whether all are wanted.
         what: the data set, for the message.
         remedy: what the user can name instead.
         split: the wanted split, if the user named one.

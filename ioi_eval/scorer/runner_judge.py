@@ -76,9 +76,6 @@ class RunnerJudge:
     """Compiles and runs submissions; see the module.
 
     Args:
-        builder: compiles.
-        headers: precompiled headers.
-        policy: how submissions are judged.
         schedulers: run the tests, by the profile of the target.
         return_bytes: how much of each output is returned.
         keep_outputs: for which tests the results contain it.

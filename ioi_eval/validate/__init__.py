@@ -54,7 +54,6 @@ class ValidationRun:
         """Judge all solutions. If no endpoint is left, the remaining ones are JE.
 
         Args:
-            workers: how many are judged at once.
             on_result: called with each result, and the seconds that it took; `None` if it was stored.
 
         Raises:

@@ -53,7 +53,6 @@ class StatedSubtask:
     """What is stated of a subtask.
 
     Args:
-        points: the stated points; `None` if unknown.
         tolerance: by how much our points may differ.
         status: the stated status; `None` if none is stated.
         tests: for each test that ran, its status; empty if none are stated.
@@ -70,7 +69,6 @@ class StatedResult:
     """What is stated of a submission.
 
     Args:
-        total: its points; `None` if unknown.
         tolerance: by how much our total may differ.
         is_ours: whether the statuses are our verdicts.
     """

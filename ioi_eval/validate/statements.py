@@ -56,7 +56,6 @@ class StatedSolutions:
     """The contents of a data set of solutions.
 
     Args:
-        solutions: the solutions with statements, in order.
         refused: rows that cannot be judged, with the reason.
         unstated: the number of rows that state nothing.
         unmatched: the number of stated results without a solution.
@@ -85,7 +84,6 @@ def read_solutions(
         source: rows with `code`, `label` or an id, and `expected_subtasks`, `expected_total` or `expected`.
         id_column: the column with the id of a solution that has no label.
         against: results of others, with the same names; may be `source` itself.
-        selection: only these solutions.
 
     Raises:
         RowError: a statement is not valid.

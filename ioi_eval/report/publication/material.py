@@ -35,7 +35,6 @@ class ModelGroup:
         name: its name in reports; empty if there are no groups.
         model: the name of the model in its rows; empty if no column has it.
         values: the values that its rows have in common, by column.
-        rows: how many rows it has.
         unscored: how many rows have no score (not judged, or JE).
         shares: for each problem, the shares of the submissions with a score.
         solved: for each problem, how many submissions have full marks.

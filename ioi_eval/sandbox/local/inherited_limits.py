@@ -86,7 +86,6 @@ def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ..
 
     Args:
         isolation: with namespaces, jobs need little room there.
-        slots: how many jobs will run at once.
     """
     jobs = 0 if isolation is Isolation.FULL else slots
     least, most = _TMP_BYTES + _SCRATCH_BYTES * jobs, _MOST_TMP_BYTES * jobs
@@ -177,11 +176,7 @@ def _raise_soft_limits() -> None:
 
 
 def _hard_limits(slots: int) -> Iterator[MachineLimit]:
-    """The hard limits that restrict programs, compilers or this process.
-
-    Args:
-        slots: how many jobs will run at once.
-    """
+    """The hard limits that restrict programs, compilers or this process."""
     yield from _bytes_limit(_STACK, least=_LEAST_STACK_BYTES, leaves=lambda hard: hard, meets="recurses deeper")
     for limit in (_ADDRESSES, _DATA):
         yield from _bytes_limit(limit, least=_LEAST_ADDRESS_BYTES, leaves=_memory_within, meets="reserves more")

@@ -16,7 +16,6 @@ class MachineLimit:
     """One limit that this process has inherited.
 
     Args:
-        what: what is limited.
         needed: what judging needs, or what happens to a program that reaches the limit.
         is_fatal: nothing can be judged correctly; else it narrows.
         memory_bytes: the limit affects problems whose memory limit is larger.

@@ -29,7 +29,6 @@ class ProcessEnd:
         returncode: as in `subprocess`: negative for a signal.
         timed_out: whether it was killed at the deadline.
         overflowed: whether it was killed because it wrote too much.
-        wall_ms: how long it ran.
     """
 
     stdout: bytes

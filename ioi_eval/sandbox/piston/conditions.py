@@ -47,7 +47,6 @@ def conditions(
     """A worker's conditions; the advice of each is the setting of its server.
 
     Args:
-        starter: the package that starts jobs there.
         is_bundled: whether answers must be able to return compiled programs.
         output_bytes: an answer may be at least this long; 0 if shorter than the probe's, `None` if not measured.
         body_bytes: a request may be at least this long; `None` if that could not be found out.

@@ -75,7 +75,6 @@ class PackageRequest:
     """A package to install or to remove.
 
     Args:
-        language: its name.
         version: a version, or a range as in npm; `*` for the latest.
         is_wanted: whether to install it; else to remove it.
     """

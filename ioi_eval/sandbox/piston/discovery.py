@@ -89,7 +89,6 @@ class UnsuitableWorkerError(SetupError):
     """A worker answers, but with its settings nothing can be judged there; with the settings to change.
 
     Args:
-        message: what is wrong, in one line.
         worker: what else was found out about it; `None` if its answers are too short for that.
     """
 

@@ -154,7 +154,6 @@ class Group:
     Args:
         name: the target's.
         unavailable_since: when the last endpoint went out of service; `None` while one is in service.
-        in_service: how many endpoints are in service.
         waiting: requests of jobs that were not sent yet; a heap by order of arrival.
         retried: requests of jobs that must be sent again; likewise. They also wait for the retry budget.
         accepted_at: when the last job ended that an endpoint had accepted.

@@ -63,9 +63,6 @@ class Reply:
 class Wait:
     """The wait for an answer.
 
-    Args:
-        within_s: how long the answer may take.
-
     Attributes:
         lost: why no answer is expected any more; `None` while one is.
         timeout: ends the wait; set while there is one.
@@ -92,12 +89,7 @@ class Wait:
 
 
 class Sending(Wait, Payload):
-    """A job that is being sent, and the wait for its answer. Segments of its body on disk are read piece by piece.
-
-    Args:
-        within_s: how long the answer may take.
-        client: its connections are used.
-    """
+    """A job that is being sent, and the wait for its answer. Segments of its body on disk are read piece by piece."""
 
     def __init__(self, body: Body, within_s: float, client: HttpClient) -> None:
         Wait.__init__(self, within_s, client)

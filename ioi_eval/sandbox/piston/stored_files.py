@@ -185,7 +185,6 @@ class StoredFiles:
         """The job without the files that a worker has; `None` if all files must be sent.
 
         Args:
-            job: any job.
             worker: the worker that will run it; `None` if unknown.
             target: the worker's. If its compiler or libraries are in a package, only the usual one can be used, as a
                 job sees its own package only.

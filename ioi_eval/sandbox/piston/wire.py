@@ -213,7 +213,6 @@ def sent_files(job: Job, starter: Starter, *, package: str = "") -> tuple[JobFil
     """The files of a request: first the file that starts the job, then the job's other files.
 
     Args:
-        starter: the worker's.
         package: the package that starts it instead; empty for none.
 
     Raises:

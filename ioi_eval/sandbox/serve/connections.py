@@ -21,7 +21,6 @@ class Connections:
     """The connections of one server.
 
     Args:
-        silent_s: how long a connection may wait.
         max_unserved: how many may wait or send at once.
     """
 

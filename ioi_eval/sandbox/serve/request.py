@@ -71,10 +71,8 @@ class Request:
     """A request to execute something, checked.
 
     Args:
-        runtime: the requested one.
         main: the name of the first file that is text.
         files: contents by name; the last of those with the same name.
-        args: arguments of the run stage.
         stdin: its standard input, with a final newline.
         compile, run: the limits of the stages.
     """
