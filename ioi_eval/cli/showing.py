@@ -164,24 +164,32 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
     if call.rerun and problem is not None:
         row, outputs = asyncio.run(_rerun(call, results, row, problem))
     test = _chosen_test(call, row)
-    case = None if problem is None or test is None else problem.tests.get(test)
-    output, most = outputs.get(test or ""), _READ_BYTES
-    if output is None and test is not None and (kept_output := tests_of(row)[test].get("output")) is not None:
-        output, most = str(kept_output).encode(), KEPT_OUTPUT_BYTES
-    # data that a program writes to a manager is not an output
-    talks = problem is not None and problem.method.manager is not None
-    if test is not None and output is None and not call.rerun and not talks:
-        tell("what it printed is not kept (`score --keep failing`): --rerun judges it again, and shows it")
-    stored = None if case is not None or test is None else stored_input(results.directory, name[0], test)
-    texts = TestTexts(
-        input=stored if case is None else beginning(case.input, _READ_BYTES),
-        expected=None if case is None or case.answer is None else beginning(case.answer, _READ_BYTES),
-        output=_output(output, most),
-    )
+    texts = TestTexts()
+    if test is not None:
+        output = _contest_output(call, problem, outputs.get(test), tests_of(row)[test].get("output"))
+        case = None if problem is None else problem.tests.get(test)
+        if case is None:
+            texts = TestTexts(input=stored_input(results.directory, name[0], test), output=output)
+        else:
+            expected = None if case.answer is None else beginning(case.answer, _READ_BYTES)
+            texts = TestTexts(input=beginning(case.input, _READ_BYTES), expected=expected, output=output)
     limits = Limits()
     if problem is not None:
         limits = Limits(time_s=problem.time_limit_s, memory_bytes=problem.memory_limit_bytes)
     return submission_text(row, name, limits, test=test, texts=texts)
+
+
+def _contest_output(call: ShowCall, problem: Problem | None, returned: bytes | None, stored: object) -> TextPart | None:
+    """The output on a test: what was returned now, else what the run stored. Without any, a line says how to see it."""
+    if returned is not None:
+        return _output(returned, _READ_BYTES)
+    if stored is not None:
+        return _output(str(stored).encode(), KEPT_OUTPUT_BYTES)
+    # data that a program writes to a manager is not an output
+    talks = problem is not None and problem.method.manager is not None
+    if not call.rerun and not talks:
+        tell("what it printed is not kept (`score --keep failing`): --rerun judges it again, and shows it")
+    return None
 
 
 def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Problem:

@@ -21,7 +21,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
 from ioi_eval.importers.rows_out import write_rows
-from ioi_eval.importers.task import ImportedTask
+from ioi_eval.importers.task import ImportedTask, Timing
 from ioi_eval.languages import language_called
 from ioi_eval.model import Problem, Submission, SubmissionResult, Verdict
 from ioi_eval.problems.ioi import load_problems
@@ -62,40 +62,54 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
     if timing is None:
         return task
     with tempfile.TemporaryDirectory() as directory:
-        written = write_rows([task], Path(directory) / "rows")
-        problems = load_problems(
-            open_source(written.problems), open_source(written.tests), BlobStore(Path(directory) / "tests")
-        )
-        problem = problems.problems.get(task.key)
-        if problem is None:
-            raise InputError(f"{task.key}: {problems.unusable.get(task.key, 'it cannot be read back')}")
-        submissions = [
-            submission_from_row(row, max_code_bytes=None)
-            for row in task.solution_rows
-            if row["label"] in timing.accepted | timing.in_time and language_called(row["language"] or "") is not None
-        ]
-        submissions = [
-            submission for submission in submissions if not problem.linked or problem.linked_with(submission.language)
-        ]
+        problem = _read_back(task, Path(directory))
+        submissions = _timed_submissions(task, timing, problem)
         rejected = {f"{task.key}/{label}" for label in timing.in_time - timing.accepted}
-        if not submissions:
-            raise InputError(
-                f"{task.key} has no accepted submission in a language that is judged, from which a time limit could be"
-                " derived; give one with --time-limit"
-            )
         measured = asyncio.run(_measure(problem, submissions, rejected, any_group=timing.any_group))
     steps = max(1, math.ceil(measured.seconds * timing.multiplier / timing.resolution_s - 1e-9))
     limit = steps * timing.resolution_s
+    note = _note_on_limit(limit, timing, measured, len(submissions))
+    rows = tuple({**row, "time_limit": limit} for row in task.problem_rows)
+    return replace(task, problem_rows=rows, notes=(*task.notes, note), timing=None)
+
+
+def _read_back(task: ImportedTask, directory: Path) -> Problem:
+    """The problem of a task, from rows in this directory, where its tests stay."""
+    written = write_rows([task], directory / "rows")
+    problems = load_problems(open_source(written.problems), open_source(written.tests), BlobStore(directory / "tests"))
+    problem = problems.problems.get(task.key)
+    if problem is None:
+        raise InputError(f"{task.key}: {problems.unusable.get(task.key, 'it cannot be read back')}")
+    return problem
+
+
+def _timed_submissions(task: ImportedTask, timing: Timing, problem: Problem) -> list[Submission]:
+    """The submissions that count for the limit, in languages that can be judged; at least one."""
+    submissions = [
+        submission_from_row(row, max_code_bytes=None)
+        for row in task.solution_rows
+        if row["label"] in timing.accepted | timing.in_time and language_called(row["language"] or "") is not None
+    ]
+    linked = [each for each in submissions if not problem.linked or problem.linked_with(each.language)]
+    if not linked:
+        raise InputError(
+            f"{task.key} has no accepted submission in a language that is judged, from which a time limit could be"
+            " derived; give one with --time-limit"
+        )
+    return linked
+
+
+def _note_on_limit(limit: float, timing: Timing, measured: _Measured, submissions: int) -> str:
+    """How the limit was derived, for the user; `submissions` is the number of those that count."""
     note = (
         f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of {measured.judged} submissions"
         f" ({measured.solution}, {measured.seconds:.3g} s on {measured.test}), rounded up to {timing.resolution_s:g} s"
     )
-    if measured.judged < len(submissions):
-        note += f"; {len(submissions) - measured.judged} more are in a language that this machine has no compiler for"
+    if measured.judged < submissions:
+        note += f"; {submissions - measured.judged} more are in a language that this machine has no compiler for"
     if measured.in_part:
         note += f"; accepted in some subtasks only: {', '.join(measured.in_part)}"
-    rows = tuple({**row, "time_limit": limit} for row in task.problem_rows)
-    return replace(task, problem_rows=rows, notes=(*task.notes, note), timing=None)
+    return note
 
 
 async def _measure(

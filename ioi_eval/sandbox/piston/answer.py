@@ -310,22 +310,10 @@ def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
     """One stage, every field checked: malformed answers must not become scores."""
     if not isinstance(value, dict):
         raise TransportError(f"{name!r} of the answer is not an object: {str(value)[:_MESSAGE_CHARS]}")
-    get = value.get
-    stdout, stderr, code, signal = get("stdout"), get("stderr"), get("code", ...), get("signal")
-    status, message = get("status"), get("message")
-    cpu_ms, wall_ms, memory = get("cpu_time"), get("wall_time"), get("memory")
-    if not isinstance(stdout, str) or not isinstance(stderr, str):
-        raise TransportError(
-            f"stdout or stderr of the answer's {name!r} is not a string: {str(value)[:_MESSAGE_CHARS]}"
-        )
-    if code is not None and type(code) is not int:
-        raise TransportError(f"the exit code of the answer's {name!r} is {code!r}, not an integer")
-    for text in (signal, status, message):
-        if text is not None and not isinstance(text, str):
-            raise TransportError(f"the answer's {name!r} has {text!r} where a string is needed")
-    for number in (cpu_ms, wall_ms, memory):
-        if number is not None and type(number) is not int and type(number) is not float:
-            raise TransportError(f"the answer's {name!r} has {number!r} where a number is needed")
+    _check_types(name, value)
+    stdout, stderr, code, signal = value["stdout"], value["stderr"], value["code"], value.get("signal")
+    status, message = value.get("status"), value.get("message")
+    wall_ms, memory = value.get("wall_time"), value.get("memory")
     if status == "XX":
         failure = f"the server's sandbox failed: {message or 'no reason given'}"
         raise OverloadError(failure) if any(sign in failure for sign in _OVERLOAD) else TransientError(failure)
@@ -341,7 +329,24 @@ def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
         signal=signal,
         status=status,
         message=message,
-        cpu_ms=cpu_ms,
+        cpu_ms=value.get("cpu_time"),
         wall_ms=wall_ms,
         memory_bytes=None if memory is None else int(memory),
     )
+
+
+def _check_types(name: str, stage: dict[str, Any]) -> None:
+    """Refuse a stage with a field of another type, or without output or exit code."""
+    if not isinstance(stage.get("stdout"), str) or not isinstance(stage.get("stderr"), str):
+        raise TransportError(
+            f"stdout or stderr of the answer's {name!r} is not a string: {str(stage)[:_MESSAGE_CHARS]}"
+        )
+    code = stage.get("code", ...)
+    if code is not None and type(code) is not int:
+        raise TransportError(f"the exit code of the answer's {name!r} is {code!r}, not an integer")
+    for text in map(stage.get, ("signal", "status", "message")):
+        if text is not None and not isinstance(text, str):
+            raise TransportError(f"the answer's {name!r} has {text!r} where a string is needed")
+    for number in map(stage.get, ("cpu_time", "wall_time", "memory")):
+        if number is not None and type(number) not in (int, float):
+            raise TransportError(f"the answer's {name!r} has {number!r} where a number is needed")
