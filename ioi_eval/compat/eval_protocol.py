@@ -18,10 +18,11 @@ from ioi_eval.compat.terms import (
     TestRun,
     allclose,
     different,
+    encode_text,
     too_long,
     truncated,
 )
-from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest, joined
+from ioi_eval.model.apps import AppsProblem, StdinTest
 
 PER_TEST_S = 10.0
 _FAILED = "Exception in _temp_run/run_test"
@@ -30,11 +31,6 @@ KILLED = {
     "details": "No results returned from subprocess.",
 }
 """Its message about a test whose process was stopped or died."""
-
-
-def encode_input(test: AppsTest) -> bytes:
-    """The row's text, unchanged."""
-    return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
 
 
 def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
@@ -46,12 +42,13 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Grade
     for number in range(problem.inputs):
         test = problem.tests[number] if number < len(problem.tests) else None
         if not isinstance(test, StdinTest) or not (isinstance(test.given, str) and isinstance(test.expected, str)):
-            return _failed(problem, "it calls no function, and needs a text for each input and output")
+            rule = "it calls no function, and needs a text for each input and output"
+            return _failed_on_all(problem, rule, ({"error": _FAILED, "traceback": ""},))
         if number >= len(runs):
             break
         run = runs[number]
         if run.ending in (Ending.TIMED_OUT, Ending.DIED) or too_long(runs[: number + 1], all_s):
-            return _killed(problem, run.ending.value)
+            return _failed_on_all(problem, run.ending.value, (KILLED,) * problem.inputs)
         if run.ending is Ending.RAISED:
             return Graded(codes=(*codes, -1), rules=(*rules, run.error), metadata=(_error(run),))
         match = match_output(test.expected, run.text)
@@ -91,14 +88,8 @@ def _error(run: TestRun) -> dict[str, str]:
     return {"error": run.error, "traceback": clean_traceback(run.traceback)}
 
 
-def _failed(problem: AppsProblem, rule: str) -> Graded:
-    metadata = {"error": _FAILED, "traceback": ""}
-    return Graded(codes=(-1,) * problem.inputs, rules=(rule,) * problem.inputs, metadata=(metadata,))
-
-
-def _killed(problem: AppsProblem, rule: str) -> Graded:
-    count = problem.inputs
-    return Graded(codes=(-1,) * count, rules=(rule,) * count, metadata=(KILLED,) * count)
+def _failed_on_all(problem: AppsProblem, rule: str, metadata: tuple[dict[str, str], ...]) -> Graded:
+    return Graded(codes=(-1,) * problem.inputs, rules=(rule,) * problem.inputs, metadata=metadata)
 
 
 GRADER = CompatGrader(
@@ -108,7 +99,7 @@ GRADER = CompatGrader(
     per_test_s=PER_TEST_S,
     whole_s=lambda _, test_s: test_s + 1,
     stops=True,
-    encode_input=encode_input,
+    encode_input=encode_text,
     grade_runs=_grade,
     source="eval-protocol 0.3, rewards/apps_testing_util.py and rewards/apps_execution_utils.py",
     least_python=(3, 9),  # it rewrites programs by `ast.unparse`

@@ -20,6 +20,7 @@ from ioi_eval.compat.terms import (
     Graded,
     Match,
     TestRun,
+    encode_text,
     graded_all,
     judges,
     match_text,
@@ -38,7 +39,7 @@ def encode_input(test: AppsTest) -> bytes:
     """The row's text, unchanged; for a function its arguments."""
     if isinstance(test, CallTest):
         return encode(arguments_of(test))
-    return joined(test.given).encode("utf-8", "replace")
+    return encode_text(test)
 
 
 def _grade(problem: AppsProblem, runs: Sequence[TestRun], _all_s: float) -> Graded:

@@ -9,17 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
-from ioi_eval.compat.terms import Calls, Code, CompatGrader, Ending, Graded, Match, TestRun, judges, too_long, truncated
-from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest, joined
+from ioi_eval.compat.terms import (
+    Calls,
+    Code,
+    CompatGrader,
+    Ending,
+    Graded,
+    Match,
+    TestRun,
+    encode_text,
+    judges,
+    too_long,
+    truncated,
+)
+from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest
 
 WRONG, TIMED_OUT, FAILED = -2, -3, -4
 PER_TEST_S = 6.0
 _SHOWN = 300
-
-
-def encode_input(test: AppsTest) -> bytes:
-    """Lines joined, without a final line feed."""
-    return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
 
 
 class _OwnError(Exception):
@@ -103,7 +110,7 @@ GRADER = CompatGrader(
     per_test_s=PER_TEST_S,
     whole_s=lambda tests, test_s: (test_s + 1) * tests + 5,
     stops=True,
-    encode_input=encode_input,
+    encode_input=encode_text,
     grade_runs=_grade,
     source="LiveCodeBench, lcb_runner/evaluation/testing_util.py and compute_code_generation_metrics.py",
     least_python=(3, 9),  # it rewrites programs by `ast.unparse`

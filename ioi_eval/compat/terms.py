@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Any, TypeAlias
 
 from ioi_eval.extract.fences import encodable
-from ioi_eval.model.apps import AppsProblem, AppsTest, RowFault
+from ioi_eval.model.apps import AppsProblem, AppsTest, RowFault, StdinTest, joined
 
 Code: TypeAlias = "bool | int"
 """`True`: passed; `False`: wrong; else a number of the grader."""
@@ -91,6 +91,11 @@ class Graded:
     def worst(self) -> Code:
         """One code for the whole: the lowest, as in published results. `True` without codes."""
         return min(self.codes, default=True)
+
+
+def encode_text(test: AppsTest) -> bytes:
+    """The input of graders that call no function: the row's text unchanged; its lines joined, without a final one."""
+    return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
 
 
 def different(expected: Sequence[str], printed: Sequence[str]) -> Match:
