@@ -69,7 +69,8 @@ async def grader_results(
             continue
         code = _program(entry, grader)
         if not code:
-            results.append(_wrong_on_all(grader, problem, entry.candidate.submission.refused or "no code found"))
+            reason = entry.candidate.submission.refused or "no code found"
+            results.append(_same_on_all(grader, problem, reason, right=False))
             continue
         try:
             result = await executor.score(problem, code)
@@ -77,7 +78,8 @@ async def grader_results(
             unusable[grader] = str(error)
             continue
         except ODD_DATA as error:
-            results.append(_our_failure(grader, problem, internal_error_text(error, "judging this row")))
+            reason = internal_error_text(error, "judging this row")
+            results.append(_same_on_all(grader, problem, reason, we_failed=True))
             continue
         grader_result = _our_result(result, problem) if grader == OURS else _their_result(grader, result, problem)
         is_ours = code.strip() == (ours or "").strip()  # (a final newline makes no difference)
@@ -136,9 +138,9 @@ def _our_result(result: AppsResult, problem: AppsProblem) -> GraderResult:
 def _their_result(grader: str, result: AppsResult, problem: AppsProblem) -> GraderResult:
     graded, count = result.graded, len(problem.tests)
     if graded is None:
-        return _our_failure(grader, problem, result.message)
+        return _same_on_all(grader, problem, result.message, we_failed=True)
     if graded.crash:
-        return _no_result(grader, problem, f"fails: {graded.crash}")
+        return _same_on_all(grader, problem, f"fails: {graded.crash}")
     codes, rules = graded.codes, graded.rules
     whole = "no result" if not codes and not graded.all_passed else f"{graded.worst} {graded.passed}/{len(codes)}"
     if len(codes) != count and len(set(codes)) == 1 and codes[0] is not True:  # one code for all tests
@@ -149,17 +151,12 @@ def _their_result(grader: str, result: AppsResult, problem: AppsProblem) -> Grad
     return _result_of(grader, whole, graded.all_passed, tests)
 
 
-def _no_result(grader: str, problem: AppsProblem, reason: str) -> GraderResult:
-    return _result_of(grader, _line(reason), None, [("", None, reason)] * len(problem.tests))
-
-
-def _our_failure(grader: str, problem: AppsProblem, reason: str) -> GraderResult:
-    return replace(_no_result(grader, problem, reason), we_failed=True)
-
-
-def _wrong_on_all(grader: str, problem: AppsProblem, reason: str) -> GraderResult:
-    """The result if no program was found: wrong on every test."""
-    return _result_of(grader, _line(reason), False, [("", False, reason)] * len(problem.tests))
+def _same_on_all(
+    grader: str, problem: AppsProblem, reason: str, *, right: bool | None = None, we_failed: bool = False
+) -> GraderResult:
+    """The result of a program that was not run: the same on every test; `right` as in `GraderResult`."""
+    result = _result_of(grader, _line(reason), right, [("", right, reason)] * len(problem.tests))
+    return replace(result, we_failed=we_failed)
 
 
 def _line(text: str) -> str:
