@@ -25,7 +25,7 @@ from ioi_eval.journal import Journal
 from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
-from ioi_eval.pipeline.writing import replacing
+from ioi_eval.pipeline.writing import write_text
 from ioi_eval.report.texts import counted, printable, table
 from ioi_eval.rows import KeptColumns, Source
 
@@ -56,9 +56,7 @@ def audit(call: AuditCall) -> int:
     if outcome.stopped_by or outcome.interrupted:
         print("Not all was judged: run the same command again." if call.out else "Not all was judged.")
     if call.out is not None:
-        with replacing(call.out) as file:
-            rows = (json.dumps(finding.as_row(), ensure_ascii=False) for finding in findings)
-            file.writelines(row.encode("utf-8", "replace") + b"\n" for row in rows)
+        write_text(call.out, "".join(f"{json.dumps(finding.as_row(), ensure_ascii=False)}\n" for finding in findings))
         print(f"\nList: {call.out} (for apps score --exclude), all runs: {directory / 'results.jsonl'}")
     undecided = any(finding.kind is RowFindingKind.UNDECIDED for finding in findings)
     return outcome.exit_code if outcome.interrupted else FAILED if undecided or outcome.stopped_by else 0

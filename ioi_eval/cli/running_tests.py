@@ -14,7 +14,7 @@ from ioi_eval.cli.run_tests import RunTestsCall
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.events import Events
 from ioi_eval.pipeline import DumpOutcome
-from ioi_eval.pipeline.writing import replacing
+from ioi_eval.pipeline.writing import write_text
 from ioi_eval.report.hub import HubResults, check_name
 from ioi_eval.report.markdown_pages import INDEX, overview_page, write_pages
 from ioi_eval.report.texts import counted
@@ -84,8 +84,7 @@ class _Pages:
             path for path in sorted(self._command.local_results_path.iterdir()) if Earlier.of(path).command == SCORE
         ]
         finished = {path.name: path for path in directories if (path / "summary.json").is_file()}
-        with replacing(self._directory / INDEX) as file:
-            file.write(overview_page(finished).encode("utf-8", "replace"))
+        write_text(self._directory / INDEX, overview_page(finished))
         print(f"Pages:   {self._directory / name / INDEX} and {len(written) - 1} more", flush=True)
         if self._hub is None:
             return 0

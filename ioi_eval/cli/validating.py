@@ -23,7 +23,7 @@ from ioi_eval.model import SubmissionResult
 from ioi_eval.pipeline.contest import RowSelection, contest_facts
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import RESUMED, progress_for, with_progress
-from ioi_eval.pipeline.writing import replacing, to_json
+from ioi_eval.pipeline.writing import replacing, to_json, write_text
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import load_problems, scaled_set
 from ioi_eval.report.validation import markdown_validation, terminal_validation
@@ -113,10 +113,8 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
 
 
 def _write(directory: Path, values: dict[str, Any], validation: Validation) -> None:
-    with replacing(directory / "validation.json") as file:
-        file.write(json.dumps(values, indent=2, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
-    with replacing(directory / "validation.md") as file:
-        file.write(markdown_validation(values).encode("utf-8", "replace"))
+    write_text(directory / "validation.json", json.dumps(values, indent=2, ensure_ascii=False) + "\n")
+    write_text(directory / "validation.md", markdown_validation(values))
     with replacing(directory / "results.jsonl") as file:
         for row in result_rows(validation):
             file.write(to_json(row))

@@ -87,10 +87,14 @@ def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> No
     Raises:
         SetupError: they cannot be written.
     """
-    with replacing(directory / "summary.json") as file:
-        file.write(json.dumps(values, indent=2, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n")
-    with replacing(directory / "report.md") as file:
-        file.write(report.encode("utf-8", "replace"))
+    write_text(directory / "summary.json", json.dumps(values, indent=2, ensure_ascii=False, default=str) + "\n")
+    write_text(directory / "report.md", report)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, as `replacing` does. Lone surrogates, which names may contain, become question marks."""
+    with replacing(path) as file:
+        file.write(text.encode("utf-8", "replace"))
 
 
 @contextmanager
