@@ -72,17 +72,15 @@ def _last_block(pieces: list[str], where: str) -> Extracted | None:
     tagged: Block | None = None
     likely: Block | None = None
     untagged: Block | None = None
-    for piece in pieces:
-        for block in code_blocks(piece):
-            if block.blank:
-                continue
-            if block.tag.rstrip("0123456789.") in _TAGS:
-                tagged = block
-            elif block.tag.rstrip("0123456789") not in _OTHER_LANGUAGES:
-                if looks_like_python(block.text[block.start : min(block.end, block.start + LOOKED_AT)]):
-                    likely = block
-                elif not block.tag:
-                    untagged = block
+    for block in (block for piece in pieces for block in code_blocks(piece) if not block.blank):
+        if block.tag.rstrip("0123456789.") in _TAGS:
+            tagged = block
+        elif block.tag.rstrip("0123456789") in _OTHER_LANGUAGES:
+            continue
+        elif looks_like_python(block.text[block.start : min(block.end, block.start + LOOKED_AT)]):
+            likely = block
+        elif not block.tag:
+            untagged = block
     chosen = tagged or likely or untagged
     if chosen is None:
         return None

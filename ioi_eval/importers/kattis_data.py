@@ -5,7 +5,7 @@ Source: Kattis problem package format (legacy), "Test Data Groups", and 2025-09,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -119,12 +119,7 @@ def read_groups(package: Package, for_all: Mapping[str, Any] | None = None) -> T
 def _read(package: Package, path: str, inherited: Mapping[str, Any], for_all: Mapping[str, Any]) -> TestGroup:
     names = [name for name in package.names(path) if not name.startswith(_IGNORED_PATHS)]
     below = [name.removeprefix(f"{path}/") for name in names]
-    inputs = {name.removesuffix(".in") for name in below if "/" not in name and name.endswith(".in")}
-    answers = {name.removesuffix(".ans") for name in below if "/" not in name and name.endswith(".ans")}
-    for missing, existing, ending in ((inputs - answers, "in", "ans"), (answers - inputs, "ans", "in")):
-        if missing:
-            name = f"{path}/{min(missing)}"
-            raise InputError(f"{name}.{existing} has no {name}.{ending}; get the complete package")
+    inputs = _inputs(path, [name for name in below if "/" not in name])
     own = next((f"{path}/{name}" for name in _CONFIGURATIONS if package.has(f"{path}/{name}")), None)
     if own and own.endswith(f"/{_CONFIGURATIONS[1]}"):
         inherited = {name: value for name, value in inherited.items() if name in _DEFAULTS}
@@ -133,7 +128,7 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any], for_all: Ma
         raise InputError(f"on_reject of {path} is {policy!r}; it must be break or continue")
     directories = {name.partition("/")[0] for name in below if "/" in name}
     prefix = f"{path}/".removeprefix(f"{DATA}/")
-    items = sorted([*(f"{name}.in" for name in inputs), *directories])  # in the order of judging: by name
+    items = sorted([*inputs, *directories])  # in the order of judging: by name
     return TestGroup(
         path=path,
         config=config,
@@ -141,3 +136,14 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any], for_all: Ma
         groups=tuple(_read(package, f"{path}/{item}", config, for_all) for item in items if item in directories),
         configured=own is not None,
     )
+
+
+def _inputs(path: str, files: Sequence[str]) -> list[str]:
+    """The names of the inputs among the files of one directory. Each needs an answer, and each answer an input."""
+    inputs = {name.removesuffix(".in") for name in files if name.endswith(".in")}
+    answers = {name.removesuffix(".ans") for name in files if name.endswith(".ans")}
+    for missing, existing, ending in ((inputs - answers, "in", "ans"), (answers - inputs, "ans", "in")):
+        if missing:
+            name = f"{path}/{min(missing)}"
+            raise InputError(f"{name}.{existing} has no {name}.{ending}; get the complete package")
+    return [f"{name}.in" for name in inputs]
