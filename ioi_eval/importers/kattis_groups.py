@@ -222,7 +222,8 @@ def _flags(group: TestGroup) -> tuple[str, ...]:
     """The flags of a group with default grading."""
     if group.config["grading"] != "default":
         raise UnsupportedError(
-            f"{group.path} has grading {group.config['grading']!r}, by a program of its own; default is supported"
+            f"{group.path} has grading {group.config['grading']!r}, by a program of its own; that is supported if the"
+            " validator gives scores (validation: custom score), else state the points with grading: default"
         )
     if unknown := [flag for flag in group.flags if flag not in AGGREGATIONS + VERDICT_FLAGS]:
         raise UnsupportedError(f"the grader flag {unknown[0]!r} of {group.path} is not supported")

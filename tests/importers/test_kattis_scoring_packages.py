@@ -88,7 +88,7 @@ def test_the_aggregation_with_ignored_samples_does_not_matter(tmp_path: Path) ->
         ({"data/testdata.yaml": "grader_flags: min\n", **SUM_BELOW}, "the min of its groups; the sum of samples and"),
         ({"data/testdata.yaml": "grader_flags: max\n", **SUM_BELOW}, "the max of its groups; the sum of samples and"),
         ({"data/secret/two/testdata.yaml": "reject_score: 1\n"}, "reject_score"),
-        ({"data/secret/two/testdata.yaml": "grading: custom\n"}, "'custom', by a program of its own"),
+        ({"data/secret/two/testdata.yaml": "grading: custom\n"}, "else state the points with grading: default"),
         ({"data/secret/3.in": "", "data/secret/3.ans": ""}, "both tests and groups"),
         ({"include/cpp/runner.cpp": "// no fork()\nint twice() { return fork(); }\n"}, "starts a program (fork)"),
     ],
