@@ -216,6 +216,7 @@ async def _kill_and_wait(process: asyncio.subprocess.Process) -> None:
     """Kill what is left of the process and its group, and wait for its end."""
     _kill_group(process)
     await _wait_despite_cancellation(asyncio.ensure_future(_wait_and_drain(process)))
+    _reap_orphans()
 
 
 async def _wait_despite_cancellation(task: asyncio.Future[Any]) -> None:
@@ -257,6 +258,23 @@ def _kill_group(process: asyncio.subprocess.Process) -> None:
     for pid in others:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
+    if os.getpid() == 1:
+        _orphans.update(others)
+
+
+_orphans: set[int] = set()
+"""Killed processes whose parents were killed too. The first process of a container becomes their parent."""
+
+
+def _reap_orphans() -> None:
+    """Reap the orphans that have ended. Otherwise they stay as zombies, and count toward the container's limit."""
+    for pid in tuple(_orphans):
+        try:
+            exists = os.waitpid(pid, os.WNOHANG) == (0, 0)
+        except ChildProcessError:  # its parent has not ended yet, or has reaped it
+            exists = os.path.exists(f"/proc/{pid}")
+        if not exists:
+            _orphans.discard(pid)
 
 
 def _descendants(pid: int) -> list[int]:

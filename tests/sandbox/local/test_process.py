@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import select
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator
@@ -312,3 +315,29 @@ def test_cancellation_during_the_start_kills_the_group(times: int) -> None:
         return b"gone" if gone else b"alive"
 
     assert asyncio.run(scenario()) == b"gone"
+
+
+AS_FIRST_PROCESS = """
+import asyncio, time
+from pathlib import Path
+from ioi_eval.sandbox.local.process import run_process
+
+def run(script):
+    return asyncio.run(run_process(("/bin/bash", "-c", script), wall_ms=1000, output_bytes=10))
+
+assert run("(sleep 300 & exec sleep 300) & exec sleep 300").timed_out
+until = time.monotonic() + 60
+while len(list(Path("/proc").glob("[0-9]*"))) > 1 and time.monotonic() < until:
+    run("")
+print([path.read_text() for path in Path("/proc").glob("[0-9]*/stat")])
+"""
+
+
+@pytest.mark.root
+def test_the_first_process_of_a_container_leaves_no_zombies() -> None:
+    """It becomes the parent of killed processes whose parents were killed too, and reaps them during later jobs."""
+    words = ("unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", AS_FIRST_PROCESS)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    if done.stderr.startswith("unshare:"):
+        pytest.skip(done.stderr)
+    assert re.fullmatch(r"\['1 \([^(]*\n", done.stdout), done
