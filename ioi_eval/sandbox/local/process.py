@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 import time
@@ -18,6 +19,8 @@ from ioi_eval.model import Stage, signal_name
 
 _CHUNK = 1 << 16
 _STDERR_BYTES = 1 << 20
+
+_MORE_PROCESSES = "raise the limit on processes (ulimit -u, docker run --pids-limit), or run fewer jobs at once"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,8 +195,9 @@ async def _start(
         )
     except (OSError, RuntimeError) as error:
         streams.failed = True
-        reason = error.strerror if isinstance(error, OSError) else error  # "can't start new thread"
-        raise TransientError(f"cannot start {argv[0]}: {reason}") from error
+        if isinstance(error, OSError) and error.errno != errno.EAGAIN:
+            raise TransientError(f"cannot start {argv[0]}: {error.strerror}") from error
+        raise TransientError(f"cannot start {argv[0]} ({error}): {_MORE_PROCESSES}") from error
     return asyncio.subprocess.Process(transport, streams, loop)
 
 
