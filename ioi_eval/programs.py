@@ -292,7 +292,7 @@ class Builder:
         return await self._checks.get((target.name, language, std), check)
 
     async def _compile_known_good(
-        self, std: str, target: Target, language: Language, *, was_compiled: bool = False
+        self, std: str, target: Target, language: Language, *, was_compiled: bool
     ) -> str | None:
         toolchain = await self.tools.toolchain(language, target)
         recipe = recipes.known_good_recipe(toolchain, std, language, was_compiled=was_compiled)

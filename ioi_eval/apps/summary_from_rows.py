@@ -21,14 +21,14 @@ def apps_summary_from_rows(
     *,
     summaries: Sequence[Row],
     directories: Sequence[str],
-    grouping: Grouping | None = None,
+    grouping: Grouping | None,
 ) -> dict[str, Any]:
     """The summary of the rows of one or more directories.
 
     Args:
         rows: of `results.jsonl`, with their tests.
         summaries: the summaries in the same directories; an empty one if there is none.
-        grouping: the columns of these rows that make groups; by default those of the runs.
+        grouping: the columns of these rows that make groups; `None` for those of the runs.
 
     Raises:
         InputError: a row is not a result for APPS.

@@ -22,7 +22,7 @@ async def opened_scorer(
     rules: ContestRules,
     *,
     keep: Keep = Keep.INPUTS,
-    keep_programs: float | None = None,
+    keep_programs: float | None,
     score_only: bool = False,
     events: Events | None = None,
 ) -> AsyncIterator[tuple[OpenSandbox, Scorer]]:

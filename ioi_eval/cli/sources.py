@@ -21,12 +21,12 @@ def tell_hub_names(specs: Iterable[str]) -> None:
         tell(f"there is no file or directory {' or '.join(names)}; {asking}")
 
 
-def opened_results(*directories: Path, id_column: str | None = None) -> list[ResultSet]:
+def opened_results(*directories: Path, id_column: str | None) -> list[ResultSet]:
     """Open results, and print a line about each run that was stopped before all its submissions were judged.
 
     Args:
         directories: the directories given as `--out`; one may be named twice.
-        id_column: the column that names a submission; by default that of each run.
+        id_column: the column that names a submission; `None` for that of each run.
 
     Raises:
         InputError: there are no results, they are damaged, or their family is unknown.

@@ -27,7 +27,7 @@ _THREADS = 128  # 64 for a program (`Policy.threads`), and some for its judge pr
 _NEWEST_STD = 10  # the first GCC with C++20
 
 
-async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) -> list[Finding]:
+async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int) -> list[Finding]:
     """Try everything that judging on a worker needs, and everything that it must prevent.
 
     Args:

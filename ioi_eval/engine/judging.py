@@ -81,7 +81,7 @@ class TestHistory:
 
     __test__ = False
 
-    def __init__(self, near_limit_repeats: int = 1) -> None:
+    def __init__(self, near_limit_repeats: int) -> None:
         self.outcome: TestOutcome | None = None
         self._max_alone = near_limit_repeats
         self._had_alone = 0

@@ -99,8 +99,8 @@ class SharedJobs:
         sandbox: Sandbox,
         durations: Durations,
         *,
-        max_tests: int = MAX_TESTS,
-        max_jobs: int | None = None,
+        max_tests: int,
+        max_jobs: int | None,
     ) -> None:
         self._sandbox, self._durations = sandbox, durations
         self._max_tests, self._max_jobs = max_tests, max_jobs

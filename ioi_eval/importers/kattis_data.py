@@ -95,7 +95,7 @@ class TestGroup:
             yield from group.walk()
 
 
-def read_groups(package: Package, for_all: Mapping[str, Any] | None = None) -> TestGroup:
+def read_groups(package: Package, for_all: Mapping[str, Any]) -> TestGroup:
     """The tree of test data.
 
     Args:
@@ -105,7 +105,7 @@ def read_groups(package: Package, for_all: Mapping[str, Any] | None = None) -> T
         InputError: an input has no answer, an answer has no input, or there is no secret data.
     """
     package.refuse_links(DATA)
-    root = _read(package, DATA, _DEFAULTS, for_all or {})
+    root = _read(package, DATA, _DEFAULTS, for_all)
     if root.tests or not {group.name for group in root.groups} <= {"sample", "secret"}:
         other = [*root.tests, *(group.path for group in root.groups if group.name not in ("sample", "secret"))]
         raise InputError(f"{DATA}/ holds {other[0]}; only sample/ and secret/ belong there")

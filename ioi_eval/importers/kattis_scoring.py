@@ -62,7 +62,7 @@ def _of_tests(
     group: TestGroup,
     aggregation: str,
     points: float,
-    required: Sequence[str] = (),
+    required: Sequence[str],
     *,
     custom: bool,
 ) -> list[Subtask]:

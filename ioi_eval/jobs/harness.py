@@ -157,7 +157,7 @@ class Interpreter:
         return self.version + (f", numpy {self.numpy}" if self.numpy else "")
 
 
-def interpreter_recipe(python: str, reads: tuple[str, ...] = ()) -> Recipe:
+def interpreter_recipe(python: str, reads: tuple[str, ...]) -> Recipe:
     """The compile plan that asks an interpreter to describe itself and to compile the harness to bytecode.
 
     Args:
@@ -196,7 +196,7 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
 
 
 def program_line(
-    interpreter: Interpreter, *, grader: str | None = None, warm: bool = True, preload: str = ""
+    interpreter: Interpreter, *, grader: str | None, warm: bool, preload: str
 ) -> tuple[Mapping[str, Value | None], tuple[JobFile, ...]]:
     """The `program` line of a plan whose program is the file `program`, a `program_file`; and the files that it needs.
 

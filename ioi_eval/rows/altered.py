@@ -30,7 +30,7 @@ class Altered(Source):
     Source: `--always_extract_code` and `--add_messages_column` of huggingface/ioi.
     """
 
-    def __init__(self, source: Source, *, without_code: bool = False, with_messages: bool = False) -> None:
+    def __init__(self, source: Source, *, without_code: bool, with_messages: bool) -> None:
         self._source = source
         self._without = frozenset(_CODE if without_code else ())
         self._with_messages = with_messages

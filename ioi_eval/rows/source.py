@@ -75,8 +75,8 @@ def choose_splits(
     what: str,
     remedy: str,
     *,
-    split: str | None = None,
-    obvious: Sequence[str] = OBVIOUS,
+    split: str | None,
+    obvious: Sequence[str],
 ) -> tuple[str, ...]:
     """Which splits are read: the one that was asked for, or all, or the obvious one.
 
@@ -84,7 +84,7 @@ def choose_splits(
         what: the data set, for the message.
         remedy: what the user can name instead.
         split: the wanted split, if the user named one.
-        obvious: those that are chosen by default, in order of preference.
+        obvious: those that are chosen if none was asked for, in order of preference.
 
     Raises:
         InputError: there is no split, or not the wanted one, or there are several and none is obvious.

@@ -64,7 +64,7 @@ def rows_of_dataset(source: str, dataset: datasets.Dataset, columns: Sequence[st
 
 
 def _rows_of_tables(
-    source: str, tables: Iterator[pa.RecordBatch | pa.Table], all_names: tuple[str, ...] | None = None
+    source: str, tables: Iterator[pa.RecordBatch | pa.Table], all_names: tuple[str, ...]
 ) -> Iterator[Row]:
     """The rows of batches; a batch that is too large is decoded row by row.
 

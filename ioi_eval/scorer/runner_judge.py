@@ -90,9 +90,9 @@ class RunnerJudge:
         policy: Policy,
         *,
         schedulers: Mapping[str, ProgramScheduler],
-        return_bytes: int = 0,
-        keep_outputs: Keep = Keep.ALL,
-        kept_programs: KeptPrograms | None = None,
+        return_bytes: int,
+        keep_outputs: Keep,
+        kept_programs: KeptPrograms | None,
     ) -> None:
         self._sandbox = sandbox
         self._builder = builder
