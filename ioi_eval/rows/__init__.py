@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from ioi_eval.problems.row import Source
 from ioi_eval.rows.altered import Altered, KeptColumns
 from ioi_eval.rows.jsonl import JsonLines
 from ioi_eval.rows.names import named_sources, result_names
-from ioi_eval.rows.source import ENDINGS, OBVIOUS, SPLIT_NAME, Chain, choose_splits, read_state, refuse_pointer
+from ioi_eval.rows.source import ENDINGS, OBVIOUS, Chain, SplitChoice, read_state, refuse_pointer, split_in
 
 __all__ = [
     "ENDINGS",
@@ -69,13 +70,13 @@ def open_source(
     Raises:
         InputError: there is no such file, its ending is unknown, or no split is the obvious one.
     """
+    splits = SplitChoice(split=split, all_splits=all_splits, obvious=tuple(obvious))
     path = Path(os.path.expanduser(spec))  # `Path.expanduser` fails for a user who does not exist
     if path.is_dir():
-        return _open_directory(path, all_splits, split, tuple(obvious))
+        return _open_directory(path, splits)
     if path.exists():
         source = _open_file(path)
-        named = SPLIT_NAME.match(path.name)
-        _require_split(split, (named[1] if named else "", path.parent.name), path)
+        _require_split(split, (split_in(path.name), path.parent.name), path)
         return source
     if other := _EXTENSION.fullmatch(str(spec)):
         return _from_extension(other["name"], other["rest"], split)
@@ -85,7 +86,7 @@ def open_source(
     from ioi_eval.rows.hub import HubSource
 
     configs = [hub["config"]] if hub["config"] else []
-    return HubSource(hub["name"], configs=configs, all_splits=all_splits, split=split, obvious=obvious)
+    return HubSource(hub["name"], configs=configs, splits=splits)
 
 
 def is_hub_name(spec: str) -> bool:
@@ -140,19 +141,19 @@ def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
     return Chain([source for _, source in sources], ", ".join(source.describe() for _, source in sources))
 
 
-def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tuple[str, ...]) -> Source:
+def _open_directory(path: Path, splits: SplitChoice) -> Source:
     if (path / _SPLITS).is_file():
         from ioi_eval.rows.tables import SavedDataset
 
         existing = [str(name) for name in read_state(path / _SPLITS).get("splits", [])]
         remedy = f"one of its directories ({path}/<split>)"
         what = f"the saved data set {path}"
-        chosen = choose_splits(existing, all_splits, what, remedy, split=split, obvious=obvious)
+        chosen = splits.among(existing, what, remedy)
         return Chain([SavedDataset(path / split) for split in chosen], f"{path} (split {', '.join(chosen)})")
     if (path / _STATE).is_file():
         from ioi_eval.rows.tables import SavedDataset
 
-        _require_split(split, (str(read_state(path / _STATE).get("_split") or ""), path.name), path)
+        _require_split(splits.split, (str(read_state(path / _STATE).get("_split") or ""), path.name), path)
         return SavedDataset(path)
     files = sorted(
         file
@@ -163,8 +164,8 @@ def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tu
     )
     if not files:
         raise InputError(f"the directory {path} holds nothing that can be read as rows: {_READABLE}")
-    if split is not None or obvious != OBVIOUS:
-        return _by_split(path, files, split, obvious)
+    if splits.split is not None or splits.obvious != OBVIOUS:
+        return _by_split(path, files, splits)
     return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
 
 
@@ -182,19 +183,15 @@ def _require_split(split: str | None, names: tuple[str, str], path: Path) -> Non
         )
 
 
-def _by_split(path: Path, files: Sequence[Path], split: str | None, obvious: tuple[str, ...]) -> Source:
+def _by_split(path: Path, files: Sequence[Path], splits: SplitChoice) -> Source:
     """The files of one split, if the names of all files in the directory say theirs; else all files."""
     named: dict[str, list[Path]] = {}
     for file in files:
-        inside = file.relative_to(path)
-        split_match = next((match for part in inside.parts if (match := SPLIT_NAME.match(part))), None)
-        named.setdefault(split_match[1] if split_match else "", []).append(file)
-    if "" in named and split is None:
+        named.setdefault(split_in(str(file.relative_to(path))), []).append(file)
+    if "" in named and splits.split is None:
         return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
     existing = sorted(named.keys() - {""})
-    (chosen,) = choose_splits(
-        existing, False, f"the directory {path}", "one of its files", split=split, obvious=obvious
-    )
+    (chosen,) = replace(splits, all_splits=False).among(existing, f"the directory {path}", "one of its files")
     parts = [_open_file(file) for file in named[chosen]]
     return Chain(parts, f"{path} (split {chosen}, {len(parts)} files)")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.rows.jsonl import JsonLines
-from ioi_eval.rows.source import ENDINGS, OBVIOUS, SPLIT_NAME, choose_splits
+from ioi_eval.rows.source import ENDINGS, SplitChoice, split_in
 from ioi_eval.rows.tables import Parquet, rows_of_dataset
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def _files_by_split(name: str) -> dict[str, list[str]]:
 
     files: dict[str, list[str]] = {}
     for path in sorted(HfApi().list_repo_files(name, repo_type="dataset")):
-        split = next((match[1] for part in path.split("/") if (match := SPLIT_NAME.match(part))), None)
-        if split is not None and path.endswith(ENDINGS):
+        split = split_in(path)
+        if split and path.endswith(ENDINGS):
             files.setdefault(split, []).append(path)
     return files
 
@@ -80,24 +80,13 @@ class HubSource(Source):
     Args:
         name: its id, `owner/name`; or a directory with the same layout, which `datasets` accepts too.
         configs: the configurations to read, one after the other; empty for the only one.
-        all_splits: read all splits, not only the obvious one.
-        split: read only this one.
-        obvious: the splits that are chosen by default, in order of preference.
+        splits: which splits to read.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        configs: Sequence[str] = (),
-        all_splits: bool = False,
-        split: str | None = None,
-        obvious: Sequence[str] = OBVIOUS,
-    ) -> None:
+    def __init__(self, name: str, *, configs: Sequence[str] = (), splits: SplitChoice) -> None:
         self._name = name
         self._configs = tuple(configs)
-        self._all_splits = all_splits
-        self._split, self._obvious = split, tuple(obvious)
+        self._splits = splits
         self._chosen_splits: tuple[str, ...] = ()
         self._loaded: list[tuple[str, datasets.Dataset]] | None = None
 
@@ -117,9 +106,7 @@ class HubSource(Source):
             raise InputError(
                 f"{self.describe()} has the configurations {', '.join(existing)}, none of {', '.join(names)}"
             )
-        return HubSource(
-            self._name, configs=chosen, all_splits=self._all_splits, split=self._split, obvious=self._obvious
-        )
+        return HubSource(self._name, configs=chosen, splits=self._splits)
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows of each configuration and split in turn."""
@@ -143,9 +130,7 @@ class HubSource(Source):
         for config in self._configs or (None,):
             splits = self._ask(datasets.load_dataset, config)
             remedy = "the id of one that has; or save the split with `save_to_disk` and give the directory"
-            self._chosen_splits = choose_splits(
-                list(splits), self._all_splits, self.describe(), remedy, split=self._split, obvious=self._obvious
-            )
+            self._chosen_splits = self._splits.among(list(splits), self.describe(), remedy)
             loaded += [(self._label(config, split), splits[split]) for split in self._chosen_splits]
         self._loaded = loaded
         return loaded
@@ -157,9 +142,7 @@ class HubSource(Source):
         """
         files = self._ask(_files_by_split)
         remedy = "the id of one that has; or download its files, and give the directory"
-        self._chosen_splits = choose_splits(
-            list(files), self._all_splits, self.describe(), remedy, split=self._split, obvious=self._obvious
-        )
+        self._chosen_splits = self._splits.among(list(files), self.describe(), remedy)
         for split in self._chosen_splits:
             for path in files[split]:
                 local = self._ask(downloaded, path)

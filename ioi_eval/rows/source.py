@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -65,45 +66,53 @@ class Chain(Source):
 OBVIOUS = ("train", "test")
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")  # of files with rows
 
-SPLIT_NAME = re.compile(r"(train|test|validation|valid|dev)(?=[-_.]|$)")
+_SPLIT_NAME = re.compile(r"(train|test|validation|valid|dev)(?=[-_.]|$)")
 """How the Hub recognises a file's split by its name."""
 
 
-def choose_splits(
-    existing: Sequence[str],
-    all_splits: bool,
-    what: str,
-    remedy: str,
-    *,
-    split: str | None,
-    obvious: Sequence[str],
-) -> tuple[str, ...]:
-    """Which splits are read: the one that was asked for, or all, or the obvious one.
+def split_in(path: str) -> str:
+    """The split after which a file, or a directory on its path, is named; empty if there is none."""
+    return next((match[1] for part in path.split("/") if (match := _SPLIT_NAME.match(part))), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitChoice:
+    """Which splits of a data set are read.
 
     Args:
-        what: the data set, for the message.
-        remedy: what the user can name instead.
-        split: the wanted split, if the user named one.
-        obvious: those that are chosen if none was asked for, in order of preference.
-
-    Raises:
-        InputError: there is no split, or not the wanted one, or there are several and none is obvious.
+        split: the wanted one, if the user named one.
+        all_splits: else all of them.
+        obvious: else the first of these that exists.
     """
-    if split is not None:
-        if split in existing:
-            return (split,)
-        raise InputError(f"{what}: {unknown('split', split, existing)}")
-    if all_splits and existing:
-        return tuple(existing)
-    for name in obvious:
-        if name in existing:
-            return (name,)
-    if len(existing) == 1:
-        return (existing[0],)
-    offered = (
-        f"the splits {', '.join(existing)}, neither {' nor '.join(obvious)} among them" if existing else "no splits"
-    )
-    raise InputError(f"{what} has {offered}; give {remedy}")
+
+    split: str | None = None
+    all_splits: bool = False
+    obvious: tuple[str, ...] = OBVIOUS
+
+    def among(self, existing: Sequence[str], what: str, remedy: str) -> tuple[str, ...]:
+        """The splits that are read, of those that exist. The only one needs no name.
+
+        Args:
+            what: the data set, for the message.
+            remedy: what the user can name instead.
+
+        Raises:
+            InputError: there is no split, or not the wanted one, or there are several and none is obvious.
+        """
+        if self.split is not None:
+            if self.split in existing:
+                return (self.split,)
+            raise InputError(f"{what}: {unknown('split', self.split, existing)}")
+        if self.all_splits and existing:
+            return tuple(existing)
+        for name in self.obvious:
+            if name in existing:
+                return (name,)
+        if len(existing) == 1:
+            return (existing[0],)
+        neither = " nor ".join(self.obvious)
+        offered = f"the splits {', '.join(existing)}, neither {neither} among them" if existing else "no splits"
+        raise InputError(f"{what} has {offered}; give {remedy}")
 
 
 def read_state(path: Path) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def through_datasets(tmp_path: Path, code: str, *args: object, **more: str) -> s
     environment = {**os.environ, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1", **more}
     code = (
         "import sys\nfrom ioi_eval.rows import open_source\nfrom ioi_eval.rows.hub import HubSource\n"
-        "from ioi_eval.errors import InputError\n" + code
+        "from ioi_eval.rows.source import SplitChoice\nfrom ioi_eval.errors import InputError\n" + code
     )
     argv = [sys.executable, "-c", code, *map(str, args)]
     done = subprocess.run(argv, capture_output=True, text=True, env=environment, timeout=120, check=False, cwd=tmp_path)
@@ -65,12 +65,12 @@ def through_datasets(tmp_path: Path, code: str, *args: object, **more: str) -> s
 def test_configurations_of_a_year_are_read(tmp_path: Path, by_year: Path) -> None:
     """Only the selected years are loaded, and rows know their source."""
     code = """
-source = HubSource(sys.argv[1]).with_configs(["2024", "2025"])
+source = HubSource(sys.argv[1], splits=SplitChoice()).with_configs(["2024", "2025"])
 for row in [*source.iterate(["test_name"]), *source.iterate()]:
     print(row.source.replace(sys.argv[1], "ID"), row.number, dict(row.values))
 print(source.describe().replace(sys.argv[1], "ID"))
 try:
-    HubSource(sys.argv[1]).with_configs(["2025"])
+    HubSource(sys.argv[1], splits=SplitChoice()).with_configs(["2025"])
 except InputError as error:
     print(error)
 """
@@ -85,7 +85,7 @@ def test_problems_are_read_from_all_splits(tmp_path: Path, two_splits: Path) -> 
     """IOI 2024 is in the test split. For a dump only the train split is read. Years are not configurations here."""
     code = """
 for all_splits in (True, False):
-    source = HubSource(sys.argv[1], all_splits=all_splits).with_configs(["2024"])
+    source = HubSource(sys.argv[1], splits=SplitChoice(all_splits=all_splits)).with_configs(["2024"])
     print([row.values["id"] for row in source.iterate()], source.describe().rpartition(" (")[2])
 """
     assert through_datasets(tmp_path, code, two_splits).splitlines() == [
@@ -117,7 +117,7 @@ def test_rows_of_several_files_have_their_file_s_name(tmp_path: Path) -> None:
         put_rows(tmp_path / "hub", "lab/dump", [{"id": "a"}], file)
     (tmp_path / "hub" / "lab" / "dump" / "dump.py").write_text("import datasets\n")
     code = """
-for row in HubSource("lab/dump", all_splits=True).iterate():
+for row in HubSource("lab/dump", splits=SplitChoice(all_splits=True)).iterate():
     print(row.source, row.number)
 """
     with standing_in(tmp_path / "hub") as environment:
