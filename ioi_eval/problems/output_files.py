@@ -67,17 +67,8 @@ def with_outputs(submission: Submission, row: Row, problem: Problem) -> Submissi
 
 
 def _files(row: Row) -> Iterator[tuple[str, bytes]]:
-    """The files of a row: `{name: content}` or pairs. In tables every row has all names, some with null."""
     column = next((column for column in OUTPUT_COLUMNS if row.has(column)), None)
-    if column is None:
-        return
-    value = row.values[column]
-    pairs = tuple(value.items()) if isinstance(value, Mapping) else row.pairs(column)
-    for name, content in pairs:
-        if content is None:
-            continue
-        if not isinstance(name, str) or not isinstance(content, str | bytes):
-            raise row.error(f"{column} has {name!r} with a value that is not text; names and texts of files are needed")
+    for name, content in () if column is None else row.files(column):
         yield name, content if isinstance(content, bytes) else content.encode("utf-8", "replace")
 
 

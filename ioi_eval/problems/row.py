@@ -179,6 +179,22 @@ class Row:
             result.append((name, content))
         return tuple(result)
 
+    def files(self, column: str) -> Iterator[tuple[str, str | bytes]]:
+        """The names and contents of files, from an object or a list of pairs, without those whose content is null: in
+        tables every row has all names.
+        """
+        value = self.values[column]
+        for name, content in value.items() if isinstance(value, Mapping) else self.pairs(column):
+            if content is None:
+                continue
+            if not isinstance(name, str) or not isinstance(content, str | bytes):
+                raise self.not_a_file(column, name)
+            yield name, content
+
+    def not_a_file(self, column: str, name: object) -> RowError:
+        """The error to raise about a file whose name or content is not text."""
+        return self.error(f"{column} has {name!r} with a value that is not text; names and texts of files are needed")
+
     def _missing(self, column: str, needed: str) -> RowError:
         if self.has(column) or (column in self.values and self.values[column] is not None):
             return self._wrong(column, needed)

@@ -226,15 +226,12 @@ def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
     by_name, code = SOURCE_COLUMNS
     column = by_name if row.has(by_name) else code
     value = row.values.get(column)
-    if column == code and (value is None or isinstance(value, str) or not isinstance(value, Mapping | Sequence)):
+    if column == code and (isinstance(value, str) or not isinstance(value, Mapping | Sequence)):
         return ()
-    pairs = tuple(value.items()) if isinstance(value, Mapping) else row.pairs(column)
     files: dict[str, SourceFile] = {}
-    for name, text in pairs:
-        if text is None:
-            continue  # in tables every row has all names
-        if not isinstance(name, str) or not isinstance(text, str):
-            raise row.error(f"{column} has {name!r} with a value that is not text; names and texts of files are needed")
+    for name, text in row.files(column):
+        if isinstance(text, bytes):
+            raise row.not_a_file(column, name)
         if not (name.endswith((*language.endings, *rules_of(language).header_endings)) and _NAME.fullmatch(name)):
             endings = ", ".join(language.endings)
             raise row.error(
