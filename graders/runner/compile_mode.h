@@ -151,9 +151,9 @@ class Compilation {
     if (!unstarted.empty()) fault(FaultKind::System, format("step %d was not started: %s", number, unstarted.c_str()));
     if (s.limit == Limit::None) s.limit = late_limit(s);
     if (s.process.failed() && s.limit == Limit::None) require_files();
-    // A source can make the compiler print this, so it counts only if a file of the largest size does not fit.
+    // A source can make the compiler print this, so it counts only if there is less room than steps may use.
     bool mentions_full_disk = s.output.find(strerror(ENOSPC)) != std::string::npos;
-    if (mentions_full_disk && s.process.failed() && s.limit == Limit::None) require_room(directory_, {plan_.file_bytes, kScratchFiles});
+    if (mentions_full_disk && s.process.failed() && s.limit == Limit::None) require_room(directory_, {most_made(), kScratchFiles}, made().all);
     // If a compiler was killed, its driver exits with an ordinary code. But the kernel counts such kills.
     bool killed = s.process.failed() && s.limit == Limit::None && out_of_memory_kills() > kills;
     Json line;
@@ -213,26 +213,43 @@ class Compilation {
     if (cpu > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
     if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, Limit::Wall);
     if (static_cast<long>(processes.size()) > plan_.processes) stop(s, Limit::Processes);
-    if (largest_file() > plan_.file_bytes) stop(s, Limit::FileSize);
+    if (has_made_too_much()) stop(s, Limit::FileSize);
   }
 
   // Limits that polling has missed.
   Limit late_limit(const Step& s) const {
     if (s.cpu_us > plan_.cpu_ms * 1000) return Limit::Cpu;
     if (s.peak_bytes > plan_.memory_bytes) return Limit::Memory;
-    if (largest_file() > plan_.file_bytes) return Limit::FileSize;
+    if (has_made_too_much()) return Limit::FileSize;
     return Limit::None;
   }
 
-  int64_t largest_file() const {
+  struct Made {
     int64_t largest = 0;
+    DiskUse all;
+  };
+
+  // The files that steps have made. (None of our compilers leaves any in a directory.)
+  Made made() const {
+    Made made;
     Fd again(openat(work_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // from its beginning
     each_entry(again.get(), [&](int directory, const char* name) {
       struct stat status;
       bool is_file = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
-      if (is_file) largest = std::max<int64_t>(largest, status.st_size);
+      if (!is_file || std::find(put_.begin(), put_.end(), name) != put_.end()) return;
+      made.largest = std::max<int64_t>(made.largest, status.st_size);
+      made.all.bytes += status.st_size;
+      made.all.files++;
     });
-    return largest;
+    return made;
+  }
+
+  // An object and a program of the largest size: a submission of many sources may not take more.
+  int64_t most_made() const { return 2 * plan_.file_bytes; }
+
+  bool has_made_too_much() const {
+    Made files = made();
+    return files.largest > plan_.file_bytes || files.all.bytes > most_made();
   }
 
   static void stop(Step& s, Limit limit) {

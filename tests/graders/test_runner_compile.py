@@ -112,7 +112,22 @@ def test_full_disk(boxes: Callable[[str], Box], built: Path) -> None:
     with small_disk(built / "small-disk", 4) as disk:
         answer = assemble(replace(boxes("fds-reduced-user"), scratch=disk), b".data\n.fill 8388608\n")
     assert (answer.last["fault"], answer.lines) == ("system", []), answer
-    assert "less than 64 MiB are free" in answer.last["explanation"]
+    assert "less than 128 MiB are free" in answer.last["explanation"]
+
+
+@pytest.mark.root
+def test_a_programs_own_objects_are_no_full_disk(boxes: Callable[[str], Box], built: Path) -> None:
+    """Otherwise a program of many sources could fill a disk, and get a fault in place of a compile error."""
+    names = ("a", "b", "c", "d")
+    puts = [put("object", f"{name}.s") for name in names] + [put("error", "error.s")]
+    steps = [step("g++", "-c", f"{name}.s") for name in (*names, "error")]
+    sources = {"object": b".data\n.fill 8388608,1,65\n", "error": b'.error "No space left on device"\n'}
+    box = boxes("fds-reduced-user")
+    with small_disk(built / "disk-of-objects", 40) as disk:
+        answer = compile_(replace(box, scratch=disk), *puts, *steps, files=sources, file_bytes=17 << 20)
+    assert last_step(answer)["code"] == 1
+    answer = compile_(box, *puts, *steps, files=sources, file_bytes=15 << 20)
+    assert [(entry["code"], entry["limit"]) for entry in answer.lines] == [(0, None)] * 3 + [(0, "file")]
 
 
 def test_message_of_a_full_disk(plain_box: Box) -> None:
