@@ -113,7 +113,8 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     graded = try_grader(package, [group for group in data.groups if _is_graded(group)]) if kind.custom_score else {}
     subtasks = _subtasks(data, graded)
     _check_points(package, data, subtasks)
-    one_group_suffices = data.by_points and _accepts_in_part(data.root)
+    may_get_a_part = kind.custom_score or sum(subtask.points > 0 for subtask in subtasks) > 1
+    one_group_suffices = data.by_points and _accepts_in_part(data.root) and may_get_a_part
     validator = validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []
     task = build_task(
         package,

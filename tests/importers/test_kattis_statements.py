@@ -199,7 +199,7 @@ def test_partly_accepted_without_points(tmp_path: Path, flags: dict[str, str], l
 
 
 def test_accepted_can_mean_one_group(tmp_path: Path) -> None:
-    """In an old package with this flag and without a directory for partially accepted submissions."""
+    """In an old package with this flag, several groups, and no directory for partially accepted submissions."""
     any_group = {"data/secret/testdata.yaml": "grader_flags: accept_if_any_accepted\n"}
     of_some = {"submissions/partially_accepted/half.cpp": None}
     label = "accepted/all.cpp"
@@ -208,7 +208,8 @@ def test_accepted_can_mean_one_group(tmp_path: Path) -> None:
     always = {"data/secret/testdata.yaml": "grader_flags: always_accept\n"}
     assert stated(read(tmp_path / "d", SCORING, **files, **always, **of_some))[label] == (None, None, (1e-6, 100))
     all_groups = {**of_some, "data/secret/testdata.yaml": "grader_flags: first_error\n"}
-    for name, changes in (("b", any_group), ("c", all_groups)):
+    one_group = {**of_some, **any_group, **dict.fromkeys(path for path in SCORING if "secret/two/" in path)}
+    for name, changes in (("b", any_group), ("c", all_groups), ("e", one_group)):
         expected, by_subtask, total = stated(read(tmp_path / name, SCORING, **files, **changes))[label]
         assert (expected, set(by_subtask.values()), total) == ("model_solution", {"AC"}, None)
 
