@@ -167,6 +167,7 @@ class _Streams(asyncio.subprocess.SubprocessStreamProtocol):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(transport.get_pid(), signal.SIGKILL)
             transport.close()
+            transport.get_extra_info("subprocess").wait()  # else it would stay as a zombie, and count toward the limit
 
 
 async def _start(

@@ -114,7 +114,9 @@ def test_missing_program_is_our_failure() -> None:
 
 def test_without_a_thread_to_wait_for_a_process_it_is_killed() -> None:
     """If asyncio cannot start the thread that waits for a process (before Python 3.12, it starts one for each), this is
-    our failure. The process and its children are killed."""
+    our failure. The process and its children are killed, and no zombie is left."""
+    children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
+    before = children.read_text()
 
     async def scenario() -> bool:
         read, write = os.pipe()
@@ -134,6 +136,7 @@ def test_without_a_thread_to_wait_for_a_process_it_is_killed() -> None:
         return bool(gone)
 
     assert asyncio.run(scenario())
+    assert children.read_text() == before
 
 
 def test_input_and_wall_clock_start_with_the_slot() -> None:
