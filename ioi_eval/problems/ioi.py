@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, RowError
-from ioi_eval.model import Problem, ProblemKey, Subtask, Tokens, WhiteDiff
+from ioi_eval.model import Problem, ProblemKey, ScoreType, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared_columns
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
@@ -53,12 +53,13 @@ class ProblemSet:
 @dataclass(slots=True)
 class _ProblemRows:
     """The rows of one problem: the place of the first one (or of the wrong one) and its columns, their common columns,
-    and the subtask of each."""
+    the subtask of each, and an error that counts by some score types only."""
 
     where: str
     names: Sequence[str]
     shared: SharedColumns | None = None
     subtasks: list[Subtask] = field(default_factory=list)
+    repeated: RowError | None = None
     error: InputError | None = None
 
 
@@ -209,10 +210,11 @@ def _add(group: _ProblemRows, row: Row) -> None:
         )
     if not tests:
         raise row.error(f"subtask {name} has no tests: its test_names is empty")
-    if len(set(tests)) != len(tests):
-        twice = next(test for test in tests if tests.count(test) > 1)
-        raise row.error(f"subtask {name} names the test {twice} twice")
-    group.subtasks.append(Subtask(name=name, points=points, tests=tests, threshold=_threshold(row)))
+    unique = tuple(dict.fromkeys(tests))
+    if unique != tests:
+        twice = next(test for test in unique if tests.count(test) > 1)
+        group.repeated = row.error(f"subtask {name} names the test {twice} twice, and both count; name it once")
+    group.subtasks.append(Subtask(name=name, points=points, tests=unique, threshold=_threshold(row)))
 
 
 def _threshold(row: Row) -> float | None:
@@ -227,7 +229,10 @@ def _threshold(row: Row) -> float | None:
 def _draft(key: ProblemKey, group: _ProblemRows) -> Problem:
     if group.error is not None or group.shared is None:
         raise group.error or InputError("has no rows")
-    return problem_from(key, group.shared, tuple(group.subtasks))
+    problem = problem_from(key, group.shared, tuple(group.subtasks))
+    if group.repeated and problem.score_type in (ScoreType.GROUP_MUL, ScoreType.SUM):
+        raise group.repeated
+    return problem
 
 
 def _with_tests(draft: Problem, data: TestData) -> Problem:

@@ -338,7 +338,7 @@ def test_an_error_affects_only_its_problem(tmp_path: Path) -> None:
         ({"threshold": 1.5}, "threshold is 1.5; it must be a score above 0 and at most 1"),
         ({"test_names": []}, "subtask 01-small has no tests"),
         ({"test_names": None}, "test_names is null"),
-        ({"test_names": ["1-01", "1-01"]}, "subtask 01-small names the test 1-01 twice"),
+        ({"test_names": ["1-01", "1-01"], "score_type": "GroupMul"}, "test 1-01 twice, and both count; name it once"),
         ({"subtask": None}, "subtask is null"),
         ({"task_type": None, "grader_files": []}, "gives a task_type"),
         ({"cxx_std": "c++2049"}, "is not a C\\+\\+ standard"),
@@ -509,6 +509,13 @@ def test_repeated_tests_count_once(tmp_path: Path) -> None:
     """Shards may overlap."""
     tests = [test_row("1-01"), test_row("1-02"), test_row("1-01")]
     assert list(load(tmp_path, [problem_row()], tests).problems) == [KEY]
+
+
+@pytest.mark.parametrize("score_type", [{}, {"score_type": "GroupThreshold", "threshold": 0.5}])
+def test_a_test_that_a_subtask_names_twice(tmp_path: Path, score_type: dict[str, Any]) -> None:
+    """TPS's exporter lists a test once for each way in which a subtask includes it. The score is the same."""
+    problem = load_one(tmp_path, test_names=["1-02", "1-01", "1-02"], **score_type).problems[KEY]
+    assert problem.subtasks[0].tests == ("1-02", "1-01")
 
 
 @pytest.mark.parametrize(
