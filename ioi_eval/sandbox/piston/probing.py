@@ -13,6 +13,7 @@ import shlex
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from ioi_eval import boxfiles
 from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
@@ -161,7 +162,7 @@ def read_probe(execution: Execution, nonce: str, padding: int) -> ProbeReport | 
         return None
     values = {line[0]: line[1] for line in lines if len(line) == 2}
     starts = [number for number, line in enumerate(lines) if line[0] == "compiler" and len(line) == 5]
-    compilers = [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
+    compilers = [lines[start:end] for start, end in pairwise([*starts, len(lines)])]
     return ProbeReport(
         compilers=tuple(map(_toolchain, compilers)),
         kernel=values.get("kernel", ""),

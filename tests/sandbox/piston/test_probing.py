@@ -63,6 +63,15 @@ def test_report_of_a_machine_without_python(tmp_path: Path) -> None:
     assert (report.python, bool(report.kernel)) == ("", True)
 
 
+def test_report_of_a_machine_without_a_compiler(tmp_path: Path) -> None:
+    """The rest of the report is complete. A worker that allows a job too few processes or files answers so too."""
+    done = run_probe(tmp_path, 50)
+    printed = re.sub(r"^compiler\t.*\n", "", done.run.stdout, flags=re.M)
+    report = probing.read_probe(Execution(run=replace(done.run, stdout=printed)), NONCE, 50)
+    assert report is not None
+    assert (report.compilers, bool(report.kernel)) == ((), True)
+
+
 @pytest.mark.parametrize("padding", [0, probing.OUTPUT_LADDER[-1]])
 def test_measurements_of_sizes_look_for_no_files(tmp_path: Path, padding: int) -> None:
     """The files of the compiler and of Python are looked for once, in the probe itself."""
