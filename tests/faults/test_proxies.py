@@ -130,6 +130,21 @@ def test_an_answer_that_is_not_http() -> None:
     assert re.search(r": the answer is not HTTP: Bad status line: .*SSH", str(lost))
 
 
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"])
+def test_an_answer_that_ends_before_its_body(head: bytes) -> None:
+    """The message says so, in words."""
+
+    async def cut(writer: asyncio.StreamWriter) -> None:
+        writer.write(head)
+        await writer.drain()
+        writer.close()
+
+    async def use(client: HttpClient, url: URL) -> bytes | AnswerLostError:
+        return await posted(client, url)
+
+    assert str(with_server(cut, use)).endswith(": the server closed the connection before the answer")
+
+
 def test_a_worker_behind_a_password(start: Any) -> None:
     """The worker can be used; its name does not have the password."""
     stub = start("stub_piston.py")

@@ -322,6 +322,8 @@ class HttpClient:
             message = str(error) or type(error).__name__
             if isinstance(error, aiohttp.ClientResponseError):  # whose text begins with a status that nobody sent
                 message = f"the answer is not HTTP: {' '.join(error.message.split())}"
+            elif isinstance(error, aiohttp.ServerDisconnectedError):  # whose text may be a dump of an answer's headers
+                message = "the server closed the connection before the answer"
             raise AnswerLostError(f"{url}: {message}", JobEnd.BROKEN, before_answer=response is None) from error
 
 
