@@ -92,7 +92,7 @@ class KeptPrograms:
 
     async def keep(self, key: str, answer: CompileAnswer, toolchain: Toolchain) -> None:
         """Store the compiler's answer, if it certainly depends on the program only."""
-        certain = answer.artifacts or (answer.steps and _reports_error(answer.steps[-1]))
+        certain = answer.artifacts or (answer.last and _reports_error(answer.last))
         if self._given_up or not certain or is_doubtful(answer):
             return
         async with self._writing:

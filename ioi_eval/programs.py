@@ -306,8 +306,8 @@ class Builder:
             if not (target.is_remote or was_compiled):
                 self._artifacts.put(recipes.known_good_key(toolchain, std, language), answer.artifacts["good"])
             return None
-        output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not started"
-        if answer.steps and compiling.failed_by_itself(answer.steps[-1]) and not compiling.is_machine_failure(output):
+        output = answer.output("it was not started")
+        if compiling.found_error(answer):
             return output
         raise TransientError(f"the compiler on {target.name} did not finish with -std={std}: {output}")
 
@@ -361,10 +361,9 @@ class Builder:
             answer = answers[-1]
             if name in answer.artifacts:
                 return answer.artifacts[name]
-            output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "the compiler was not started"
+            output = answer.output("the compiler was not started")
             stopped = compiling.limit_that_stopped_both(answers, compiling.problem_limits(self._policy.compile))
-            has_error = answer.steps and compiling.failed_by_itself(answer.steps[-1])
-            if stopped or (has_error and not compiling.is_machine_failure(output)):
+            if stopped or compiling.found_error(answer):
                 await self.require_working_compiler(std, target, language=language, message=output, state=state)
                 why = "\n".join(filter(None, (stopped, output, _hint(output))))
                 self._errors[key] = f"the problem's {recipe.what} does not compile: {why}"

@@ -156,7 +156,7 @@ def _existing(tool: T | str) -> T:
 
 def _is_certain(answer: CompileAnswer) -> bool:
     """Whether a target's answer about a tool would be the same if the target were less busy."""
-    last = answer.steps[-1] if answer.steps else None
+    last = answer.last
     return last is not None and not (last.limit or last.signal or last.killed or is_machine_failure(last.output))
 
 
@@ -182,7 +182,7 @@ def compiler_of(answer: CompileAnswer, rules: OwnToolLanguage, cpp: Toolchain) -
         SetupError: there is none.
     """
     if _FOUND not in answer.artifacts:
-        output = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not looked for"
+        output = answer.output("it was not looked for")
         raise SetupError(f"no compiler for {rules.name} is found: {output}. Install one ({rules.advice})")
     lines = [line.partition("\t") for line in answer.artifacts[_FOUND].decode("utf-8", "replace").splitlines()]
     values = {kind: [value for name, _, value in lines if name == kind] for kind, _, _ in lines}

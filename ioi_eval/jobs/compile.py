@@ -154,9 +154,9 @@ def successful_outcome(answer: CompileAnswer) -> CompileOutcome:
 
 def _why_no_artifact(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> tuple[Verdict, str]:
     """CE or JE with its message, if there is no artifact."""
-    if not answer.steps:
+    last = answer.last
+    if last is None:
         return Verdict.JE, "the compiler was not started"
-    last = answer.steps[-1]
     message = _shortened(last.output)
     if failed_by_itself(last) and recipe.error_code in (None, last.code):
         return Verdict.CE, f"Compilation error exit code {last.code}\n{message}".rstrip()
@@ -180,12 +180,17 @@ def failed_by_itself(step: StepLine) -> bool:
     return step.code != 0 and not (step.signal or step.killed or step.limit)
 
 
+def found_error(answer: CompileAnswer) -> bool:
+    """Whether a compiler ended by itself with an error, and no message at its end is about the machine."""
+    return answer.last is not None and failed_by_itself(answer.last) and not is_machine_failure(answer.output(""))
+
+
 def limit_that_stopped_both(answers: Sequence[CompileAnswer], limits: CompileLimits) -> str | None:
     """The limit that stopped both a compilation and its repetition alone on the machine; `None` for anything else.
 
     Wall clock is not such a limit, because it depends on the machine's load.
     """
-    stops = {answer.steps[-1].limit if answer.steps else None for answer in answers}
+    stops = {answer.last and answer.last.limit for answer in answers}
     limit = stops.pop()
     if len(answers) < 2 or stops or limit not in _LIMIT_WORDS:
         return None
@@ -214,9 +219,9 @@ def is_doubtful(answer: CompileAnswer) -> bool:
     repetitions and to nothing else. A repetition keeps all other jobs waiting, so there is none if the compiler also
     found an error in the source (`#error Cannot allocate memory`).
     """
-    if not answer.steps:
+    last = answer.last
+    if last is None:
         return False
-    last = answer.steps[-1]
     interrupted = last.limit is not None or bool(last.killed or last.signal)
     return interrupted or _mentions(last.output, _DOUBTFUL)
 

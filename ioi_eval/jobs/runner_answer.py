@@ -69,6 +69,15 @@ class CompileAnswer:
         """Whether the steps made what they are for."""
         return self.stayed or bool(self.artifacts)
 
+    @property
+    def last(self) -> StepLine | None:
+        """The last step that was run."""
+        return self.steps[-1] if self.steps else None
+
+    def output(self, if_none: str) -> str:
+        """The end of what the last step printed; `if_none` if none was run."""
+        return self.steps[-1].output.strip()[-2000:] if self.steps else if_none
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnswer:

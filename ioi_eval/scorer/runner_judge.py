@@ -231,7 +231,7 @@ class RunnerJudge:
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
         alone = compiling.is_doubtful(answer)
-        if alone or (answer.steps and compiling.may_lack_a_part(answer.steps[-1].output)):
+        if alone or (answer.last and compiling.may_lack_a_part(answer.last.output)):
             answer = await self._builder.compile(recipe, run.target, alone=alone)
         if isinstance(run.tool, Toolchain) and self._outcome(recipe, answer).verdict is Verdict.CE:
             last = answer.steps[-1]
