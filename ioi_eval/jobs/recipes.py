@@ -248,23 +248,24 @@ def with_header(recipe: Recipe, header: Content, directory: str) -> Recipe:
             hold. No submission may know the name: it could find out whether it is there.
     """
     name = f"{directory}/all.h"
-    first, *others = _with_header_options(recipe, name)
-    first = replace(first, files=(*first.files, (f"{name}.gch", header)))
-    return replace(recipe, steps=(first, *others))
+    return _reading_first(recipe, name, (f"{name}.gch", header))
 
 
 def with_workers_header(recipe: Recipe, std: str, name: str) -> Recipe:
     """A submission's recipe, changed so that sources that begin with the header use the worker's precompiled one, if it
     has one for the standard (`piston/packages/`). If not, GCC reads an empty file, which changes nothing.
     """
-    first, *others = _with_header_options(recipe, name)
-    first = replace(first, files=(*first.files, (name, b"")))
-    return replace(recipe, steps=(first, *others), precompiled=(std, f"{name}.gch"))
+    return replace(_reading_first(recipe, name, (name, b"")), precompiled=(std, f"{name}.gch"))
 
 
-def _with_header_options(recipe: Recipe, name: str) -> tuple[Step, ...]:
+def _reading_first(recipe: Recipe, name: str, file: tuple[str, Content]) -> Recipe:
+    """A submission's recipe with a further file, and with the option to read `name` before each source that begins with
+    the header.
+    """
     sources = dict(recipe.steps[0].files)
-    return tuple(_with_header_option(step, sources, name) for step in recipe.steps)
+    first, *others = (_with_header_option(step, sources, name) for step in recipe.steps)
+    first = replace(first, files=(*first.files, file))
+    return replace(recipe, steps=(first, *others))
 
 
 def _with_header_option(step: Step, sources: Mapping[str, Content], name: str) -> Step:
