@@ -10,7 +10,7 @@ Source: CMS, `cms/grading/scoretypes/abc.py`, `ScoreTypeGroup`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
@@ -41,37 +41,50 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
         return [Subtask(name=SUM_SUBTASK, points=points * len(names), tests=tuple(names))]
     if not isinstance(parameters, list) or not parameters:
         raise InputError(f"score_type_parameters is {parameters!r}; it must be a list of groups")
-    groups = [_group(number, group) for number, group in enumerate(parameters)]
-    kinds = {type(group["testcases"]) for group in groups}
+    groups = {f"{number:02}": _group(number, group) for number, group in enumerate(parameters)}
+    wanted = {name: group["testcases"] for name, group in groups.items()}
+    return [
+        Subtask(
+            name=name,
+            points=number_of(f"the score of subtask {name}", group["max_score"]),
+            tests=chosen,
+            threshold=_threshold(name, group) if score_type is ScoreType.GROUP_THRESHOLD else None,
+        )
+        for (name, group), chosen in zip(groups.items(), _chosen_tests(wanted, names), strict=True)
+    ]
+
+
+def _chosen_tests(wanted: Mapping[str, Any], names: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    """The tests of each group, all of which say in the same way which they want.
+
+    Args:
+        wanted: by the group's name: a number of tests, a regular expression, or a list of names.
+        names: of all tests.
+    """
+    kinds = {type(tests) for tests in wanted.values()}
     if len(kinds) > 1:
         raise InputError("the groups of score_type_parameters name their tests in different ways; use one")
-    patterns = {number: group["testcases"] for number, group in enumerate(groups) if kinds == {str}}
-    named_patterns = [(f"{number:02}", pattern) for number, pattern in patterns.items()]
-    matched = dict(zip(patterns, select_tests(named_patterns, names), strict=True))
-    subtasks: list[Subtask] = []
+    if kinds == {int}:
+        return _next_tests(wanted, names)
+    if kinds == {str}:
+        return select_tests(list(wanted.items()), names)
+    return _named_tests(wanted, names)
+
+
+def _next_tests(numbers: Mapping[str, int], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     used = 0
-    for number, group in enumerate(groups):
-        name, wanted = f"{number:02}", group["testcases"]
-        if isinstance(wanted, int):
-            chosen = tuple(names[used : used + wanted])
-            used += wanted
-            if used > len(names):
-                raise InputError(f"the groups up to {name} take {used} tests, but there are {len(names)}")
-        elif isinstance(wanted, str):
-            chosen = matched[number]
-        else:
-            if absent := [test for test in wanted if test not in names]:
-                raise InputError(f"subtask {name} names the test {absent[0]!r}, which is not there")
-            chosen = tuple(map(str, wanted))
-        subtasks.append(
-            Subtask(
-                name=name,
-                points=number_of(f"the score of subtask {name}", group["max_score"]),
-                tests=chosen,
-                threshold=_threshold(name, group) if score_type is ScoreType.GROUP_THRESHOLD else None,
-            )
-        )
-    return subtasks
+    for group, number in numbers.items():
+        first, used = used, used + number
+        if used > len(names):
+            raise InputError(f"the groups up to {group} take {used} tests, but there are {len(names)}")
+        yield tuple(names[first:used])
+
+
+def _named_tests(lists: Mapping[str, Sequence[Any]], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for group, tests in lists.items():
+        if absent := [test for test in tests if test not in names]:
+            raise InputError(f"subtask {group} names the test {absent[0]!r}, which is not there")
+        yield tuple(map(str, tests))
 
 
 def _group(number: int, group: object) -> Mapping[str, Any]:
