@@ -110,15 +110,6 @@ def score_all(
         years, ids = _years_and_ids(dumps)
         load_problems(problem_source, test_source, blobs, years=years, ids=ids)
 
-    def show(to_score: DumpToScore, outcome: DumpOutcome) -> int:
-        call, texts = to_score.call, [terminal_report(outcome.summary)]
-        if call.suspicious:
-            from ioi_eval.report.suspicious import suspicious_report
-
-            texts.append(suspicious_report(result_rows(call.out), id_column=call.id_column))
-        end_run(call.out, outcome.summary, events, *texts)
-        return max(outcome.exit_code, after(call, outcome))
-
     async def run() -> int:
         codes = []
         async with _opened(common, events) as (entered, scorer):
@@ -130,7 +121,7 @@ def score_all(
                     await until(lambda: not problems.is_loading)
                 own = problems if len(dumps) == 1 else to_score.wait_for_problems(problems)
                 outcome = await _score(entered, scorer, to_score, own, restore=restore, events=events)
-                codes.append(await in_thread(show, to_score, outcome))
+                codes.append(await in_thread(_show, to_score.call, outcome, after, events))
                 if outcome.interrupted or outcome.stopped_by:
                     tell(*(f"not begun: {left.call.dump}" for left in dumps[number:]))
                     break
@@ -138,6 +129,16 @@ def score_all(
         return max(codes)
 
     return asyncio.run(run())
+
+
+def _show(call: ScoreCall, outcome: DumpOutcome, after: Callable[[ScoreCall, DumpOutcome], int], events: Events) -> int:
+    texts = [terminal_report(outcome.summary)]
+    if call.suspicious:
+        from ioi_eval.report.suspicious import suspicious_report
+
+        texts.append(suspicious_report(result_rows(call.out), id_column=call.id_column))
+    end_run(call.out, outcome.summary, events, *texts)
+    return max(outcome.exit_code, after(call, outcome))
 
 
 def dry_run(call: ScoreCall) -> int:

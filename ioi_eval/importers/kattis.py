@@ -42,7 +42,7 @@ from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, constants,
 from ioi_eval.importers.kattis_submissions import KattisSubmissions, stated_totals
 from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, timing_by_statements
 from ioi_eval.importers.package import Package, open_package
-from ioi_eval.importers.task import ImportedTask, RowValues, build_task
+from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task
 from ioi_eval.model import ProblemKey, Subtask
 
 _FORMAT = "a problem package in the Kattis format"
@@ -92,6 +92,11 @@ class _Data:
     def groups(self) -> list[TestGroup]:
         return list(self.root.walk())
 
+    def one_group_suffices(self, subtasks: Sequence[Subtask]) -> bool:
+        """Whether an accepted submission may be meant for one group."""
+        may_get_a_part = self.kind.custom_score or sum(subtask.points > 0 for subtask in subtasks) > 1
+        return self.by_points and _accepts_in_part(self.root) and may_get_a_part
+
 
 def _import(package: Package, year: int, day: str | None, time_limit_s: float | None, *, derive: bool) -> ImportedTask:
     meta = package.yaml(ROOT_FILE) if package.has(ROOT_FILE) else {}
@@ -113,8 +118,6 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     graded = try_grader(package, [group for group in data.groups if _is_graded(group)]) if kind.custom_score else {}
     subtasks = _subtasks(data, graded)
     _check_points(package, data, subtasks)
-    may_get_a_part = kind.custom_score or sum(subtask.points > 0 for subtask in subtasks) > 1
-    one_group_suffices = data.by_points and _accepts_in_part(data.root) and may_get_a_part
     validator = validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []
     task = build_task(
         package,
@@ -125,21 +128,26 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         subtasks=subtasks,
         files=[*validator, *included_files(package)],
         tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in data.groups for test in group.tests},
-        solutions=KattisSubmissions(
-            package,
-            subtasks,
-            data.root.secret[0].groups if data.root.secret else (),
-            kind,
-            one_group_suffices=one_group_suffices,
-            no_points_suffice=kind.custom_score or (data.by_points and _accepts_nothing(data.root)),
-        ).solutions(),
+        solutions=_solutions(package, data, subtasks),
         test_columns=_test_columns(package, data, graded),
     )
     if timing is None:
         return task
     if kind.legacy:
-        return replace(task, timing=replace(timing, any_group=one_group_suffices))
+        return replace(task, timing=replace(timing, any_group=data.one_group_suffices(subtasks)))
     return replace(task, timing=timing_by_statements(timing, task.solution_rows))
+
+
+def _solutions(package: Package, data: _Data, subtasks: Sequence[Subtask]) -> list[PackageSolution]:
+    submissions = KattisSubmissions(
+        package,
+        subtasks,
+        data.root.secret[0].groups if data.root.secret else (),
+        data.kind,
+        one_group_suffices=data.one_group_suffices(subtasks),
+        no_points_suffice=data.kind.custom_score or (data.by_points and _accepts_nothing(data.root)),
+    )
+    return submissions.solutions()
 
 
 def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind) -> _Data:

@@ -28,6 +28,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from io import BufferedRandom
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -134,13 +135,7 @@ class InstalledPackages:
                     directory.mkdir()
                     directory.chmod(0o755)
                 with (Path(name) / "tarball").open("w+b") as tarball:
-                    for part in self._parts(address):
-                        self._write(part, tarball)
-                    tarball.seek(0)
-                    actual = hashlib.file_digest(tarball, "sha256").hexdigest()
-                    if actual != sha256:
-                        raise Refusal(500, {"message": f"Checksum miss-match want: {sha256} got: {actual}"})
-                    tarball.seek(0)
+                    self._copy(address, sha256, tarball)
                     self._unpack(tarball, new / "blobs")
                 installed.parent.mkdir(mode=0o755, exist_ok=True)
                 new.rename(installed)
@@ -259,6 +254,16 @@ class InstalledPackages:
             message = f"the package repository cannot be read: {address}: {str(error) or type(error).__name__}"
             advice = "see that it is there, and that this server can read it"
             raise Refusal(500, {"message": f"{message}; {advice}"}) from error
+
+    def _copy(self, address: str, sha256: str, tarball: BufferedRandom) -> None:
+        """Copy a file of the repository; it must have this digest."""
+        for part in self._parts(address):
+            self._write(part, tarball)
+        tarball.seek(0)
+        actual = hashlib.file_digest(tarball, "sha256").hexdigest()
+        if actual != sha256:
+            raise Refusal(500, {"message": f"Checksum miss-match want: {sha256} got: {actual}"})
+        tarball.seek(0)
 
     def _write(self, part: bytes, target: IO[bytes]) -> None:
         if shutil.disk_usage(self._directory).free < LEAST_FREE_BYTES:
