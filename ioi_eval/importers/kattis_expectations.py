@@ -93,11 +93,11 @@ class Expectations:
                 groups[path] = self._verdicts(inner)
         named = {str(key) for rule in rules for key in rule if key not in _KEYS | _STATES}
         unknown = sorted(key for key in named if not any(_fits_any(key, path) for path in groups))
-        ranges = [self._score(rule["score"]) for rule in rules if rule.get("score") is not None]
+        score = self._common_range([rule["score"] for rule in rules if rule.get("score") is not None])
         return Stated(
             verdicts=self._verdicts(rules),
             groups=groups,
-            score=(max(low for low, _ in ranges), min(high for _, high in ranges)) if ranges else None,
+            score=score,
             is_python_2=(_last(rules, "language") or "").startswith("python2"),
             entry_point=_last(rules, "entrypoint"),
             not_compared=(
@@ -130,6 +130,11 @@ class Expectations:
         if not isinstance(stated, Sequence) or not stated or any(word not in _ALL for word in stated):
             raise InputError(f"{PATH}: {key} is {stated!r}; it must be a list of {', '.join(_ALL)}")
         return stated
+
+    def _common_range(self, stated: Sequence[Any]) -> Range | None:
+        """The scores that all statements allow together."""
+        ranges = [self._score(value) for value in stated]
+        return (max(low for low, _ in ranges), min(high for _, high in ranges)) if ranges else None
 
     def _score(self, value: Any) -> Range:
         ends = value if isinstance(value, list) else [value, value]

@@ -244,13 +244,8 @@ def _accepted(custom_score: bool) -> str:
 
 def _programs(package: Package) -> Iterable[tuple[str, tuple[str, ...]]]:
     """The main source of each submission, and all its files if it is a directory of several files."""
-    programs: dict[str, list[str]] = {}
-    for name in package.names(_DIRECTORY):
-        parts = PurePosixPath(name).parts
-        if len(parts) >= 3 and not any(part.startswith(".") for part in parts):  # submissions/<verdict>/<program>
-            programs.setdefault("/".join(parts[:3]), []).append(name)
     unknown: list[str] = []
-    for program, files in programs.items():
+    for program, files in _files_by_program(package).items():
         own = [name for name in files if not _is_replaced(package, name)]
         sources = [name for name in own if language(name) is not None or name.endswith((".h", ".hpp"))]
         languages = {language(name) for name in sources} - {None}
@@ -266,6 +261,16 @@ def _programs(package: Package) -> Iterable[tuple[str, tuple[str, ...]]]:
     if unknown:
         more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
         package.notes.append(f"left out, as they are in other languages: {', '.join(unknown[:_NAMED])}{more}")
+
+
+def _files_by_program(package: Package) -> dict[str, list[str]]:
+    """The files of each submission, by the path of its only file or of its directory."""
+    programs: dict[str, list[str]] = {}
+    for name in package.names(_DIRECTORY):
+        parts = PurePosixPath(name).parts
+        if len(parts) >= 3 and not any(part.startswith(".") for part in parts):  # submissions/<verdict>/<program>
+            programs.setdefault("/".join(parts[:3]), []).append(name)
+    return programs
 
 
 def _is_replaced(package: Package, path: str) -> bool:

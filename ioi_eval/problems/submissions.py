@@ -103,18 +103,27 @@ def submission_from_row(
     make = partial(Submission, id=name, problem=problem, language=language, extraction=found.rule)
     if code is None:
         return make(code=None)
-    if len(sources) > MAX_SOURCE_FILES:
-        files = f"The program has {len(sources):,} files; at most {MAX_SOURCE_FILES} are accepted"
-        return make(code=None, refused=f"{files}. It was not compiled.")
-    sizes = [len(file.content) for file in sources] or [len(code.encode("utf-8", "replace"))]
-    size = max(sizes)  # Source: CMS
-    own = problems.get(problem) if problems else None
-    if max_code_bytes is not None and own is not None and own.code_limit_bytes is not None:
-        size, max_code_bytes = sum(sizes), own.code_limit_bytes  # Source: DOMjudge
-    if max_code_bytes is not None and size > max_code_bytes:
-        size_text = f"The program has {size:,} bytes; the contest server accepts at most {max_code_bytes:,}"
-        return make(code=None, refused=f"{size_text}. It was not compiled.")
+    if why := _why_refused(code, sources, max_code_bytes, problems.get(problem) if problems else None):
+        return make(code=None, refused=f"{why}. It was not compiled.")
     return make(code=code, sources=sources)
+
+
+def _why_refused(
+    code: str, sources: Sequence[SourceFile], max_code_bytes: int | None, problem: Problem | None
+) -> str | None:
+    """Why a program is not compiled: it has too many files, or is too large."""
+    if len(sources) > MAX_SOURCE_FILES:
+        return f"The program has {len(sources):,} files; at most {MAX_SOURCE_FILES} are accepted"
+    if max_code_bytes is None:
+        return None
+    sizes = [len(file.content) for file in sources] or [len(code.encode("utf-8", "replace"))]
+    if problem is not None and problem.code_limit_bytes is not None:
+        size, most = sum(sizes), problem.code_limit_bytes  # Source: DOMjudge
+    else:
+        size, most = max(sizes), max_code_bytes  # Source: CMS
+    if size <= most:
+        return None
+    return f"The program has {size:,} bytes; the contest server accepts at most {most:,}"
 
 
 def problem_of(row: Row) -> ProblemKey:

@@ -157,22 +157,8 @@ def read_standings(source: str | None) -> list[Standings]:
 
 
 def _from_table(path: Path) -> list[Standings]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            rows = [
-                {(name or "").strip().lower(): (value or "").strip() for name, value in row.items() if name}
-                for row in reader
-            ]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read as a CSV table of contestants: {error}") from error
-    if not rows:
-        raise InputError(f"{path}: there are no contestants in this table")
-    if "points" not in rows[0]:
-        columns = ", ".join(rows[0])
-        raise InputError(f"{path}: a table of contestants needs a column points; its columns are: {columns}")
     years: dict[str, list[tuple[float, str]]] = {}
-    for number, row in enumerate(rows, 2):
+    for number, row in enumerate(_rows_of_table(path), 2):
         medal = row.get("medal", "").lower()
         medal = "" if medal in _NO_MEDAL else medal
         if medal and medal not in MEDALS:
@@ -190,6 +176,25 @@ def _from_table(path: Path) -> list[Standings]:
         )
         for year, contestants in years.items()
     ]
+
+
+def _rows_of_table(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV table with a column `points`; names of columns are in lower case."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            rows = [
+                {(name or "").strip().lower(): (value or "").strip() for name, value in row.items() if name}
+                for row in reader
+            ]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read as a CSV table of contestants: {error}") from error
+    if not rows:
+        raise InputError(f"{path}: there are no contestants in this table")
+    if "points" not in rows[0]:
+        columns = ", ".join(rows[0])
+        raise InputError(f"{path}: a table of contestants needs a column points; its columns are: {columns}")
+    return rows
 
 
 def _least(contestants: Iterable[tuple[float, str]]) -> dict[str, float]:
