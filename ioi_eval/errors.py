@@ -86,7 +86,7 @@ class TransportError(TransientError):
 
 
 class GarbledError(TransportError):
-    """The whole answer arrived, but is not what was sent or asked for. (A job with fewer tests is no remedy.)"""
+    """The whole answer arrived, but is not what was sent or asked for. (A job with fewer tests would not help.)"""
 
 
 class OverloadError(TransientError):

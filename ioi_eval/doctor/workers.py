@@ -54,7 +54,7 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int) -> l
         findings += await _why_unsuitable(url, error)
     except SandboxError as error:
         what = "connection" if isinstance(error, UnavailableError) else "jobs"
-        findings.append(bad(what, _reason(str(error), url), _cure(str(error))))
+        findings.append(bad(what, _reason(str(error), url), _advice(str(error))))
     return findings
 
 
@@ -62,7 +62,7 @@ async def _why_unsuitable(url: str, error: SetupError) -> list[Finding]:
     """Everything that must be changed on an unsuitable worker, in one report, so that its owner can do it at once."""
     from ioi_eval.sandbox.piston.http_client import HttpClient
 
-    finding = bad("set-up", _reason(str(error), url), _cure(str(error)))
+    finding = bad("set-up", _reason(str(error), url), _advice(str(error)))
     async with HttpClient() as client:
         prober = Prober(client)
         try:
@@ -200,7 +200,7 @@ def _limit(text: str) -> int:
 
 _NETWORK = "PISTON_DISABLE_NETWORKING=true"
 _INSTALL = "ioi-eval cluster install (PISTON_REPO_URL must name a repository with the package)"
-_CURES = {
+_ADVICE = {
     "packages is installed": _INSTALL,
     "no C++ compiler": "g++ in the image, or the package gcc",
     "runner.cpp": "an old image: its compiler or kernel headers; use a newer one",
@@ -210,8 +210,8 @@ _CURES = {
 """For words in an error message: what to do."""
 
 
-def _cure(message: str) -> str:
-    return next((cure for sign, cure in _CURES.items() if sign in message), "")
+def _advice(message: str) -> str:
+    return next((advice for sign, advice in _ADVICE.items() if sign in message), "")
 
 
 def _reason(message: str, url: str) -> str:

@@ -68,18 +68,18 @@ def choose(rows: Sequence[tuple[str, str]], selection: ProblemSelection, source:
     limit = selection.limit
     if limit is None or limit >= len(left):
         return frozenset(left)
-    dice = random.Random(selection.seed)
+    rng = random.Random(selection.seed)
     match selection.sampling:
         case Sampling.SEQUENTIAL:
             return frozenset(left[:limit])
         case Sampling.RANDOM:
-            return frozenset(dice.sample(left, limit))
+            return frozenset(rng.sample(left, limit))
         case Sampling.STRATIFIED:
             strata: dict[str, list[int]] = {}
             for index in left:
                 strata.setdefault(rows[index][1], []).append(index)
             shares = _shares({name: len(strata[name]) for name in sorted(strata)}, limit)
-            return frozenset(index for name, share in shares.items() for index in dice.sample(strata[name], share))
+            return frozenset(index for name, share in shares.items() for index in rng.sample(strata[name], share))
 
 
 def _shares(sizes: dict[str, int], limit: int) -> dict[str, int]:

@@ -206,7 +206,7 @@ def equal(expected: JsonValue, got: Value, comparator: Comparator | None = None)
             return _near(expected, got, Fraction(comparator.absolute), Fraction(comparator.relative or 0))
         fold = comparator.kind is ComparatorKind.CASE_INSENSITIVE
         if comparator.kind is ComparatorKind.UNORDERED_LINES and isinstance(expected, list):
-            return isinstance(got, list | tuple) and len(expected) == len(got) and _same_bag(expected, got)
+            return isinstance(got, list | tuple) and len(expected) == len(got) and _same_in_any_order(expected, got)
         return _normal(expected, fold) == _normal(got, fold)
     except RecursionError:
         return False
@@ -232,7 +232,7 @@ def _normal(value: Value, fold: bool = False) -> Hashable:
     return value  # type: ignore[no-any-return]
 
 
-def _same_bag(expected: Value, got: Value) -> bool:
+def _same_in_any_order(expected: Value, got: Value) -> bool:
     theirs, ours = [_normal(item) for item in expected], [_normal(item) for item in got]
     return (not _are_alike(ours) or _are_alike(theirs)) and Counter(theirs) == Counter(ours)
 

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 _READABLE = f"{', '.join(ENDINGS)} files, or a data set saved by `save_to_disk`"
-_REMEDIES = {
+_ADVICE = {
     ".json": "For a list in JSON: jq -c '.[]' FILE.json > FILE.jsonl; if each line is an object, rename it",
     ".csv": "In Python: pandas.read_csv('FILE.csv', dtype=str, keep_default_na=False).to_parquet('FILE.parquet')",
     ".zst": "Unpack it: unzstd FILE.zst",
@@ -146,9 +146,9 @@ def _open_directory(path: Path, splits: SplitChoice) -> Source:
         from ioi_eval.rows.tables import SavedDataset
 
         existing = [str(name) for name in read_state(path / _SPLITS).get("splits", [])]
-        remedy = f"one of its directories ({path}/<split>)"
+        instead = f"one of its directories ({path}/<split>)"
         what = f"the saved data set {path}"
-        chosen = splits.among(existing, what, remedy)
+        chosen = splits.among(existing, what, instead)
         return Chain([SavedDataset(path / split) for split in chosen], f"{path} (split {', '.join(chosen)})")
     if (path / _STATE).is_file():
         from ioi_eval.rows.tables import SavedDataset
@@ -209,5 +209,5 @@ def _open_file(path: Path) -> Source:
         from ioi_eval.rows.tables import Parquet
 
         return Parquet(path)
-    remedy = next((f". {advice}" for ending, advice in _REMEDIES.items() if path.name.endswith(ending)), "")
-    raise InputError(f"{path} cannot be read as rows: its ending must be one of {', '.join(ENDINGS)}{remedy}")
+    advice = next((f". {advice}" for ending, advice in _ADVICE.items() if path.name.endswith(ending)), "")
+    raise InputError(f"{path} cannot be read as rows: its ending must be one of {', '.join(ENDINGS)}{advice}")

@@ -129,8 +129,8 @@ class HubSource(Source):
         loaded = []
         for config in self._configs or (None,):
             splits = self._ask(datasets.load_dataset, config)
-            remedy = "the id of one that has; or save the split with `save_to_disk` and give the directory"
-            self._chosen_splits = self._splits.among(list(splits), self.describe(), remedy)
+            instead = "the id of one that has; or save the split with `save_to_disk` and give the directory"
+            self._chosen_splits = self._splits.among(list(splits), self.describe(), instead)
             loaded += [(self._label(config, split), splits[split]) for split in self._chosen_splits]
         self._loaded = loaded
         return loaded
@@ -141,8 +141,8 @@ class HubSource(Source):
         `datasets` does not run such scripts since version 4. The files are chosen by their names: `test.jsonl`.
         """
         files = self._ask(_files_by_split)
-        remedy = "the id of one that has; or download its files, and give the directory"
-        self._chosen_splits = self._splits.among(list(files), self.describe(), remedy)
+        instead = "the id of one that has; or download its files, and give the directory"
+        self._chosen_splits = self._splits.among(list(files), self.describe(), instead)
         for split in self._chosen_splits:
             for path in files[split]:
                 local = self._ask(downloaded, path)

@@ -89,12 +89,12 @@ class SplitChoice:
     all_splits: bool = False
     obvious: tuple[str, ...] = OBVIOUS
 
-    def among(self, existing: Sequence[str], what: str, remedy: str) -> tuple[str, ...]:
+    def among(self, existing: Sequence[str], what: str, instead: str) -> tuple[str, ...]:
         """The splits that are read, of those that exist. The only one needs no name.
 
         Args:
             what: the data set, for the message.
-            remedy: what the user can name instead.
+            instead: what the user can name instead.
 
         Raises:
             InputError: there is no split, or not the wanted one, or there are several and none is obvious.
@@ -112,7 +112,7 @@ class SplitChoice:
             return (existing[0],)
         neither = " nor ".join(self.obvious)
         offered = f"the splits {', '.join(existing)}, neither {neither} among them" if existing else "no splits"
-        raise InputError(f"{what} has {offered}; give {remedy}")
+        raise InputError(f"{what} has {offered}; give {instead}")
 
 
 def read_state(path: Path) -> dict[str, Any]:

@@ -74,8 +74,8 @@ def _no_mounts(failure: str, *, filtered: bool, proc: Path) -> str:
         return _apparmor()
     profile = _profile(proc)
     if profile:
-        cure = "start the container with --security-opt apparmor=unconfined"
-        return f"the AppArmor profile {profile} forbids mounts; {cure}"
+        advice = "start the container with --security-opt apparmor=unconfined"
+        return f"the AppArmor profile {profile} forbids mounts; {advice}"
     if filtered:
         return f"{_FILTER.format(what='mounts')}; {_CONTAINER}"
     return f"a user namespace can be made here, but nothing can be mounted in it ({failure})"
