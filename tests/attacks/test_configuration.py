@@ -58,6 +58,17 @@ def test_root_that_cannot_become_another_user() -> None:
     assert all(line.startswith("refused: root cannot become another user here") for line in lines), lines
 
 
+@pytest.mark.root
+def test_root_that_cannot_kill_other_users_programs() -> None:
+    """Root with some capabilities only, as in some containers: no sandbox starts. Without CAP_KILL, a run whose program
+    had to be killed would wait for its end."""
+    if shutil.which("setpriv") is None:
+        pytest.skip("no setpriv")
+    lines = enter_under("setpriv", "--inh-caps=-kill,-chown", "--bounding-set=-kill,-chown", "--")
+    assert len(lines) == 2
+    assert all(line.startswith("refused: root has no CAP_CHOWN, CAP_KILL here") for line in lines), lines
+
+
 def test_root_of_a_user_namespace_with_one_user() -> None:
     """Root of a user namespace that has no other user: no sandbox starts."""
     if shutil.which("unshare") is None:

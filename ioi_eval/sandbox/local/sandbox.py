@@ -57,6 +57,9 @@ _FEWER_BOXES = 1 << 9
 _NOBODY = 65534
 """For a container that has only 65,536 uids: boxes get the upper half of those below `nobody`."""
 
+_NEEDED_BY_ROOT = {"CAP_CHOWN": 0, "CAP_DAC_OVERRIDE": 1, "CAP_KILL": 5, "CAP_SETGID": 6, "CAP_SETUID": 7}
+"""To start programs as another user, give them directories, and kill them. Source: Linux, `linux/capability.h`."""
+
 _SLOTS_PER_SPARE_BOX = 8
 """One spare box for this many slots, and at least one: a job takes 0.1 s or more, making a box 0.008 s."""
 
@@ -279,14 +282,22 @@ class LocalSandbox:
 
 
 def _require_other_users() -> None:
-    """Refuse if root cannot become another user: programs are never run as root, not even that of a container."""
+    """Refuse if root cannot start and control another user's programs: they are never run as root, not even that of a
+    container."""
     if shutil.which("setpriv") is None:
         raise SetupError("as root this needs setpriv (package util-linux), to change the user before a program starts")
     probe = _try((*as_user(_box_uid(0)), "true"))
     if probe.returncode != 0:
         raise SetupError(
             f"root cannot become another user here ({probe.stderr.strip()}), and programs are never run as root: start "
-            "it as an ordinary user, or give this container CAP_SETUID, CAP_SETGID and more user ids than 0"
+            f"it as an ordinary user, or give this container more user ids than 0, and {', '.join(_NEEDED_BY_ROOT)}"
+        )
+    status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
+    held = int(status.partition("\nCapEff:")[2].split()[0], 16)
+    if missing := ", ".join(name for name, bit in _NEEDED_BY_ROOT.items() if not held >> bit & 1):
+        raise SetupError(
+            f"root has no {missing} here, and cannot control another user's programs: start it as an ordinary user, or "
+            f"give this container {missing} (docker run --cap-add)"
         )
 
 
