@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.languages import rules_of
-from ioi_eval.model import Language, SourceFile, TaskType
+from ioi_eval.model import CheckerProtocol, JudgeProgram, Language, SourceFile, TaskType
 from ioi_eval.problems import grader_config
 
 _HEADER_ENDINGS = (".h", ".hpp", ".hh", ".hxx")
@@ -175,6 +175,24 @@ def check_script(source: SourceFile) -> None:
             f"{source.path}: its first line ends with a carriage return, so it cannot be started; end its lines with "
             "line feeds only"
         )
+
+
+def check_testlib(program: JudgeProgram) -> None:
+    """Refuse to read the exit code of a judge program that prints its score: the exit code is always 0.
+
+    Source: `testlib.h` of TPS and the IOI, since 2017. The original has no `registerChecker`.
+
+    Raises:
+        InputError: that `testlib.h` is among the files of a program of protocol testlib.
+    """
+    if program.protocol is not CheckerProtocol.TESTLIB:
+        return
+    for file in program.files:
+        if file.name == "testlib.h" and b"registerChecker(" in file.content:
+            raise InputError(
+                f"{file.path} is the variant of the IOI, which prints the score and ends with exit code 0; by "
+                "checker_protocol testlib it would accept every output; set checker_protocol to cms"
+            )
 
 
 def _beside(

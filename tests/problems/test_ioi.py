@@ -360,6 +360,13 @@ def test_an_error_affects_only_its_problem(tmp_path: Path) -> None:
         ({"grader_files": [["checker/checker.sh", "#!/bin/sh\r\n"]]}, "its first line ends with a carriage return"),
         ({"grader_files": [["checker/checker", "\x7fELF"]]}, "checker/checker is neither C\\+\\+ or C source"),
         (
+            {
+                "checker_protocol": "testlib",
+                "grader_files": [*BATCH_FILES, ["checker/testlib.h", "void registerChecker(string name, int argc) {}"]],
+            },
+            "checker/testlib.h is the variant of the IOI, .* accept every output; set checker_protocol to cms",
+        ),
+        (
             {**COMMUNICATION, "grader_files": [["graders/stub.cpp", "x"], ["manager/manager.py", "x"]]},
             "manager.py is ne",
         ),
