@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -100,16 +101,10 @@ def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
 async def _examine_all(urls: Sequence[str], slots: int) -> dict[str, Sequence[Finding]]:
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.doctor import examine_worker
-    from ioi_eval.pipeline.threads import for_each
+    from ioi_eval.sandbox.piston.control import ask_each
 
-    artifacts = ArtifactStore()
-    by_worker: dict[str, Sequence[Finding]] = dict.fromkeys(urls, ())
-
-    async def examine(url: str) -> None:
-        by_worker[url] = await examine_worker(url, artifacts=artifacts, slots=slots)
-
-    await for_each(urls, examine, workers=_AT_ONCE)
-    return by_worker
+    examine = partial(examine_worker, artifacts=ArtifactStore(), slots=slots)
+    return dict(zip(urls, await ask_each(urls, examine, at_once=_AT_ONCE), strict=True))
 
 
 def _print_findings(findings: Sequence[Finding]) -> None:

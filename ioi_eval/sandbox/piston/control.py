@@ -87,7 +87,7 @@ class PackageRequest:
 async def presences(urls: Sequence[str]) -> list[Presence]:
     """Check all servers, many at once; the results are in the order given."""
     async with _client() as client:
-        return await _each(urls, lambda url: _presence(client, url))
+        return await ask_each(urls, lambda url: _presence(client, url))
 
 
 async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageChange]:
@@ -97,14 +97,14 @@ async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageCh
     gets it.
     """
     async with _client() as client:
-        present = dict(zip(urls, await _each(urls, lambda url: _presence(client, url)), strict=True))
+        present = dict(zip(urls, await ask_each(urls, lambda url: _presence(client, url)), strict=True))
         results = {
             url: PackageChange(url=url, is_done=False, message=f"not asked: {presence.why_not}")
             for url, presence in present.items()
         }
         up = [url for url in urls if not present[url].why_not]
         for batch in (up[:1], up[1:]):
-            changes = await _each(batch, lambda url: _change(client, url, package))
+            changes = await ask_each(batch, lambda url: _change(client, url, package))
             results |= {each.url: each for each in changes}
             if batch == up[:1] and any(each.is_dead for each in changes):
                 message = "not asked, as the first worker crashed on this request"
@@ -121,12 +121,12 @@ def _client() -> httpx.AsyncClient:
     return httpx.AsyncClient(timeout=_HEALTH_S, limits=limits, trust_env=False, verify=issuers)
 
 
-async def _each(urls: Sequence[str], ask: Callable[[str], Awaitable[T]]) -> list[T]:
-    """Call `ask` for each, `_AT_ONCE` at once; the answers are in order."""
-    at_once = asyncio.Semaphore(_AT_ONCE)
+async def ask_each(urls: Sequence[str], ask: Callable[[str], Awaitable[T]], *, at_once: int = _AT_ONCE) -> list[T]:
+    """Call `ask` for each worker, for this many at once; the answers are in order."""
+    places = asyncio.Semaphore(at_once)
 
     async def work(url: str) -> T:
-        async with at_once:
+        async with places:
             return await ask(url)
 
     async with asyncio.TaskGroup() as group:
