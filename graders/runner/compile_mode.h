@@ -150,6 +150,7 @@ class Compilation {
     std::string unstarted = s.start_error.read();
     if (!unstarted.empty()) fault(FaultKind::System, format("step %d was not started: %s", number, unstarted.c_str()));
     if (s.limit == Limit::None) s.limit = late_limit(s);
+    spent_us_ += s.cpu_us;
     if (s.process.failed() && s.limit == Limit::None) require_files();
     // A source can make the compiler print this, so it counts only if there is less room than steps may use.
     bool mentions_full_disk = s.output.find(strerror(ENOSPC)) != std::string::npos;
@@ -210,7 +211,7 @@ class Compilation {
     // machine can cause too.
     if (now - s.active_us > plan_.cpu_ms * 1000) stop(s, Limit::Idle);
     if (s.peak_bytes > plan_.memory_bytes) stop(s, Limit::Memory);
-    if (cpu > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
+    if (spent_us_ + cpu > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
     if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, Limit::Wall);
     if (static_cast<long>(processes.size()) > plan_.processes) stop(s, Limit::Processes);
     if (has_made_too_much()) stop(s, Limit::FileSize);
@@ -218,7 +219,7 @@ class Compilation {
 
   // Limits that polling has missed.
   Limit late_limit(const Step& s) const {
-    if (s.cpu_us > plan_.cpu_ms * 1000) return Limit::Cpu;
+    if (spent_us_ + s.cpu_us > plan_.cpu_ms * 1000) return Limit::Cpu;
     if (s.peak_bytes > plan_.memory_bytes) return Limit::Memory;
     if (has_made_too_much()) return Limit::FileSize;
     return Limit::None;
@@ -335,6 +336,7 @@ class Compilation {
   std::vector<std::string> put_;  // the files that are in the work directory for steps, by path
   Fd work_;
   ProcessDirectories directories_;  // full, and steps do not see the system: their root directory
+  int64_t spent_us_ = 0;            // CPU time of the steps that have ended: a submission of many sources has no more than one of one
 };
 
 }  // namespace runner

@@ -313,6 +313,13 @@ def test_template_bomb_is_stopped(box: Box) -> None:
     assert entry["cpu_us"] >= 700_000
 
 
+def test_steps_share_the_cpu_limit(plain_box: Box) -> None:
+    """A submission of many sources has no more CPU time than one of one."""
+    burn_a_second = step("bash", "-c", "(ulimit -t 1; while :; do :; done); true")
+    answer = compile_(plain_box, burn_a_second, burn_a_second, burn_a_second, cpu_ms=2500)
+    assert [(entry["code"], entry["limit"]) for entry in answer.lines] == [(0, None), (0, None), (0, "cpu")]
+
+
 def test_wall_clock_limit(box: Box) -> None:
     """A step that waits is stopped by its wall clock limit."""
     entry = last_step(compile_(box, step("sleep", "1000"), wall_ms=300))
