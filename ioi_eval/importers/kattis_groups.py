@@ -285,6 +285,7 @@ def _full_score(group: TestGroup) -> int:
         each = f" for each of {summed} tests" if summed > 1 else ""
         raise UnsupportedError(
             f"{group.path} has scores of its own within {' '.join(words) or 'no range'} and an accept_score of"
-            f" {points}{each}; a range from 0 to the sum of accept_scores, in whole points, is supported"
+            f" {points}{each}; a range from 0 to the sum of accept_scores, in whole points, is supported: state the"
+            " most points of a test as accept_score"
         )
     return int(points)
