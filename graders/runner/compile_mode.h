@@ -336,7 +336,7 @@ class Compilation {
   std::vector<std::string> put_;  // the files that are in the work directory for steps, by path
   Fd work_;
   ProcessDirectories directories_;  // full, and steps do not see the system: their root directory
-  int64_t spent_us_ = 0;            // CPU time of the steps that have ended: a submission of many sources has no more than one of one
+  int64_t spent_us_ = 0;            // CPU time of the steps that have ended; all steps share the limit
 };
 
 }  // namespace runner
