@@ -22,8 +22,6 @@ from ioi_eval.scorer import Scorer
 
 _PATIENCE_S = 15.0  # short, because there is no reason to wait for a worker that dies while it is examined
 _CLOCK_S = 60.0
-_LARGEST_FILE_KIB = 64 * 1024  # more than the largest official input; and a program's largest output
-_THREADS = 128  # 64 for a program (`Policy.threads`), and some for its judge programs
 _NEWEST_STD = 10  # the first GCC with C++20
 
 
@@ -127,8 +125,6 @@ def _clock(ahead_s: float) -> Finding:
 _SCRIPT = r"""
 tell() { printf '%s\t' "$@"; echo; }
 tell begin NONCE
-tell processes "$(ulimit -u)"
-tell file_kib "$(ulimit -f)"
 tell open_files "$(ulimit -n)"
 tell processors "$(nproc)"
 tell quota "$(cat /sys/fs/cgroup/cpu.max 2>/dev/null)"
@@ -176,11 +172,6 @@ def _inspection_findings(seen: Mapping[str, str], slots: int, *, measures: bool)
     if seen["user"] == "0":
         detail = "jobs run as root; only the runner protects the server from programs"
         yield warning("user", detail, "use Piston's image, which has users for jobs")
-    if (processes := _limit(seen["processes"])) < _THREADS:
-        yield warning("processes", f"{processes}, threads included", "PISTON_MAX_PROCESS_COUNT=512")
-    if (file_kib := _limit(seen["file_kib"])) < _LARGEST_FILE_KIB:
-        detail = f"{file_kib >> 10} MiB at most; inputs of official tasks are up to 25 MB"
-        yield warning("file size", detail, "PISTON_MAX_FILE_SIZE=1000000000")
     if (open_files := _limit(seen["open_files"])) < 256:
         yield warning("open files", str(open_files), "PISTON_MAX_OPEN_FILES=4096")
     share, _, period = seen["quota"].partition(" ")  # `200000 100000`: two processors; `max 100000`: no quota

@@ -15,8 +15,7 @@ from ioi_eval.sandbox.piston.wire import Ceilings, Starter
 _LEAST_BODY_BYTES = MIB
 _LARGEST_TEST_BYTES = 48 * MIB  # 22.4 MB of input and 9.6 MB of output, in base64
 _LEAST_OUTPUT_BYTES = 4 * MIB  # a static program is 2.4 MB, 3.2 MB in base64
-_LEAST_MEMORY_BYTES = 512 * MIB
-_LARGEST_MEMORY_BYTES = 4096 * MIB  # tasks have limits up to 2 GiB
+_LEAST_MEMORY_BYTES = 4096 * MIB  # on v3 an address space, in which a program with up to 2 GiB and its judges must fit
 
 _TIMES = {"run_timeout": 600_000, "run_cpu_time": 600_000, "compile_timeout": 300_000, "compile_cpu_time": 300_000}
 """What `piston/start-worker` sets, in ms."""
@@ -30,9 +29,19 @@ _LEAST_PAIR_TIME_MS = 5_000
 
 _ENOUGH_TIME_MS = 60_000
 
+_LEAST_FILE_KIB = 320 * 1024
+"""With less, a correct program with a long output would be OLE, and one with large tables CE. As on this machine
+(`sandbox/local/inherited_limits.py`, _LEAST_FILE_BYTES)."""
+
+_LEAST_PROCESSES = 96
+"""With less, a correct program with 64 threads would be RE. Source: graders/runner/numbers.h, kSureThreads and
+kOwnProcesses."""
+
 _NEED_OF_RUN = "tests of a second and more, and bundles of tests, need more"
 _NEED_OF_COMPILE = "a checker with testlib takes 10 s on a busy worker"
 """Source: the recorded `cms_ac_testlib`, 10.4 s of wall clock."""
+
+_OR_INSTALL = ", or install our package, which brings its own limits"
 
 OUTPUT_SETTING = "PISTON_OUTPUT_MAX_SIZE=134217728"
 BODY_SETTING = (
@@ -42,7 +51,14 @@ BODY_SETTING = (
 
 
 def conditions(
-    ceilings: Ceilings, starter: Starter, *, is_bundled: bool, output_bytes: int | None, body_bytes: int | None
+    ceilings: Ceilings,
+    starter: Starter,
+    *,
+    is_bundled: bool,
+    output_bytes: int | None,
+    body_bytes: int | None,
+    file_kib: int | None = None,
+    processes: int | None = None,
 ) -> tuple[Finding, ...]:
     """A worker's conditions; the advice of each is the setting of its server.
 
@@ -50,12 +66,15 @@ def conditions(
         is_bundled: whether answers must be able to return compiled programs.
         output_bytes: an answer may be at least this long; 0 if shorter than the probe's, `None` if not measured.
         body_bytes: a request may be at least this long; `None` if that could not be found out.
+        file_kib, processes: limits of a job, the second with threads included; `None` if there is none, or it is not
+            known.
     """
     return (
         *_times(ceilings, _LEAST_PAIR_TIME_MS if starter is Starter.CMS_IOI else _LEAST_TIME_MS),
         *_memory(ceilings.run_memory_limit),
         *([] if output_bytes is None else [_output(output_bytes, is_bundled=is_bundled)]),
         _body(body_bytes),
+        *_processes_and_files(file_kib, processes),
     )
 
 
@@ -76,16 +95,25 @@ def _times(known: Ceilings, least_ms: int) -> Iterator[Finding]:
     for name, most in short.items():
         runs = name.startswith("run")
         detail = f"{most} ms; {_NEED_OF_RUN if runs else _NEED_OF_COMPILE}"
-        setting = f"PISTON_{name.upper()}={_TIMES[name]}, or install our package, which brings its own limits"
+        setting = f"PISTON_{name.upper()}={_TIMES[name]}{_OR_INSTALL}"
         yield (bad if runs and most < least_ms else warning)(name, detail, setting)
     if not short:
         yield fine("time limits", ", ".join(f"{name} {most} ms" for name, most in times.items()))
 
 
 def _memory(most: int | None) -> Iterator[Finding]:
-    if most is not None and 0 < most < _LARGEST_MEMORY_BYTES:
+    if most is not None and 0 < most < _LEAST_MEMORY_BYTES:
         detail = f"{most // MIB} MiB for a program and its judges together; tasks have limits up to 2 GiB"
-        yield (bad if most < _LEAST_MEMORY_BYTES else warning)("memory", detail, "PISTON_RUN_MEMORY_LIMIT=-1")
+        yield bad("memory", detail, "PISTON_RUN_MEMORY_LIMIT=-1")
+
+
+def _processes_and_files(file_kib: int | None, processes: int | None) -> Iterator[Finding]:
+    if file_kib is not None and file_kib < _LEAST_FILE_KIB:
+        detail = f"{file_kib // 1024} MiB at most; correct programs with more output would fail"
+        yield bad("file size", detail, f"PISTON_MAX_FILE_SIZE=1000000000{_OR_INSTALL}")
+    if processes is not None and processes < _LEAST_PROCESSES:
+        detail = f"{processes}, threads included; correct programs with many threads would fail"
+        yield bad("processes", detail, f"PISTON_MAX_PROCESS_COUNT=512{_OR_INSTALL}")
 
 
 def _output(size: int, *, is_bundled: bool) -> Finding:

@@ -82,6 +82,8 @@ class Worker:
             is_bundled=self.profile == "bundled",
             output_bytes=self.max_output_bytes,
             body_bytes=self.max_body_bytes,
+            file_kib=self.report.file_kib,
+            processes=self.report.processes,
         )
 
 

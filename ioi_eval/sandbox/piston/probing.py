@@ -60,6 +60,8 @@ names = sorted({name for path in places if os.path.isdir(path) for name in os.li
 print(sys.version.split()[0], format(zlib.crc32("/".join(names).encode("utf-8", "replace")), "08x"))' 2> /dev/null)"
 tell kernel "$(uname -r)"
 tell processors "$(nproc)"
+tell file_kib "$(ulimit -f)"
+tell processes "$(ulimit -u)"
 tell clock "$(date +%s)"
 head -c "$1" /dev/zero | tr '\0' x
 echo
@@ -99,6 +101,7 @@ class ProbeReport:
         processors: how many a job may use.
         clock_s: the worker's clock, in seconds since 1970.
         python: version and installed packages of its `python3`, for comparison; empty if there is none.
+        file_kib, processes: limits of a job; `None` if there is none, or it is not known.
     """
 
     compilers: tuple[Toolchain, ...]
@@ -106,6 +109,8 @@ class ProbeReport:
     processors: int
     clock_s: int
     python: str = ""
+    file_kib: int | None = None
+    processes: int | None = None
 
 
 def probe_job(installed: InstalledStarter, nonce: str, padding: int) -> Job:
@@ -169,6 +174,8 @@ def read_probe(execution: Execution, nonce: str, padding: int) -> ProbeReport | 
         processors=_number(values.get("processors")),
         clock_s=_number(values.get("clock")),
         python=values.get("python", ""),
+        file_kib=_limit(values.get("file_kib")),
+        processes=_limit(values.get("processes")),
     )
 
 
@@ -211,6 +218,11 @@ def padded(body: bytes, size: int) -> bytes:
     head = packer.compress(body)
     padding = [packer.compress(blanks[: size - start]) for start in range(len(body), size, len(blanks))]
     return b"".join((head, *padding, packer.flush()))
+
+
+def _limit(text: str | None) -> int | None:
+    """A limit; `unlimited`, or nothing, is none."""
+    return int(text) if text and text.isdecimal() else None
 
 
 def _number(text: str | None) -> int:
