@@ -100,9 +100,10 @@ def test_a_correct_worker(start: Any, artifacts: ArtifactStore) -> None:
         (["--limit", "run_cpu_time=3000"], {"run_cpu_time": (Severity.BAD, "PISTON_RUN_CPU_TIME=600000")}),
         (["--limit", "run_memory_limit=1073741824"], {"memory": (Severity.BAD, "PISTON_RUN_MEMORY_LIMIT")}),
         (["--ulimit", "ulimit -f 10000"], {"file size": (Severity.BAD, "PISTON_MAX_FILE_SIZE=1000000000")}),
-        (["--ulimit", "ulimit -u 64"], {"processes": (Severity.BAD, "PISTON_MAX_PROCESS_COUNT=512")}),
+        (["--ulimit", "ulimit -u 63"], {"processes": (Severity.BAD, "PISTON_MAX_PROCESS_COUNT=512")}),
+        (["--ulimit", "ulimit -u 64"], {"processes": (Severity.WARNING, "PISTON_MAX_PROCESS_COUNT=512")}),
     ],
-    ids=["none", "warnings", "output", "time", "memory", "file size", "processes"],
+    ids=["none", "warnings", "output", "time", "memory", "file size", "processes", "default processes"],
 )
 def test_settings(
     start: Any, artifacts: ArtifactStore, options: list[str], expected: dict[str, tuple[Severity, *tuple[str, ...]]]
