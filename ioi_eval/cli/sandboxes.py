@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from ioi_eval.sandbox.piston.cluster import PistonCluster
 
 
+SILENT_S = 10.0
+"""If no worker can be used after so long, a line says what is waited for. To explore one takes a second or two."""
+
+
 class SandboxChoice(StrEnum):
     """Our values of `--sandbox`; others are names of sandboxes that other Python packages bring (`extensions`)."""
 
@@ -241,16 +245,25 @@ async def _embedded(options: SandboxOptions) -> AsyncIterator[LocalSandbox]:
 async def _piston(
     options: SandboxOptions, cluster: NamedCluster, events: Events | None
 ) -> AsyncIterator[PistonCluster]:
+    import asyncio
+
     from ioi_eval.sandbox.piston.cluster import PistonCluster
     from ioi_eval.sandbox.piston.workers import first_of
 
-    async with PistonCluster(
+    piston = PistonCluster(
         cluster.source,
         max_requests_per_endpoint=cluster.max_requests_per_endpoint,
         profile=options.profile,
         patience_s=PATIENCE_S if options.patience_s is None else options.patience_s,
         events=events,
-    ) as sandbox:
+    )
+
+    def tell_silent() -> None:
+        tell(f"no worker has answered yet; waiting, for some minutes at most, for {', '.join(first_of(piston.silent))}")
+
+    waiting = asyncio.get_running_loop().call_later(SILENT_S, tell_silent)
+    async with piston as sandbox:
+        waiting.cancel()
         targets = sandbox.targets()
         workers, jobs = len(sandbox.workers), sum(target.slots for target in targets)
         size = f"{counted(workers, 'worker')}, {counted(jobs, 'job')} at once"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.cli import sandboxes
 from ioi_eval.errors import (
     ExhaustedError,
     SandboxError,
@@ -32,6 +33,7 @@ from tests.faults.stub_jobs import (
     echo,
     proxied,
     run_all,
+    until,
     with_cluster,
 )
 
@@ -87,6 +89,29 @@ def run_with_all_faults(start: Any, jobs: int) -> None:
     retried = [told["message"] for told in listener.told if told["event"] == "job_retried"]
     most = [counts(url, "stub")["max_running"] for url in stub.urls]
     assert max(most) <= slots, f"a server got more jobs at once than slots; retried: {retried}"
+
+
+def test_a_start_without_answers_says_what_it_waits_for(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker answers checks, but runs no job."""
+    told: list[str] = []
+    monkeypatch.setattr(sandboxes, "SILENT_S", 0.1)
+    monkeypatch.setattr(sandboxes, "tell", lambda *lines: told.extend(lines))
+    _, proxy = proxied(start, faults="hang", every=1)
+    counts(proxy.urls[0], "arm")
+
+    async def enter() -> None:
+        async with sandboxes.opened(sandboxes.sandbox_options_of(endpoints=proxy.urls[0])):
+            pytest.fail("there is no worker")
+
+    async def run() -> None:
+        opening = asyncio.create_task(enter())
+        async with asyncio.timeout(60):
+            await until(lambda: bool(told))
+        opening.cancel()
+        await asyncio.gather(opening, return_exceptions=True)
+
+    asyncio.run(run())
+    assert told == [f"no worker has answered yet; waiting, for some minutes at most, for {proxy.urls[0]}/api/v2"]
 
 
 def test_a_mixture_of_faults(start: Any) -> None:
