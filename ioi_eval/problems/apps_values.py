@@ -21,7 +21,7 @@ import contextlib
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -41,8 +41,8 @@ MAX_NESTED_RESULT = 200
 """How deeply a result may be nested: the number of `graders/harness/values.py`, which writes nothing deeper.
 Only programs that write the result themselves exceed it, and who reads it here would exceed the limit of recursion."""
 
-_MAX_ALIKE = 256
-"""How many keys may share a hash, on average. Among 10,000 powers of two, 164 share each; honest results stay below."""
+_MAX_KEPT_KEYS = 256
+"""A dictionary with more keys, of which some are not text, gets all its keys as text (`_dictionary`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -134,9 +134,7 @@ def _untagged(data: Any, left: int) -> Value:  # noqa: PLR0911 - one line for ea
             return tuple(_untagged(item, left - 1) for item in rest)
         case "d":
             parts = [_untagged(item, left - 1) for item in rest]
-            if _are_alike(parts[::2]):
-                raise ValueFormatError("keys that were chosen to be slow")
-            return dict(zip(parts[::2], parts[1::2], strict=True))
+            return _dictionary(parts[::2], parts[1::2])
         case "i":
             return int(rest[0], 16)
         case "f":
@@ -158,12 +156,19 @@ def _fraction(numerator: Value, denominator: Value) -> Fraction:
     return made  # type: ignore[no-any-return]
 
 
-def _are_alike(values: Collection[Hashable]) -> bool:
-    """Whether so many values have the same hash that a set of them would take quadratic time. Hashes of strings are
-    secret to this process, but numbers with the same hash are easily found (multiples of 2^61 - 1)."""
-    if len(values) <= _MAX_ALIKE:
-        return False
-    return sum(count * count for count in Counter(map(hash, values)).values()) > _MAX_ALIKE * len(values)
+def _dictionary(keys: Sequence[Hashable], items: Sequence[Value]) -> dict[Hashable, Value]:
+    """A dictionary of a result.
+
+    Hashes of strings are secret to this process. Those of numbers and tuples are not, so a program could choose keys
+    with which a large dictionary takes quadratic time: keys that share a hash, or that look for a place in the same
+    order. So the keys of a large one become what `_key` makes of them, which is what our rules compare.
+    """
+    if len(keys) <= _MAX_KEPT_KEYS or all(isinstance(key, str) for key in keys):
+        return dict(zip(keys, items, strict=True))
+    made = dict(zip(map(_key, keys), items, strict=True))
+    if len(made) < len(keys):
+        raise ValueFormatError("two keys are the same in JSON")
+    return made
 
 
 # --------------------------------------------------------------------------- equality
@@ -212,29 +217,31 @@ def equal(expected: JsonValue, got: Value, comparator: Comparator | None = None)
         return False
 
 
-class _NanType:
-    """Replaces NaN in comparisons: it equals itself."""
-
-
-_NAN = _NanType()
-
-
 def _normal(value: Value, fold: bool = False) -> Hashable:
-    """A hashable form of a value; two values are equal if their forms are."""
+    """A hashable form of a value; two values are equal if their forms are.
+
+    No program can choose forms that are slow in a set, because hashes of text and bytes are secret to this process.
+    """
     if isinstance(value, list | tuple):
         return ("list", *(_normal(item, fold) for item in value))
     if isinstance(value, dict):
         return ("dict", frozenset((_key(key), _normal(item, fold)) for key, item in value.items()), len(value))
-    if isinstance(value, float) and math.isnan(value):
-        return _NAN
+    if isinstance(value, int | float | Fraction):
+        return _number(value)
     if isinstance(value, str):
         return _lower(value) if fold else value
     return value  # type: ignore[no-any-return]
 
 
+def _number(number: float | Fraction) -> bytes:
+    """Equal for equal numbers, of whatever type, and for NaN. As it is bytes, no program can choose its hash."""
+    if not _is_finite(number):
+        return repr(number).encode()
+    return b"%x/%x" % number.as_integer_ratio()
+
+
 def _same_in_any_order(expected: Value, got: Value) -> bool:
-    theirs, ours = [_normal(item) for item in expected], [_normal(item) for item in got]
-    return (not _are_alike(ours) or _are_alike(theirs)) and Counter(theirs) == Counter(ours)
+    return Counter(map(_normal, expected)) == Counter(map(_normal, got))
 
 
 def _near(expected: JsonValue, got: Value, absolute: Fraction, relative: Fraction) -> bool:
@@ -266,16 +273,13 @@ def _is_finite(number: float | Fraction) -> bool:
 
 
 def _key(key: Value) -> Hashable:
-    """A key as JSON writes it; a key that JSON cannot write equals nothing.
-
-    So every key has a hash that is secret to this process, and no program can choose items that share a hash.
-    """
+    """A key as JSON writes it; a key that JSON cannot write equals nothing."""
     if isinstance(key, str):
         return key
     if key is None or isinstance(key, bool | int | float):
         with contextlib.suppress(ValueError):  # an integer of more than 4,300 digits
             return json.dumps(key)
-    return object()
+    return Foreign(type_name=type(key).__name__)
 
 
 def _lower(text: str) -> str:

@@ -109,6 +109,16 @@ def test_arrays_make_its_comparison_fail() -> None:
     assert match_result([1], Foreign(type_name="numpy.ndarray")) is None
 
 
+def test_a_large_dictionary_with_integer_keys_is_equal() -> None:
+    """The keys of a large dictionary are compared as text."""
+    numbers = {number: number for number in range(1000)}
+    expected = {str(number): number for number in numbers}
+    for result in ([numbers], [numbers | {7: 8}]):
+        match = match_result(expected, decode(encode(result)))
+        assert match is not None
+        assert match.right is (result == [numbers])
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

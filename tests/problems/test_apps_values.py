@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +21,7 @@ from ioi_eval.problems.apps_values import (
     MAX_NESTED_RESULT,
     Foreign,
     ValueFormatError,
+    _normal,
     arguments_of,
     decode,
     encode,
@@ -121,11 +123,30 @@ ALIKE = tuple(key * ((1 << 61) - 1) for key in range(1000))
 """Integers that share one hash: to make a set or a dictionary of them takes quadratic time."""
 
 
-@pytest.mark.parametrize("keys", [ALIKE, tuple((key,) for key in ALIKE)])
-def test_keys_with_equal_hashes_are_refused(keys: tuple[Any, ...]) -> None:
-    """Otherwise a result could keep the judge busy for a long time."""
-    with pytest.raises(ValueFormatError, match="no value"):
-        decode(encode([dict.fromkeys(keys)]))
+@pytest.mark.parametrize("keys", [ALIKE, range(1000), tuple((key,) for key in ALIKE), [Fraction(1, 3), *range(999)]])
+def test_no_hash_in_a_large_dictionary_can_be_chosen(keys: Sequence[Any]) -> None:
+    """Otherwise a result could keep the judge busy for a long time. Keys with different hashes can be as slow as equal
+    ones, if they look for a place in the same order."""
+    got = decode(encode([dict.fromkeys(keys)]))[0]
+    assert len(got) == 1000
+    assert {type(key) for key in got} <= {str, Foreign}
+
+
+@pytest.mark.parametrize("value", [5, 2.5, Fraction(1, 3), True, math.inf, math.nan])
+def test_no_hash_of_an_item_can_be_chosen(value: Any) -> None:
+    """If the order does not count, results are counted in a table, with the same danger."""
+    assert type(_normal(value)) is bytes
+
+
+def test_a_large_dictionary_is_as_equal_as_a_small_one() -> None:
+    """Numbers and text are the same keys, but not in the same dictionary."""
+    expected: Any = {str(number): number for number in range(1000)}
+    numbers: dict[Any, Any] = {number: number for number in range(1000)}
+    assert equal(expected, decode(encode(numbers)))
+    assert not equal(expected, decode(encode(numbers | {7: 8})))
+    assert not equal(expected, decode(encode(dict(list(numbers.items())[1:]) | {(0,): 0})))
+    with pytest.raises(ValueFormatError):
+        decode(encode(numbers | {"7": 7}))
 
 
 @pytest.mark.parametrize("opening", ['["l",', '["t",', '["d","",', '["d",["t"],'])
@@ -141,12 +162,6 @@ def test_the_harness_has_the_same_limit_of_nesting() -> None:
     in_harness = re.search(rb"^MAX_NESTED_RESULT = (\d+)", boxfiles.read("harness/values.py"), re.MULTILINE)
     assert in_harness is not None
     assert MAX_NESTED_ARGUMENTS < MAX_NESTED_RESULT == int(in_harness[1])
-
-
-def test_powers_of_two_are_keys() -> None:
-    """Keys of honest programs can have equal hashes too: 2^n and 2^(n + 61)."""
-    powers = {1 << n: n for n in range(10_000)}
-    assert decode(encode(powers)) == powers
 
 
 def test_a_long_fraction_is_not_reduced() -> None:
@@ -173,7 +188,7 @@ def test_comparison_without_order_is_not_quadratic() -> None:
     """If the order does not count, items with equal hashes are not all compared with each other."""
     numbers = [Alike(number) for number in range(1000)]
     Alike.compared = 0
-    assert not equal(list(range(1000)), numbers, Comparator.parse("unordered-lines"))
+    assert equal(list(range(1000)), numbers, Comparator.parse("unordered-lines"))
     assert Alike.compared < 10_000
 
 
