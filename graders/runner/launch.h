@@ -18,7 +18,7 @@
 namespace runner {
 
 // A contestant's child sends this before its exec; the socket's end of file means that the exec has happened. With the step
-// `kThreadStep` it brings the directory of the child's thread in /proc, which shows what the program uses also where /proc hides the
+// `kThreadStep` it carries the directory of the child's thread in /proc, which shows what the program uses also where /proc hides the
 // process from the runner; then the filter's listener, if there is one; and last the times.
 struct StartMessage {
   int64_t cpu_us = 0;  // of the last message: spent before the exec, so not by the program

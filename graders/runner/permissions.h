@@ -26,7 +26,7 @@ inline rlim_t threads_of_other_processes(bool full) {
 }
 
 // All limits except that of descriptors, which is set last. None on CPU time: for that limit the kernel counts a whole tick for a
-// process that runs at the tick. A program that runs only then is killed after little CPU time, as if somebody else had done it.
+// process that runs at the tick. A program that runs only then is killed after little CPU time, as if the machine had killed it.
 inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(const Plan& plan, bool full) {
   rlim_t memory = static_cast<rlim_t>(plan.memory_bytes);
   // The kernel counts NPROC and SIGPENDING for a user id, so a sibling could find out how much the other one uses. So with

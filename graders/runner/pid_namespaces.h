@@ -28,7 +28,7 @@ class PidNamespace {
   PidNamespace(const PidNamespace&) = delete;
   PidNamespace& operator=(const PidNamespace&) = delete;
 
-  // From here to `leave`, children are born into the new namespace. `own`: the runner's.
+  // Children that are started from here to `leave` are in the new namespace. `own`: the runner's.
   bool enter(const Fd& own) {
     runner_ = Fd(static_cast<int>(syscall(kSysPidfdOpen, getpid(), 0)));
     if (unshare(CLONE_NEWPID) != 0) return false;

@@ -200,7 +200,7 @@ def import_by_extension(name: str) -> Callable[..., int]:
         rows: Rows,
         day: Day = None,
     ) -> int:
-        """Turn packages into rows by an importer that another Python package brings."""
+        """Turn packages into rows by an importer that another Python package provides."""
         from ioi_eval.importers.task import ImportedTask
 
         read = extension(Kind.IMPORTER, name)

@@ -27,7 +27,7 @@ _RUN_TESTS = OtherProgram(
         "--test_batch_size": "nothing to set here: a job holds many tests, and stops by itself at the first 0",
         "--dry_run": "--dry-run",
         "--override": "--no-resume",
-        "--timeout": "--patience, for workers that are away; jobs keep their own time limits",
+        "--timeout": "--patience, while no worker is available; jobs keep their own time limits",
         "--add_includes": "--fix-includes",
         "--add_messages_column": "--add-messages-column",
         "--always_extract_code": "--always-extract-code",

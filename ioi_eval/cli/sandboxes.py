@@ -82,7 +82,7 @@ class SandboxOptions:
 
     Args:
         cluster: the Piston workers; `None` for none.
-        extension: the name of a sandbox that another Python package brings; `None` for none.
+        extension: the name of a sandbox that another Python package provides; `None` for none.
         endpoints_from: the option or variable that names the workers.
         profile: `bundled` or `classic`; `None` for the best profile that is available.
         workers: jobs at once; `None` for all slots.

@@ -46,7 +46,7 @@ class Bindings(Generic[ProblemT]):
 
     Args:
         why_unsuitable: why a target is unsuitable for a problem; `None` if it is suitable. Called once for each pair.
-        key_of: what a problem is known by. Problems are not kept: their tests may be in memory.
+        key_of: gives the key that identifies a problem. Problems are not kept: their tests may be in memory.
     """
 
     def __init__(

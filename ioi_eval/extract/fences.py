@@ -108,7 +108,7 @@ def blocks(text: str, tags: frozenset[str] = frozenset()) -> Generator[Block, No
                 yield Block(opened.tag, text, start, line_start + close, opened.indent)
                 opened = None
                 continue
-            if fence is None or not (fence.outranks(opened) and fence.names_language):
+            if fence is None or not (fence.counts_inside(opened) and fence.names_language):
                 continue
         if fence is not None and fence.opens:
             opened, start = fence, line_end + 1
@@ -207,7 +207,7 @@ class _Fence(NamedTuple):
         named = self.tag.rstrip("0123456789") in self.known
         return named and self.opens and (not self.info[0].isspace() or len(self.info.split()) == 1)
 
-    def outranks(self, opened: _Fence) -> bool:
+    def counts_inside(self, opened: _Fence) -> bool:
         """Whether a fence of its kind and length counts inside the open block."""
         return self.mark[0] == opened.mark[0] and len(self.mark) >= len(opened.mark)
 
@@ -224,7 +224,7 @@ def _fence(line: str, known: frozenset[str]) -> _Fence | None:
 def _closes(opened: _Fence, fence: _Fence | None, line: str) -> int | None:
     """The position in a line at which the open block ends; `None` if it does not end there."""
     if fence is not None:
-        closing = fence.outranks(opened) and fence.opens and not fence.names_language
+        closing = fence.counts_inside(opened) and fence.opens and not fence.names_language
         return 0 if closing else None
     match = _BEHIND_CODE.fullmatch(line)
     if match is None or opened.mark[0] == "~" or len(match[2]) < len(opened.mark):

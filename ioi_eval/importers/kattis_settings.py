@@ -27,7 +27,7 @@ class KattisKind:
     """How the submissions of a package are judged.
 
     Args:
-        legacy: whether the package is of a version before 2023.
+        legacy: whether the package is of a version before 2023-07.
         scoring: whether submissions get points, not only pass or fail.
         validation: empty for the default validator; else `custom` and the abilities of the package's own validator.
     """
@@ -70,7 +70,7 @@ def read_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
 
 
 def _legacy_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
-    """The kind of a package of a version before 2023."""
+    """The kind of a package of a version before 2023-07."""
     kind = meta.get("type", "pass-fail")
     if kind not in ("pass-fail", "scoring"):
         raise UnsupportedError(f"type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are")

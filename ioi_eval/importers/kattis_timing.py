@@ -1,6 +1,6 @@
 """How to derive the time limit of a Kattis package that states none from its accepted submissions.
 
-Before 2023 these are the submissions in `accepted/`. Since then all submissions that must not be late count, also
+Before 2023-07 these are the submissions in `accepted/`. Since then all submissions that must not be late count, also
 wrong answers, and `accepted/` may mean something else.
 
 Source: Kattis problem package format, legacy (`time_multiplier`, 5) and since 2023-07 (`time_multipliers`, 2, and
@@ -33,7 +33,7 @@ def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, 
 
     Args:
         package: the names of its accepted submissions are read.
-        legacy: whether the package is of a version before 2023.
+        legacy: whether the package is of a version before 2023-07.
 
     Raises:
         InputError: a multiplier or a resolution is not an allowed number.
@@ -62,7 +62,7 @@ def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, 
 
 
 def timing_by_statements(timing: Timing, solution_rows: Sequence[Mapping[str, Any]]) -> Timing:
-    """The timing with submissions selected by their statements (versions since 2023), not by their directories."""
+    """The timing with submissions selected by their statements (versions since 2023-07), not by their directories."""
     stated = {str(row["label"]): _verdicts(row) for row in solution_rows}
     return replace(
         timing,

@@ -1,7 +1,7 @@
-"""Makes an IOI problem from its row and files: by the rules of CMS, except that the row outranks the files.
+"""Makes an IOI problem from its row and files, by the rules of CMS. But what the row states takes precedence.
 
-Limits and type in the row outrank those in `grader_config.json`, which is often copied without being checked; a
-difference is noted. If the task types differ, the problem is refused, because they decide what is run.
+Limits and type in the row are used instead of those in `grader_config.json`, which is often copied without being
+checked; a difference is noted. If the task types differ, the problem is refused, because they decide what is run.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def open_source(
 
     Args:
         spec: a file or directory, the id of a data set of the Hub (`owner/name`, or `owner/name:configuration`), or
-            `NAME://…` for a source that another Python package brings (`ioi_eval.extensions`).
+            `NAME://…` for a source that another Python package provides (`ioi_eval.extensions`).
         all_splits: if a data set has several splits, read all, one after the other (problems); otherwise the first of
             `obvious`, else the only one. `describe()` names the splits that were chosen.
         split: read only this one. A source without splits (a file that is not named after one, or a data set

@@ -133,7 +133,7 @@ class Machine:
     """A machine, which endpoints share.
 
     Args:
-        endpoints: in the order in which they came.
+        endpoints: in the order in which they were added.
         running: how many jobs its endpoints run together.
         reserved_by: the request of a job that runs here alone, or waits until the last other job has ended.
     """

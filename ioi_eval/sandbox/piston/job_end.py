@@ -14,7 +14,7 @@ from ioi_eval.errors import (
 )
 from ioi_eval.model import Execution, Job, JobKind
 
-_LIMITS = frozenset({"TO", "OL", "EL"})  # the server's word that a stage reached a limit of its job
+_LIMITS = frozenset({"TO", "OL", "EL"})  # Piston's status codes of a stage that reached a limit of its job
 
 
 class JobEnd(Enum):
