@@ -1,4 +1,4 @@
-"""A cache that keeps the values used last, up to a size of all together."""
+"""A cache that keeps the values used last, up to a total size."""
 
 from __future__ import annotations
 
