@@ -8,8 +8,8 @@ A key is a hash of everything that decides what the compiler produces. That incl
 compiler reads, which are hashed once in a run.
 
 An entry has its key, the compiler's output, and the program. Before it is used, its content is compared with its hash
-and its key with the wanted one. Several runs may share a directory: a program is read into memory at once, so another
-run may delete its entry.
+and its key with the wanted one. Several runs may share a directory: a program is read into memory as a whole, so
+another run may delete its entry.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from ioi_eval.errors import InputError
 Row = Mapping[str, Any]
 
 LIMIT = 50
-"""Submissions a problem. Source: IOI regulations."""
+"""Submissions for each problem. Source: IOI regulations."""
 
 SEEDS = 100
 """The number of random draws."""

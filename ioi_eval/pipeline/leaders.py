@@ -2,7 +2,7 @@
 
 Submissions have the same program if their program keys (`Keys.program`) are equal: then their problem, and everything
 that determines the outcome, is the same. The first is judged. Those that come while it waits or is judged *follow* it:
-they get copies of its result. Those that come later get copies at once.
+they get copies of its result. Those that come later get copies immediately.
 
 At any time at most one submission with a program leads, and every follower is in the list of one leader. A result is
 referred to by its *offset*, where its record begins in the journal.

@@ -3,7 +3,7 @@
 The first job compiles the program and runs its first tests, so that it needs one box, and most programs are never sent
 to a worker: they take megabytes, their sources kilobytes. If the program does not compile there, the answer counts as
 that of a compile job; if there is no usable answer, a compile job follows. On this machine a program has a compile job
-from the start if slots are idle, because these can then run its tests at once, or if programs are kept for later runs.
+from the start if slots are idle, because these can then run some of its tests, or if programs are kept for later runs.
 
 What is repeated, and why:
 - a compilation with a precompiled header that produced no program, or took more than `_SURE_SHARE` of its CPU limit:

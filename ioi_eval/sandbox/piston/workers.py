@@ -105,7 +105,7 @@ class WorkerGroups:
             group.members.discard(url)
 
     def targets(self) -> Sequence[Target]:
-        """One target a group, the largest first; groups that lost all their workers last."""
+        """One target for each group, the largest first; groups that lost all their workers last."""
         groups = sorted(self.groups.values(), key=lambda group: -len(group.members))
         return [replace(group.target, slots=len(group.members) * self.slots) for group in groups]
 

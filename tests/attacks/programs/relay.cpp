@@ -37,7 +37,7 @@ ATTACK(manager_score_nan) { say("score nan"); }
 ATTACK(manager_score_two) { say("score 2"); }
 
 // attack: manager_is_left
-// tries: to end at once, while the manager waits
+// tries: to end immediately, while the manager waits
 // expect: WA RE
 ATTACK(manager_is_left) { _exit(0); }
 
@@ -106,7 +106,7 @@ ATTACK(blanks_for_the_manager) {
 }
 
 // attack: questions_without_end
-// tries: to ask a manager that bounds no questions for ever, until it is over its own limit, so that the judge seems at fault
+// tries: to ask without end a manager that does not limit questions, until the manager is over its own limit, so that the judge seems at fault
 // expect: TLE WA
 ATTACK(questions_without_end) {
     dprintf(1, "ask\n");
