@@ -8,7 +8,7 @@ failure. Results that exist by then must not be lost, and none may count twice. 
 before it is counted as done. `results.jsonl`, the summary and the report are made from that file, and can be made
 again; the file itself is never rewritten.
 
-**The file.** A line of magic, then records:
+**The file.** A first line that names the format and its version, then records:
 
     ioi-eval journal 1
     <crc32> <length> <safe> <kind> <submission key> <program key> <json>\\n
