@@ -75,6 +75,22 @@ def test_the_size_of_requests_can_be_raised_twice(api: Path) -> None:
         )
 
 
+def test_a_piston_with_a_setting_for_the_size_of_requests_is_not_changed(api: Path) -> None:
+    """Newer versions read the size from the environment; their `index.js` stays as it is."""
+    newer = """\
+    app.use(
+        body_parser.urlencoded({
+            extended: true,
+            limit: config.request_body_limit,
+        })
+    );
+    app.use(body_parser.json({ limit: config.request_body_limit }));
+"""
+    (api / "src/index.js").write_text(newer)
+    assert environment_of(start(api, BODY_LIMIT="1gb"))["PISTON_REQUEST_BODY_LIMIT"] == "1gb"
+    assert (api / "src/index.js").read_text() == newer
+
+
 def test_another_piston_is_not_started_with_small_requests(api: Path) -> None:
     """If the lines are missing, the start fails with a message: later, requests over 100 kB would fail."""
     (api / "src/index.js").write_text("app.use(express.json());\n")

@@ -45,8 +45,9 @@ _OR_INSTALL = ", or install our package, which brings its own limits"
 
 OUTPUT_SETTING = "PISTON_OUTPUT_MAX_SIZE=134217728"
 BODY_SETTING = (
-    "limit: '512mb' in the two body_parser lines of Piston's src/index.js, which has no setting for it"
-    " (a worker of our image: BODY_LIMIT=512mb); in an nginx in front of it client_max_body_size 512m"
+    "limit: '512mb' in the two body_parser lines of Piston's src/index.js (newer versions: the variable"
+    " PISTON_REQUEST_BODY_LIMIT=512mb; a worker of our image: BODY_LIMIT=512mb); in an nginx in front of it"
+    " client_max_body_size 512m"
 )
 
 
