@@ -261,7 +261,9 @@ class _Server:
             held.set_size(sum(map(len, wanted.files.values())) + len(wanted.stdin))
             execution = await (self._run_stored(wanted) if work is None else self._run(work))
         runtime = wanted.runtime
-        return served_runtimes.answer_of(execution) | {"language": runtime.language, "version": runtime.version}
+        answer = served_runtimes.answer_of(execution) | {"language": runtime.language, "version": runtime.version}
+        held.grow(_size_of(answer))  # refused now: it may wait long for a client that does not read it
+        return answer
 
     def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | served_runtimes.Scripts | None]:
         """A request, and the work that it starts; `None` for a problem's package, whose files must be read first."""

@@ -97,6 +97,15 @@ def test_held_bytes_are_bounded(cache: Path) -> None:
         assert small.bash("echo hi")["stdout"] == "hi\n"
 
 
+def test_held_bytes_of_answers_are_bounded(cache: Path) -> None:
+    """An answer that needs more gets 503. Else clients that never read could fill the machine's memory."""
+    settings = ServerSettings(body_bytes=1 << 20, held_bytes=1_000_000)
+    with server(cache, settings=settings) as small:
+        response = small.execute(files=[{"content": "yes | head -c 2000000"}])
+        assert (response.status_code, "too many bytes" in response.json()["message"]) == (503, True)
+        assert small.execute(files=[{"content": "yes | head -c 20"}]).status_code == 200
+
+
 def test_wide_characters_count(cache: Path) -> None:
     """A string with one character outside ASCII may need four times as much memory, and that counts."""
     settings = ServerSettings(body_bytes=1 << 20, held_bytes=1_000_000)
