@@ -20,7 +20,7 @@ from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package
-from ioi_eval.importers.score_parameters import SUM_SUBTASK
+from ioi_eval.importers.score_parameters import SUM_SUBTASK, score_type_without_parameters
 from ioi_eval.importers.task import (
     ImportedTask,
     PackageSolution,
@@ -30,7 +30,7 @@ from ioi_eval.importers.task import (
     read_tests,
 )
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
-from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
+from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.row import is_number
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
@@ -61,7 +61,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         raise InputError(f"{package.where} is a TPS task directory; use `ioi-eval import tps`")
     code = _required(meta, "code", str)
     task_type = parse_task_type(_required(meta, "task_type", str), ROOT_FILE)
-    score_type = parse_score_type(meta.get("score_type"), ROOT_FILE)
+    score_type = score_type_without_parameters(meta)
     tests = _tests(package)
     subtasks = _subtasks(package, tuple(tests))
     if not subtasks:

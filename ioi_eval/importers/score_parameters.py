@@ -15,13 +15,30 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.name_patterns import select_tests
+from ioi_eval.importers.package import ROOT_FILE
 from ioi_eval.model import ScoreType, Subtask
+from ioi_eval.problems.grader_config import parse_score_type
 from ioi_eval.problems.row import is_number
 
 SUM_SUBTASK = "all"
 """The name of the only subtask of a task whose score is the sum over its tests."""
 
 _SHOWN_TO_ALL = "always_show_testcases"  # says only what contestants see
+
+
+def score_type_without_parameters(meta: Mapping[str, Any]) -> ScoreType | None:
+    """The score type that `problem.json` states; `None` if it states none.
+
+    Raises:
+        UnsupportedError: it is not supported, or needs thresholds, which no file of the package states.
+    """
+    score_type = parse_score_type(meta.get("score_type"), ROOT_FILE)
+    if score_type is ScoreType.GROUP_THRESHOLD:
+        raise UnsupportedError(
+            f"{ROOT_FILE}: score type GroupThreshold needs thresholds, and packages of this format state none; remove"
+            " score_type from a copy of the package, import that, and add score_type and threshold to each problem row"
+        )
+    return score_type
 
 
 def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str]) -> list[Subtask]:

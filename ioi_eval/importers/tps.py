@@ -20,6 +20,7 @@ from ioi_eval.expectations import MODEL_SOLUTION, Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package
+from ioi_eval.importers.score_parameters import score_type_without_parameters
 from ioi_eval.importers.task import (
     ImportedTask,
     PackageSolution,
@@ -30,7 +31,7 @@ from ioi_eval.importers.task import (
 )
 from ioi_eval.model import Language, ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.fifo_arguments import opens_fifos
-from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
+from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _MAPPING = "tests/mapping"
@@ -91,7 +92,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     columns: RowValues = {
         **limits,
         "score_precision": _precision(package, meta),
-        "score_type": (parse_score_type(meta.get("score_type"), ROOT_FILE) or ScoreType.GROUP_MIN).value,
+        "score_type": (score_type_without_parameters(meta) or ScoreType.GROUP_MIN).value,
         "task_type": task_type.value,
     }
     if meta.get("cpp_std"):  # Source: TPS 1.26, `scripts/internal/problem_model.py`

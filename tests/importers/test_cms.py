@@ -390,6 +390,7 @@ def test_incomplete_packages(tmp_path: Path, changes: dict[str, Any], words: str
     [
         ({"problem.json": {**META, "task_type": "ThreeSteps"}}, "task type 'ThreeSteps'"),
         ({"problem.json": {**META, "score_type": "GroupSum"}}, "score type 'GroupSum'"),
+        ({"problem.json": {**META, "score_type": "GroupThreshold"}}, "remove score_type from a copy of the package"),
     ],
 )
 def test_unsupported_features_are_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:

@@ -74,6 +74,8 @@ def test_score_type_is_kept(tmp_path: Path) -> None:
     assert loaded(tmp_path, task).score_type is ScoreType.GROUP_MUL
     with pytest.raises(UnsupportedError, match="score type 'GroupMax' is not supported"):
         read(tmp_path, **{"problem.json": {**META, "score_type": "GroupMax"}})
+    with pytest.raises(UnsupportedError, match="GroupThreshold needs thresholds"):
+        read(tmp_path, **{"problem.json": {**META, "score_type": "GroupThreshold"}})
 
 
 @pytest.mark.parametrize(("stated", "before", "newer"), [({}, 2, 2), ({"score_precision": 3}, 3, 1)])
