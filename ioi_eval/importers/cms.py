@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
@@ -175,6 +175,12 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
         raise InputError(
             f"{compiled} is a compiled program, which may only run on the machine where it was made, and its source is"
             f" not in the package; put {compiled}.cpp beside it"
+        )
+    stems = {name: PurePosixPath(name.lower()).name.partition(".")[0] for name in names}
+    if unread := next((name for name, stem in stems.items() if stem in _JUDGES and stem not in readable), None):
+        raise UnsupportedError(
+            f"{unread} is a checker or manager in a language that is not supported; put a source beside it that"
+            " ends with .cpp, .cc, .c, .py or .sh"
         )
     return files + scripts
 
