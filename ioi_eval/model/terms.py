@@ -56,6 +56,11 @@ class ScoreType(StrEnum):
         """Whether one test with score 0 makes the subtask's score 0, so that no later test has to run."""
         return self is not ScoreType.SUM
 
+    @property
+    def counts_repeats(self) -> bool:
+        """Whether a test that a subtask names twice would count twice."""
+        return self not in (ScoreType.GROUP_MIN, ScoreType.GROUP_THRESHOLD)
+
 
 class StepRounding(StrEnum):
     """How a test's score is rounded to one of its steps."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, RowError
-from ioi_eval.model import Problem, ProblemKey, ScoreType, Subtask, Tokens, WhiteDiff
+from ioi_eval.model import Problem, ProblemKey, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared_columns
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
@@ -53,7 +53,7 @@ class ProblemSet:
 @dataclass(slots=True)
 class _ProblemRows:
     """The rows of one problem: the place of the first one (or of the wrong one) and its columns, their common columns,
-    the subtask of each, and an error that counts by some score types only."""
+    the subtask of each, and the error if the score type counts repeated tests."""
 
     where: str
     names: Sequence[str]
@@ -230,7 +230,7 @@ def _draft(key: ProblemKey, group: _ProblemRows) -> Problem:
     if group.error is not None or group.shared is None:
         raise group.error or InputError("has no rows")
     problem = problem_from(key, group.shared, tuple(group.subtasks))
-    if group.repeated and problem.score_type in (ScoreType.GROUP_MUL, ScoreType.SUM):
+    if group.repeated and problem.score_type.counts_repeats:
         raise group.repeated
     return problem
 
