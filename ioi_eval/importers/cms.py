@@ -170,7 +170,7 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
     files = [(name, package.text(name)) for name in names if name.endswith(_CODE_ENDINGS)]
     programs = [name for name in names if PurePosixPath(name).name in _JUDGES]
     scripts = [(name, package.text(name)) for name in programs if package.read(name).startswith(b"#!")]
-    readable = {PurePosixPath(name).stem for name, _ in (*files, *scripts)}
+    readable = {PurePosixPath(name).stem.lower() for name, _ in (*files, *scripts)}
     if compiled := next((name for name in programs if PurePosixPath(name).name not in readable), None):
         raise InputError(
             f"{compiled} is a compiled program, which may only run on the machine where it was made, and its source is"

@@ -373,6 +373,7 @@ def test_notes(tmp_path: Path) -> None:
         ({"graders/sum.h": None, "graders/plus.h": "int sum();"}, "graders/grader.cpp includes sum.h"),
         ({"graders/grader.cpp": "x", "graders/sum.h": None, "graders/plus.h": "y"}, "main.cpp includes sum.h"),
         ({"checker/testlib.h": None}, "checker/checker.cpp includes testlib.h"),
+        ({"checker/checker.cpp": None, "checker/Checker.cpp": "x"}, "Checker.cpp, where nothing uses it; call it"),
         ({**COMMUNICATION, "graders/manager.cpp": None}, "needs a manager"),
         ({**COMMUNICATION, "graders/stub.cpp": None}, "no graders/stub.cpp"),
     ],
