@@ -259,7 +259,8 @@ async def _piston(
     )
 
     def tell_silent() -> None:
-        tell(f"no worker has answered yet; waiting, for some minutes at most, for {', '.join(first_of(piston.silent))}")
+        if silent := ", ".join(first_of(piston.silent)):
+            tell(f"no worker has answered yet; waiting, for some minutes at most, for {silent}")
 
     waiting = asyncio.get_running_loop().call_later(SILENT_S, tell_silent)
     async with piston as sandbox:
