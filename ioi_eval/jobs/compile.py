@@ -67,11 +67,10 @@ def compile_job(
 
 
 def stage_limits(recipe: Recipe, limits: CompileLimits) -> StageLimits:
-    """The sandbox's hard limits for the steps of a recipe together."""
-    total = len(recipe.steps)
+    """The sandbox's hard limits for the steps of a recipe together, which share the limit of CPU time."""
     return StageLimits(
-        wall_ms=int(limits.wall_s * 1000) * total + _GRACE_MS,
-        cpu_ms=int(limits.cpu_s * 1000) * total + _GRACE_MS,
+        wall_ms=int(limits.wall_s * 1000) * len(recipe.steps) + _GRACE_MS,
+        cpu_ms=int(limits.cpu_s * 1000) + _GRACE_MS,
         output_bytes=2 * limits.file_bytes,
     )
 
