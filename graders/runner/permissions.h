@@ -57,9 +57,9 @@ inline void grant_system(const Plan& plan, Landlock& landlock, const std::string
 
 inline void grant_scratch(const Job& job, Landlock& landlock, const char* path) {
   uint64_t scratch = right::Read | right::WriteFile | right::Truncate;
-  // If siblings share a file system, it numbers their files from one counter.
-  bool names_files = job.plan.names_files();
-  if (!names_files && (job.full() || job.plan.processes == 1)) scratch |= right::MakeReg;
+  // If siblings (or passes) share a file system, it numbers their files from one counter.
+  bool names_files = job.plan.names_files(), alone = job.plan.processes == 1 && job.plan.passes == 1;
+  if (!names_files && (job.full() || alone)) scratch |= right::MakeReg;
   if (!names_files && job.full()) scratch |= right::RemoveFile | right::MakeDir | right::RemoveDir | right::Refer;
   landlock.grant(path, scratch);
 }

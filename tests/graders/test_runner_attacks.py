@@ -69,6 +69,19 @@ def test_refusals_of_all_passes_are_counted(
     assert entry["attempted"] == {"socket": 1000}
 
 
+def test_a_pass_cannot_number_the_files_of_the_next(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A file system numbers new files from a counter, so passes that share one make no files in it."""
+    validator = b"#!/bin/sh\ncat > feedback/judgemessage.txt\nexit 42\n"
+    answer = run_batch(
+        plain_box,
+        program("contestant"),
+        "many-files 1",
+        checker=line("checker", protocol="kattis", file="checker", passes=2, **JUDGE),
+        files={"checker": validator},
+    )
+    assert answer.only["message"].strip() == ("2" if plain_box.level == "full" else "no more files")
+
+
 @pytest.mark.parametrize("text", ['{"end":true}', '{"test":0,"verdict":"AC","score":"1"}'])
 def test_lines_cannot_be_imitated(plain_box: Box, program: Callable[..., Path], text: str) -> None:
     """Output of a contestant that looks like a line of the runner is treated as output."""
