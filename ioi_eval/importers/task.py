@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,6 +20,7 @@ from ioi_eval.importers.package import Package, open_package
 from ioi_eval.model import Language, Problem, ProblemKey, Subtask
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
 from ioi_eval.problems.ioi import draft_problems
+from ioi_eval.problems.output_files import test_of
 from ioi_eval.problems.row import Row
 
 RowValues = dict[str, Any]
@@ -152,8 +153,13 @@ def build_task(
     models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
     problem = _problem_of_rows(package.where, rows)
     check_includes(package, problem, _sources_in_cpp(package, models))
-    used = {test for subtask in subtasks for test in subtask.tests}
-    _note_gaps(package, unused=sorted(set(tests) - used), has_model=bool(models))
+    unused = set(tests).difference(*(subtask.tests for subtask in subtasks))
+    _note_gaps(package, unused=sorted(unused), has_model=bool(models))
+    # CMS accepts outputs for these tests too
+    solutions = [
+        replace(item, outputs=tuple(file for file in item.outputs if test_of(file[0]) not in unused))
+        for item in solutions
+    ]
     return ImportedTask(
         key=key,
         problem_rows=rows,
@@ -162,7 +168,7 @@ def build_task(
         tests=_test_reader(
             package,
             {"year": key.year, "day": day, "problem_name": name, "problem_id": key.id},
-            {test: paths for test, paths in tests.items() if test in used},
+            {test: paths for test, paths in tests.items() if test not in unused},
             test_columns or {},
             read_test,
             checked=_has_stated_results(problem),

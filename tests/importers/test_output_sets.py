@@ -57,6 +57,20 @@ def test_outputs_of_solutions_become_rows(tmp_path: Path) -> None:
     assert any("correct/stray.cpp is left out" in note for note in task.notes)
 
 
+def test_outputs_for_tests_in_no_subtask_are_left_out(tmp_path: Path) -> None:
+    """CMS accepts an output for every test of the package, also for a test that is in no subtask."""
+    task = read(
+        tmp_path,
+        **{
+            "tests/2-01.in": "ask\n",
+            "tests/2-01.out": "3\n",
+            "solutions/model_solution/output_2-01.txt": "3\n",
+        },
+    )
+    assert {row["label"]: row["outputs"] for row in task.solution_rows}["model_solution"] == RIGHT
+    assert "1 tests are in no subtask and are left out: 2-01" in task.notes
+
+
 @pytest.mark.parametrize(
     "params", [{"task_type_parameters_BatchAndOutput_compilation": "alone"}, ["alone", ["", ""], "diff"]]
 )
