@@ -74,7 +74,7 @@ class AppsSummary(RunSummary):
         if not total:  # a grader judged a row without tests: this counts as one test
             passed, total = int(verdict is Verdict.AC), 1
         is_unknown = verdict is Verdict.JE
-        self._table.add(problem, row["difficulty"] or "", passed=None if is_unknown else passed, total=total)
+        self._table.add(problem, str(row["difficulty"] or ""), passed=None if is_unknown else passed, total=total)
         self._lacking.update(lacking)
         if is_unknown:
             self._failures.add(row["message"] or "", f"{row['submission']} (problem {problem})")

@@ -6,14 +6,15 @@ import errno
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, ParamSpec
 
 import typer
 
 from ioi_eval.cli.messages import tell
-from ioi_eval.errors import IoiEvalError, SandboxError, first_own_error
+from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, SandboxError, first_own_error
 
 P = ParamSpec("P")
 
@@ -44,6 +45,10 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
                 code = run(*args, **arguments)
             except BaseExceptionGroup as group:  # of a task group
                 raise first_own_error(group) from None
+            except ODD_DATA:
+                if wrong := _wrong_results(arguments):
+                    raise InputError(wrong) from None
+                raise
             sys.stdout.flush()
         except IoiEvalError as error:
             tell("; ".join([str(error), *getattr(error, "__notes__", ())]))
@@ -92,6 +97,16 @@ def _expanded(value: object) -> object:
     if isinstance(value, list):
         return [_expanded(item) for item in value]
     return Path(os.path.expanduser(value)) if isinstance(value, Path) else value
+
+
+def _wrong_results(arguments: Mapping[str, object]) -> str | None:
+    """What is wrong with the results that a command was given, which somebody may have edited; `None` if nothing is."""
+    from ioi_eval.report.frame import RESULTS, directory_of, wrong_file
+
+    values = chain.from_iterable(value if isinstance(value, list) else [value] for value in arguments.values())
+    directories = [directory_of(value) for value in values if isinstance(value, Path)]
+    wrong = (wrong_file(directory) for directory in directories if (directory / RESULTS).is_file())
+    return next(filter(None, wrong), None)
 
 
 def _is_refused_thread(error: BaseException) -> bool:

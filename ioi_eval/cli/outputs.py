@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.journal import check_writable
 from ioi_eval.report.texts import counted
 from ioi_eval.rows import reads_all_files
@@ -33,7 +33,7 @@ class Earlier:
             summary = json.loads((directory / "summary.json").read_bytes())
             command = APPS_SCORE if "judged_by" in summary else SCORE
             return cls(command=command, rows=int(summary["submissions"]["rows"]), options=dict(summary["options"]))
-        except (OSError, ValueError, LookupError, TypeError):
+        except (OSError, *ODD_DATA):
             return cls(command=VALIDATE if (directory / "validation.json").exists() else "")
 
 

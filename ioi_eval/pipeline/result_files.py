@@ -18,8 +18,7 @@ from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_store import RecordedResult, ResultStore, ResultT
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import TestLines, replacing
-from ioi_eval.report.frame import TESTS
-from ioi_eval.report.inputs import INPUTS
+from ioi_eval.report.frame import INPUTS, TESTS
 
 
 def write_results(

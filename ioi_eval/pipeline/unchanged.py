@@ -25,8 +25,7 @@ from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.settings import DumpOutcome, Settings, run_facts
 from ioi_eval.pipeline.writing import write_summary
-from ioi_eval.report.frame import TESTS
-from ioi_eval.report.inputs import INPUTS
+from ioi_eval.report.frame import INPUTS, SUMMARY, TESTS
 from ioi_eval.report.run_summary import RunCounts, renewed
 from ioi_eval.version import __version__
 
@@ -68,9 +67,9 @@ class PresentResults:
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # then it is not what we wrote
             state = orjson.loads((self._directory / STATE).read_bytes())
             same = state["made_from"] == self._made_from and state["journal"] == list(self._journal.state_at_opening)
-            if same and state["files"] == self._state_of_files():
-                values: dict[str, Any] = orjson.loads((self._directory / "summary.json").read_bytes())
-                return {**values, "notes": state["notes"]}
+            summary = (self._directory / SUMMARY).read_bytes()
+            if same and state["files"] == self._state_of_files() and state["summary"] == digest_of(summary):
+                return {**orjson.loads(summary), "notes": state["notes"]}
         return None
 
     def end_run(self, earlier: dict[str, Any], settings: Settings, progress: Progress) -> DumpOutcome:
@@ -99,6 +98,7 @@ class PresentResults:
             "made_from": self._made_from,
             "journal": list(self._journal.state),
             "files": self._state_of_files(),
+            "summary": digest_of((self._directory / SUMMARY).read_bytes()),
             "notes": list(notes),
         }
         if self._made_from is not None:

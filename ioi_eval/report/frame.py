@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +14,13 @@ import orjson
 from ioi_eval.errors import ODD_DATA, InputError, unknown
 from ioi_eval.report import compact
 from ioi_eval.report.pending import Pending
+from ioi_eval.report.schema_check import wrong_value
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _BUFFER_BYTES = 1024 * 1024  # lines have 2 kB; with the usual buffer of 8 kB, reading them takes twice as long
-RESULTS, TESTS, PAGE = "results.jsonl", "tests.jsonl", "report.html"
+RESULTS, TESTS, INPUTS, SUMMARY, PAGE = "results.jsonl", "tests.jsonl", "inputs.jsonl", "summary.json", "report.html"
 
 _LONGEST_SHARED = 1 << 16  # equal texts of many rows are kept once; longer texts are hardly ever equal
 _MAX_SHARED = 1 << 16
@@ -77,8 +80,11 @@ def result_rows(
     path = directory_of(directory) / RESULTS
     wanted = None if columns is None else set(columns)
     tests = tests and (wanted is None or not wanted.isdisjoint({"all_subtasks_results", "test_results"}))
-    stored = lines_of(path.with_name(TESTS)) if tests else ()
-    with_tests = compact.WithTests(dict(compact.tests_of_line(values) for _, _, values in stored))
+    try:
+        stored = lines_of(path.with_name(TESTS)) if tests else ()
+        with_tests = compact.WithTests(dict(compact.tests_of_line(values) for _, _, values in stored))
+    except ODD_DATA as error:
+        raise InputError(wrong_file(path.parent) or f"{path.with_name(TESTS)} has no tests of results") from error
     for number, _, values in lines_of(path):
         try:
             row = with_tests.row(values) if tests else values
@@ -94,6 +100,46 @@ def not_a_result_row(path: Path, number: int, error: Exception) -> InputError:
         f"{path}, line {number}: this is not a row of results ({type(error).__name__}: {error}); name a "
         "directory that `ioi-eval score` or `ioi-eval apps score` has written"
     )
+
+
+def wrong_file(directory: Path) -> str | None:
+    """What is wrong with the files of a run, if one of them disagrees with its schema: somebody edited it.
+
+    Returns:
+        The file, the line, the value and what to do; `None` if all agree.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    again = "correct it, or delete the file and repeat the command that wrote it"
+    for name, advice in ((RESULTS, again), (TESTS, again), (INPUTS, "delete the file, then reports show no inputs")):
+        for number, _, values in lines_of(directory / name):
+            if wrong := _wrong_line(name, values):
+                return f"{directory / name}, line {number}: {wrong}; {advice}"
+    path = directory / SUMMARY
+    with suppress(OSError, ValueError, RecursionError):  # then it is not read
+        if wrong := wrong_value("summary", json.loads(path.read_bytes())):
+            return f"{path}: {wrong}; delete it: `ioi-eval report {directory}` writes it again"
+    return None
+
+
+def _wrong_line(name: str, values: Any) -> str | None:
+    if name == INPUTS:
+        return wrong_value("input", values)
+    if name == TESTS:
+        wrong = wrong_value("tests", values)
+        if wrong is None:
+            try:
+                compact.tests_of_line(values)
+            except IndexError:
+                return "subtasks has the number of a test that it does not have"
+        return wrong
+    if not isinstance(values, dict):
+        return "this is not a row of results"
+    if values.get("verdict", "") is None:
+        return None  # it was not judged, and has the dump's values
+    schema = "apps-result" if "judged_by" in values else "result"
+    return wrong_value(schema, values, partial="verdict" not in values)  # of another program
 
 
 def directory_of(results: str | Path) -> Path:

@@ -18,7 +18,7 @@ from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, tests_of_line
-from ioi_eval.report.frame import TESTS, lines_of, not_a_result_row
+from ioi_eval.report.frame import TESTS, lines_of, not_a_result_row, wrong_file
 from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
@@ -240,7 +240,8 @@ def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:
         try:
             by_id[values[TESTS_ID]] = (offset, *_peaks_of(values[TEST_RESULTS]))
         except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}, line {number}: these are not tests of results") from error
+            text = wrong_file(path.parent) or f"{path}, line {number}: these are not tests of results"
+            raise InputError(text) from error
     return by_id
 
 

@@ -14,9 +14,8 @@ from typing import Any
 from ioi_eval.config import KEPT_INPUT_BYTES
 from ioi_eval.errors import InputError
 from ioi_eval.model import Blob, Content
-from ioi_eval.report.frame import lines_of
-
-INPUTS = "inputs.jsonl"
+from ioi_eval.report.frame import INPUTS, lines_of
+from ioi_eval.report.schema_check import wrong_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +75,6 @@ def _lines(directory: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The position and the values of each line."""
     path = directory / INPUTS
     for number, offset, values in lines_of(path):
-        if not isinstance(values, dict) or not values.keys() >= {"problem", "test", "bytes", "input"}:
-            raise InputError(
-                f"{path}, line {number}: this is not an input of a test; delete the file, then reports show no inputs"
-            )
+        if wrong := wrong_value("input", values):
+            raise InputError(f"{path}, line {number}: {wrong}; delete the file, then reports show no inputs")
         yield offset, values

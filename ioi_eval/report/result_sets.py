@@ -176,7 +176,7 @@ def summary_of(directory: Path, *, allow_damaged: bool = False) -> dict[str, Any
             raise ValueError("it is not a summary of a run")
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, *ODD_DATA) as error:
         if allow_damaged:
             return {}
         raise InputError(f"{path} cannot be read: {error}; `ioi-eval report {directory}` writes it again") from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
@@ -24,6 +25,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
+from ioi_eval.report.frame import wrong_file
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_values import NamedRow, problem_of
 from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of
@@ -117,9 +119,9 @@ def values_of_rows(
             else:
                 add(name, row)
         except ODD_DATA as error:
-            raise InputError(
-                f"row {number} of {', '.join(directories)} is not a row of results ({type(error).__name__}: {error})"
-            ) from error
+            text = f"row {number} of {', '.join(directories)} is not a row of results ({type(error).__name__}: {error})"
+            wrong = filter(None, map(wrong_file, map(Path, directories)))
+            raise InputError(next(wrong, text)) from error
     summary.pending = sum((summary_values.get("submissions") or {}).get("pending", 0) for summary_values in summaries)
     summary.pending_problems.update(name for values in summaries for name in values.get("problems_pending", ()))
     return summary.as_dict(_facts_of(summaries, directories, id_column))

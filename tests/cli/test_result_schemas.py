@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.report.frame import wrong_file
 from tests.apps_rows import DOUBLE, ROWS, write_rows
 from tests.cli.addition import ASKS, NARROW, RIGHT, Start, Write, submission_row
 
@@ -47,6 +48,7 @@ def check(out: Path, kind: str, verdicts: set[str]) -> None:
         assert not faults("input", given)
         assert all(faults("input", {key: given[key] for key in given if key != name}) for name in given)
     assert not faults("summary", json.loads((out / "summary.json").read_text(encoding="utf-8")))
+    assert wrong_file(out) is None
 
 
 def test_contests(score: Start, write: Write, tmp_path: Path) -> None:

@@ -57,6 +57,59 @@ def test_results_that_cannot_be_used(start: Start, tmp_path: Path, arguments: tu
     assert sorted(tmp_path.rglob("*")) == before
 
 
+Keys = tuple[str | int, ...]
+
+
+@pytest.mark.parametrize(
+    ("file", "keys", "value", "names", "words"),
+    [
+        ("results.jsonl", ("all_subtasks_results", 1), None, "compare", "line 2: all_subtasks_results[1] is null, and"),
+        ("results.jsonl", ("all_subtasks_results", 0, "weighted_score"), "x", "select", "type number or null"),
+        ("results.jsonl", ("all_subtasks_results", 0, "weighted_score"), 1e308, "select", "at most 1000000000"),
+        ("results.jsonl", ("all_subtasks_results", 0, "subtask"), ..., "compare", "[0] lacks subtask; correct it, or"),
+        ("results.jsonl", ("verdict",), [], "report", "line 2: verdict is [], and must be one of AC, PA, WA"),
+        ("results.jsonl", ("total_score",), "50", "compare", "line 2: total_score is \"50\", and must be of type"),
+        ("results.jsonl", ("time_scale",), "x", "compare show", "time_scale is \"x\", and must be of type number"),
+        ("tests.jsonl", ("test_results", 0), 0, "show export", "line 2: test_results[0] is 0, and must be of type obj"),
+        ("tests.jsonl", ("subtasks", "00", 0), 9, "show export", "subtasks has the number of a test that it do"),
+        ("inputs.jsonl", ("bytes",), [], "report", "line 1: bytes is [], and must be of type integer; delete the fil"),
+        ("inputs.jsonl", ("test",), {}, "report", "line 1: test is {}, and must be of type string; delete the fi"),
+        ("summary.json", ("problems_pending",), 1.5, "report", "problems_pending is 1.5, and must be of type array; d"),
+        ("summary.json", ("notes",), 5, "report", "notes is 5, and must be of type array; delete it: `ioi-ev"),
+    ],
+)  # fmt: skip
+def test_files_of_a_run_that_somebody_edited(
+    start: Start, tmp_path: Path, *, file: str, keys: Keys, value: object, names: str, words: str
+) -> None:
+    """A value of another type, or a missing one, is named with its file and line. All files stay as they are."""
+    out = tmp_path / "out"
+    rows = [contest_row("a", 1.0, 1.0), contest_row("b", 0.0, 1.0)]
+    write_results(out, rows, inputs={("2024/nile", "00-01"): b"7\n"})
+    assert start("report", "out").returncode == 0  # makes a summary
+    lines = (out / file).read_text(encoding="utf-8").splitlines() if file.endswith(".jsonl") else []
+    values = json.loads(lines[-1] if lines else (out / file).read_bytes())
+    *place, last = keys
+    inner = values
+    for key in place:
+        inner = inner[key]
+    if value is ...:
+        del inner[last]
+    else:
+        inner[last] = value
+    (out / file).write_text("\n".join([*lines[:-1], json.dumps(values)]) + "\n", encoding="utf-8")
+    calls = {
+        "compare": ("compare", "out", "out"), "select": ("select", "out"), "show": ("show", "out", "b"),
+        "report": ("report", "out"), "export": ("export", "out", "--to", "junit"),
+    }  # fmt: skip
+    before = {path: path.read_bytes() for path in out.glob("*.json*")}
+    for command in names.split():
+        ended = start(*calls[command])
+        assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr
+        assert f"out/{file}" in ended.stderr
+        assert words in ended.stderr
+        assert {path: path.read_bytes() for path in out.glob("*.json*")} == before
+
+
 def test_a_directory_with_a_journal_of_another_version(score: Start, write: Write, tmp_path: Path) -> None:
     """A run does not write into that directory."""
     write("dump.jsonl", submission_row("a"))

@@ -82,6 +82,7 @@ CHANGES: dict[str, Callable[[Contest], dict[str, Any]]] = {
     "results edited": edited("results.jsonl"),
     "tests deleted": deleted("tests.jsonl"),
     "inputs deleted": deleted("inputs.jsonl"),
+    "summary edited": edited("summary.json"),
     "summary deleted": deleted("summary.json"),
     "state damaged": edited(".written.json"),
     "dump grown": grown,

@@ -348,7 +348,7 @@ def test_directories_that_cannot_be_in_one_report(tmp_path: Path) -> None:
         ([contest, apps], "make a report of each"),
         ([contest, other], "with other subtasks"),
         ([newer], "of ioi_eval 9.9"),
-        ([torn], "these are not tests"),
+        ([torn], "tests.jsonl, line 1: it lacks test_results; correct it, or delete the file and repeat"),
         ([lacking], "line 2: this is not a row of results"),
     ):
         with pytest.raises(InputError, match=words):
