@@ -53,7 +53,7 @@ KINDS: Mapping[str, TestOutcome] = {
     "WA": TestOutcome(test="", verdict=Verdict.WA, score=0.0),
     "RE": TestOutcome(test="", verdict=Verdict.RE, score=0.0),
     "TLE": TestOutcome(test="", verdict=Verdict.TLE, score=0.0),
-    "near": TestOutcome(test="", verdict=Verdict.TLE, score=0.0, near_limit=True),
+    "near": TestOutcome(test="", verdict=Verdict.TLE, score=0.0, near_limit=True, in_time_score=1.0),
     "checker": TestOutcome(test="", verdict=Verdict.JE, score=None, failed_program="checker"),
     "manager": TestOutcome(test="", verdict=Verdict.JE, score=None, failed_program="manager"),
     "runner": TestOutcome(test="", verdict=Verdict.JE, score=None, failed_program="runner"),
@@ -87,25 +87,24 @@ class Runs:
 
     def __init__(self, how: Behaviour) -> None:
         self.how = how
-        self.way, self.kind, self.before, self.had = "usual", how.usual, how.usual, set[str]()
+        self.way, self.kind, self.had = "usual", how.usual, set[str]()
 
     def wants(self, way: str) -> bool:
         """Whether the test must be run once more in this way."""
-        doubtful = ("near",) if way == "alone" else ("checker", "manager", "runner")
-        return self.kind in doubtful and way not in self.had
+        return self.kind == ("near" if way == "alone" else "runner") and way not in self.had
 
     def repeat(self, way: str) -> bool:
         """Run the test once more in this way, if that is wanted."""
         wanted = self.wants(way)
         if wanted:
-            self.way, self.before, self.kind = way, self.kind, getattr(self.how, way)
+            self.way, self.kind = way, getattr(self.how, way)
             if way == "clean" or KINDS[self.kind].verdict is not Verdict.JE:
                 self.had.add(way)
         return wanted
 
     def outcome(self, test: str) -> TestOutcome:
         """The present outcome."""
-        final = self.way == "clean" and self.kind == self.before and self.kind in ("checker", "manager")
+        final = self.kind in ("checker", "manager")
         return replace(self.how.line(test, self.way), reran=self.way == "alone", final=final)
 
 
@@ -176,7 +175,7 @@ def wanted(judging: Judging, under_way: set[str]) -> Iterator[tuple[str, tuple[P
     """The kinds of runs that are wanted (alone, clean, usual) with their tests. Kinds without tests are left out."""
     for way, planned in (
         ("alone", judging.late_reruns()),
-        ("clean", judging.judge_fault_reruns()),
+        ("clean", judging.machine_fault_reruns()),
         ("usual", judging.pending(under_way=under_way)),
     ):
         if left := tuple(one for one in planned if one.test not in under_way):
@@ -233,7 +232,7 @@ lateness = st.sampled_from([1010.0, 1050.0, 1090.0])
 all_behaviours = st.fixed_dictionaries(
     {name: st.builds(Behaviour, kinds, kinds, kinds, lateness) for name in "abcdefgh"}
 )
-late_kinds = st.sampled_from(["near", "near", "near", "AC", "checker"])
+late_kinds = st.sampled_from(["near", "near", "near", "AC", "checker", "runner"])
 late_behaviours = st.fixed_dictionaries(
     {name: st.builds(Behaviour, late_kinds, late_kinds, late_kinds, lateness) for name in "abcdefgh"}
 )

@@ -81,7 +81,11 @@ class Judge {
     if (!process.alive()) return;
     last = files.read(process.pid, last, states);
     if (over(last.cpu_us)) stop(JudgeFault::Time, kOverCpu);
-    if (stopwatch_.look(now_us()) > spec_->wall_ms * 1000) stop(JudgeFault::Stall, "over its wall clock limit");
+    int64_t wall = stopwatch_.look(now_us());
+    if (fault == JudgeFault::None && wall > spec_->wall_ms * 1000) {
+      ours = last.delay_us > wall / 2;
+      stop(ours ? JudgeFault::Overload : JudgeFault::Stall, ours ? kTooBusy : "over its wall clock limit");
+    }
     if (last.resident_bytes > spec_->memory_bytes) stop(JudgeFault::Memory, "over its memory limit");
   }
 

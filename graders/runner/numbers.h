@@ -63,6 +63,7 @@ constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr const char* kOverCpu = "over its CPU limit";
 constexpr const char* kNoThreadsLeft =
     "other programs have used up the limit on processes, so this one may have failed to start threads: raise the limit (ulimit -u)";
+constexpr const char* kTooBusy = "the machine is too busy to judge";
 constexpr const char* kKilledFromOutside = "killed from outside: is there memory left?";
 
 }  // namespace runner

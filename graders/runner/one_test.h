@@ -285,7 +285,7 @@ class TestRun : RunningTest {
     judgement.message.resize(std::min(judgement.message.size(), kMessageBytes));
   }
 
-  // Lets the checker judge an output. Returns false if the checker failed.
+  // Lets the checker judge an output, twice if need be. Returns false if it has failed.
   bool check(int output, Judgement& judgement) {
     int64_t begun = now_us();
     if (plan_.compares()) {
@@ -293,6 +293,25 @@ class TestRun : RunningTest {
       outcome_.judge_wall_us += now_us() - begun;
       return true;
     }
+    check_once(output, judgement);
+    if (may_succeed_if_repeated(outcome_.fault)) {
+      outcome_.fault = JudgeFault::None;
+      check_once(output, judgement);
+      // If it was killed from outside both times, it most likely needs too much memory for this output.
+      if (outcome_.fault == JudgeFault::Signal) outcome_.program = TrustedProgram::Checker;
+    }
+    return outcome_.fault == JudgeFault::None;
+  }
+
+  // Whether the checker judges the same output again after this failure, because the machine may be its cause. (If the program ran
+  // again instead, one that guesses could crash the checker after a bad guess, and guess again.) A checker that was over a limit
+  // would need as much again. One with several passes may have changed its feedback directory.
+  bool may_succeed_if_repeated(JudgeFault fault) const {
+    bool ended = fault == JudgeFault::Start || fault == JudgeFault::Signal || fault == JudgeFault::Exit || fault == JudgeFault::Score;
+    return ended && plan_.passes == 1;
+  }
+
+  void check_once(int output, Judgement& judgement) {
     Judge checker(job_);
     passes_.begin_judging(checker);
     begin_checker(checker, output);
@@ -313,7 +332,6 @@ class TestRun : RunningTest {
       std::string wrong = passes_.conclude(checker);
       if (!wrong.empty()) judge_error(JudgeFault::Score, TrustedProgram::Checker, wrong);
     }
-    return outcome_.fault == JudgeFault::None;
   }
 
   void begin_checker(Judge& checker, int output) {

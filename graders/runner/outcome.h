@@ -26,17 +26,18 @@ struct Outcome {
   TrustedProgram program = TrustedProgram::Runner;
   std::string explanation;
 
+  // Whether the client may run the test again.
+  bool is_in_doubt() const { return may_be_in_time || (fault != JudgeFault::None && program == TrustedProgram::Runner); }
+
   bool is_zero() const { return !score.empty() && strtod(score.c_str(), nullptr) == 0.0; }
 };
 
 // Makes the outcome of a program that was late a TLE. If the program ended by itself, the score that it would have in time is
-// kept, and the client may run it once more to measure its time. A judge program's failure does not count then.
+// kept, and the client may run it once more to measure its time. If a failure hides that score, the verdict stays JE.
 inline void make_late(Outcome& o, bool ended, Limit limit) {
-  bool faulty = o.fault != JudgeFault::None;
-  if (ended && !faulty) o.in_time = o.score;
-  o.may_be_in_time = ended && (faulty || !o.is_zero());
-  o.fault = JudgeFault::None;
-  o.explanation.clear();
+  if (o.fault != JudgeFault::None) return;
+  if (ended) o.in_time = o.score;
+  o.may_be_in_time = ended && !o.is_zero();
   o.verdict = Verdict::TLE;
   o.limit = limit;
   o.score = "0";

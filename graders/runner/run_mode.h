@@ -142,7 +142,7 @@ inline Filter filter_of(const Plan& plan, const Machine& machine) {
 struct RunEnd {
   NeededTests needed;
   bool left_out = false;  // whether the time was up before all needed tests had been started
-  bool in_doubt = false;  // whether a test may be run again in another job: it is JE, or late though it ended by itself
+  bool in_doubt = false;  // whether a test may be run again in another job
 };
 
 inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
@@ -177,7 +177,7 @@ inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& file
     Outcome outcome = run_once(job, warm, test, passes);
     while (goes_on(outcome, passes)) outcome = merged(outcome, run_once(job, warm, test, passes));
     if (outcome.is_zero()) ran.needed.note_zero(test);
-    ran.in_doubt |= outcome.verdict == Verdict::JE || outcome.may_be_in_time;
+    ran.in_doubt |= outcome.is_in_doubt();
     print_line(lines, plan, test, outcome);
   }
   return ran;

@@ -308,7 +308,7 @@ class RunningTest : protected TestState {
     bool soon = given_up || wall >= plan_.pages_stop_us();
     if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return end_all(Limit::Cpu);
     if (given_up && wait_clock_.waited_us(wall, all_busy_us()) <= wall / 2) {
-      return judge_error(JudgeFault::Overload, TrustedProgram::Runner, "the machine is too busy to judge");
+      return judge_error(JudgeFault::Overload, TrustedProgram::Runner, kTooBusy);
     }
     // The machine's load does not explain this much wall clock, so the program was waiting, even if the ticks did not see it.
     if (!given_up && idle_us_ < idle_stop_us(plan_.cpu_ms)) return;

@@ -112,7 +112,7 @@ def assessed(
 def judged(test: AppsTest, outcome: TestOutcome, settings: AppsSettings) -> TestOutcome:
     """The result of a test by our own rules, from its outcome (`assessed`)."""
     if outcome.final:
-        reason = f"{settings.comparator} failed on this output, twice: {outcome.message.removeprefix('checker: ')}"
+        reason = f"{settings.comparator} failed on this output: {outcome.message.removeprefix('checker: ')}"
         return _result(outcome, settings, Verdict.JE, reason)
     verdict, message = outcome.verdict, outcome.message
     if verdict is Verdict.WA and not outcome.details.judged and isinstance(test, CallTest):

@@ -79,8 +79,7 @@ RetryFailed = Annotated[
     bool,
     typer.Option(
         "--retry-failed",
-        help="Judge again the submissions that have no score because a checker or manager failed twice, or does not "
-        "compile.",
+        help="Judge again the submissions that have no score because a checker or manager failed, or does not compile.",
     ),
 ]
 StandingsFile = Annotated[

@@ -25,10 +25,10 @@ which tests can change the result. For the order of runs this means:
   If it turns out not to be a zero, they are needed again, and appear in `pending`. It is run alone only if it certainly
   decides something: if a zero decides a subtask, once it is the first zero and all tests before it have outcomes; else
   once all tests have had their usual runs, `LATE_RERUNS_IN_A_ROW` at a time (`_begin_round`).
-- After a *judge fault* (a JE that names the program that failed) the test is repeated in a job of its own while it is
-  needed, even if a test behind it is known to score 0: whether that is known yet depends on the order in which tests
-  ran, which must not affect results. A JE that names no program comes from the sandbox. The caller has retried it
-  already, so it is not repeated.
+- After a *machine fault* (a JE that names the runner as the program that failed) the test is repeated in a job of its
+  own while it is needed, even if a test behind it is known to score 0: whether that is known yet depends on the order
+  in which tests ran, which must not affect results. A JE that names a checker or manager is final. One that names no
+  program comes from the sandbox. The caller has retried it already, so it is not repeated.
 
 A test runs at most four times (first, alone, in a job of its own, alone again), plus once for each of the
 `near_limit_repeats` above 1. A run alone that ends in JE does not count as a measurement: after the run in a job of its
@@ -69,7 +69,7 @@ class Rerun(Enum):
     """How a test is run once more."""
 
     ALONE = "alone"  # with nothing else of ours on the machine: its time is in doubt
-    OWN_JOB = "own job"  # in a job of its own: a judge program failed on it
+    OWN_JOB = "own job"  # in a job of its own: the machine failed on it
 
 
 class TestHistory:
@@ -96,7 +96,7 @@ class TestHistory:
             return None
         if outcome.may_be_in_time and (self._had_alone == 0 or self._may_be_better(outcome)):
             return Rerun.ALONE
-        at_fault = outcome.verdict is Verdict.JE and outcome.failed_program is not None
+        at_fault = outcome.failed_program is not None and not outcome.final
         return Rerun.OWN_JOB if at_fault and not self._had_own_job else None
 
     def record(self, outcome: TestOutcome) -> bool:
@@ -111,23 +111,23 @@ class TestHistory:
         earlier, rerun = self.outcome, self.rerun
         if earlier is not None and rerun is None:
             raise ValueError(f"test {outcome.test!r} has a settled outcome already: {earlier.verdict}")
+        outcome = replace(outcome, final=outcome.failed_program in _JUDGE_PROGRAMS)
         if earlier is None:
             self.outcome = outcome
         elif rerun is Rerun.ALONE:
             return self._record_alone(earlier, outcome)
         else:
             self._had_own_job = True
-            same = outcome.failed_program == earlier.failed_program and outcome.failed_program in _JUDGE_PROGRAMS
-            self.outcome = replace(_at_most(outcome, self._score_cap), final=same)
+            self.outcome = _at_most(outcome, self._score_cap)
         return True
 
     def _may_be_better(self, outcome: TestOutcome) -> bool:
-        """Whether a test that was late alone is run alone again: not if its score in time is unknown."""
-        return self._had_alone < self._max_alone and outcome.near_limit and outcome.in_time_score is not None
+        """Whether a test that was late alone is run alone again."""
+        return self._had_alone < self._max_alone and outcome.near_limit
 
     def _record_alone(self, earlier: TestOutcome, outcome: TestOutcome) -> bool:
         """Record a run alone; whether it counts now."""
-        if outcome.verdict is not Verdict.JE:  # a judge that failed has measured nothing
+        if outcome.verdict is not Verdict.JE:  # a machine that failed has measured nothing
             self._had_alone += 1
         known = [run.in_time_score for run in (earlier, outcome) if run.in_time_score is not None]
         self._score_cap = min([self._score_cap, *known])
@@ -190,13 +190,13 @@ class Judging:
         late = self._wanting(Rerun.ALONE)
         return self._planned(test for test in late if (test in self._round if self.exhaustive else self._decides(test)))
 
-    def judge_fault_reruns(self) -> PlannedTests:
-        """The tests to run once more in a job of its own, because a judge program failed on them."""
+    def machine_fault_reruns(self) -> PlannedTests:
+        """The tests to run once more in a job of its own, because the machine failed on them."""
         return self._planned(self._wanting(Rerun.OWN_JOB))
 
     def is_done(self) -> bool:
         """Whether no test that is still to be run, or is running, can change the result."""
-        return not (self.pending() or self.late_reruns() or self.judge_fault_reruns())
+        return not (self.pending() or self.late_reruns() or self.machine_fault_reruns())
 
     # ------------------------------------------------------------------- outcomes
 
@@ -256,7 +256,7 @@ class Judging:
         return [test for test, history in self._histories.items() if history.rerun is rerun]
 
     def _begin_round(self) -> None:
-        """Choose the late tests that are repeated next, if those of the last round, and judge faults, were repeated."""
+        """Choose the late tests that are repeated next, if those of the last round and machine faults were repeated."""
         late = self._wanting(Rerun.ALONE)
         if self._wanting(Rerun.OWN_JOB) or any(test in late for test in self._round):
             return

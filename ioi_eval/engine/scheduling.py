@@ -3,7 +3,7 @@
 What runs once more, and why (the first two are repetitions, the others retries):
 - a TLE that may be in time (`TestOutcome.may_be_in_time`): alone on the machine, and the new time counts. If several
   matter, they share a job.
-- a checker or manager that failed: once, in a job of its own. If the same one fails again, the JE is final.
+- a run that the machine spoiled: once, in a job of its own. (If a checker or manager failed, the JE is final.)
 - a job whose answer was lost, or changed on the way: it has up to `MAX_ATTEMPTS` attempts, because its worker may have
   been lost. A cluster sends lost jobs again itself; all jobs for the same tests, and for halves of them, share one
   `Retries`.
@@ -130,7 +130,7 @@ class ProgramRun:
         while True:
             if judging.pending() and self._wanted():
                 await run_in_parallel(judging, self._next_bundle, self._run_job, self._jobs_at_once, self._wanted)
-            elif again := judging.judge_fault_reruns():
+            elif again := judging.machine_fault_reruns():
                 await self._run_job(again[:1], own_job=True)
             elif late := judging.late_reruns():
                 await self._run_job(self._fitting(late, self._max_tests), alone=True)

@@ -25,8 +25,7 @@ PROGRAM_FAILURES = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV,
 
 NEAR_LIMIT = 0.10
 """A result whose CPU time differs from the limit by at most this part of the limit is marked `near_limit`. That
-also decides whether a late test runs again if its score in time is not known (`TestOutcome.may_be_in_time`), and
-whether it runs alone several times (`engine/judging.py`). Chosen: docs/verdicts.md."""
+also decides whether a late test runs alone several times (`engine/judging.py`). Chosen: docs/verdicts.md."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,8 +42,8 @@ still be read, and what to do.
 ends in any way) makes the second one fail immediately; the message names the first.
 
 **What is not written.** A failure of ours (no sandbox, lost answer) says nothing about the submission, so it is
-never written, and the next run judges that submission again. If a judge program failed twice on the same test, or does
-not compile, it would fail again: this is written as final, and judged again only if the user asks for it
+never written, and the next run judges that submission again. If a judge program failed on a test, or does not compile,
+it would fail again: this is written as final, and judged again only if the user asks for it
 (`--retry-failed`).
 """
 

@@ -39,7 +39,7 @@ class StoredLevel(IntEnum):
 
     NOTHING = 0
     SAME_PROGRAM = 1  # the result of another submission with the same program
-    FINAL_JE = 2  # a judge program failed twice, or does not compile
+    FINAL_JE = 2  # a judge program failed, or does not compile
     RESULT = 3  # its result, or a copy
 
 

@@ -75,8 +75,8 @@ class TestOutcome:
         reran: whether this result was measured in a repetition alone on the machine.
         failed_program: for JE: which program failed (`checker`, `manager`, `runner`; or `client`, as long as our side
             has not judged the output); `None` if the sandbox failed.
-        final: for JE: the same judge program failed twice on the test, or a program of the problem does not compile;
-            it is not tried again.
+        final: for JE: a checker or manager failed on the test, or a program of the problem does not compile; it is not
+            tried again.
         stderr: its first bytes, for people to read.
         check_cpu_ms: CPU time of checker and manager.
         details: further data, for judging outside the box.
@@ -141,13 +141,10 @@ class TestOutcome:
 
         Other programs on the machine slow a program down through caches and memory, even in CPU time: by up to a third,
         as measured. So does a virtual machine that has to ask its host for each page. A run is not repeated if it would
-        have scored 0 in time; nor if it was stopped because it was idle: its score is unknown, and a program that
-        guesses could guess twice. If a judge program failed on a late output, the time is measured again if it is close
-        to the limit.
+        have scored 0 in time, or if its score is unknown because it was stopped: a program that guesses could guess
+        twice.
         """
-        if self.verdict is not Verdict.TLE or self.limit == "idle":
-            return False
-        return self.near_limit if self.in_time_score is None else self.in_time_score > 0
+        return self.verdict is Verdict.TLE and bool(self.in_time_score)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ class ResultFacts:
 
     Args:
         verdict: for the progress.
-        record_kind: of its record in the journal: RESULT, or FINAL_JE if a judge program failed twice; `None` if we
+        record_kind: of its record in the journal: RESULT, or FINAL_JE if a judge program failed; `None` if we
             failed, which is not stored there.
         is_sandbox_failure: whether the sandbox failed: the result is not stored, and other programs may fail as well.
         score: points, or the share of the tests that passed; `None` if unknown.

@@ -197,8 +197,8 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
         known = run["resumed"] + run["copies"]  # fewer if this is a report with results of others
         if not run["judged"] and known >= counts["rows"] - counts["refused"] - counts["pending"]:  # all in the journal
             yield (
-                "These are not judged again, because a checker or manager failed twice, or does not compile: correct "
-                "it, or score again with --retry-failed."
+                "These are not judged again, because a checker or manager failed, or does not compile: correct it, "
+                "or score again with --retry-failed."
             )
     yield from reason_lists(summary["refused"])
     if counts["pending"]:

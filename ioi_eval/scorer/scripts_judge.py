@@ -4,9 +4,8 @@ Each job compiles program, grader and checker again, because these scripts canno
 why:
 - a compilation that a limit stopped, or may have stopped: once more, alone on the machine, before it counts;
 - a compilation that fails after another one succeeded: the machine's fault, because the program is the same;
-- a checker or manager that failed: once more, in a job of its own; a second failure is final;
 - a job whose answer is not certain.
-Times are not known, so no test is repeated for being near the limit.
+A checker or manager that failed is a final JE. Times are not known, so no test is repeated for being near the limit.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> Compile
     run.note_isolation(run.target.isolation)
     judging, compiled = run.judging, None
     while not judging.is_done():
-        planned = (*judging.pending(), *judging.judge_fault_reruns())[0]
+        planned = judging.pending()[0]
         try:
             compiled = await _run_test(run, sandbox, planned, code, was_compiled=compiled is not None)
         except UnavailableError:

@@ -117,19 +117,19 @@ def test_repetition_decides_about_time_only(first: float, second: float, expecte
     assert outcome.verdict is {0.0: Verdict.WA, 1.0: Verdict.AC}.get(expected, Verdict.PA)
 
 
-def test_a_judge_fault_between_runs_keeps_the_bound() -> None:
-    """Late with 0.3, then a failure of the checker, then 1.0 in a job of its own: the score is 0.3, as of the first
+def test_a_machine_fault_between_runs_keeps_the_bound() -> None:
+    """Late with 0.3, then a failure of the machine, then 1.0 in a job of its own: the score is 0.3, as of the first
     output.
     """
     judging = judging_of(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.3))
-    record(judging, "a", "checker")
+    record(judging, "a", "runner")
     record(judging, "a", "AC")
     assert judging.outcomes()["a"].score == 0.3
 
 
 def test_the_least_of_all_late_runs_is_the_bound() -> None:
-    """Late with 0.3, a judge fault, late with 1.0, then in time with 1.0: the score is 0.3."""
+    """Late with 0.3, a machine fault, late with 1.0, then in time with 1.0: the score is 0.3."""
     judging = judging_of(make_problem("a"))
     judging.record(replace(KINDS["near"], test="a", in_time_score=0.3))
     record(judging, "a", "runner")
@@ -143,7 +143,7 @@ def test_a_program_stopped_for_idle_time_is_not_repeated() -> None:
     the limit.
     """
     judging = judging_of(make_problem("ab"))
-    judging.record(replace(KINDS["near"], test="a", limit="idle"))
+    judging.record(replace(KINDS["near"], test="a", limit="idle", in_time_score=None))
     assert judging.is_done()
 
 
@@ -278,32 +278,33 @@ def test_tle_beyond_the_margin_is_not_repeated() -> None:
     assert judging.is_done()
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "final"),
-    [
-        ("checker", "checker", True),
-        ("manager", "manager", True),
-        ("checker", "manager", False),
-        ("checker", "sandbox", False),
-        ("runner", "runner", False),
-    ],
-)
-def test_judge_fault_is_final_when_it_repeats(first: str, second: str, final: bool) -> None:
-    """If the same judge program fails twice, the JE is final. Other failures may not occur again, so they are not
-    final.
-    """
+@pytest.mark.parametrize("kind", ["checker", "manager"])
+@pytest.mark.parametrize("earlier", [(), ("near",), ("runner",)])
+def test_a_failure_of_a_judge_program_is_final(kind: str, earlier: tuple[str, ...]) -> None:
+    """The program is not run again, so it has one guess only."""
     judging = judging_of(make_problem("a"))
-    record(judging, "a", first)
-    assert names(judging.judge_fault_reruns()) == "a"
+    for first in earlier:
+        record(judging, "a", first)
+    record(judging, "a", kind)
+    assert judging.is_done()
+    assert judging.outcomes()["a"].final
+
+
+@pytest.mark.parametrize(("second", "final"), [("runner", False), ("sandbox", False), ("checker", True)])
+def test_a_machine_fault_is_repeated_once(second: str, final: bool) -> None:
+    """The JE of a machine that fails twice is not final: the machine may work in a later run."""
+    judging = judging_of(make_problem("a"))
+    record(judging, "a", "runner")
+    assert names(judging.machine_fault_reruns()) == "a"
     record(judging, "a", second)
     assert judging.is_done()
     assert judging.outcomes()["a"].final is final
 
 
-def test_judge_fault_that_does_not_repeat_is_forgotten() -> None:
+def test_a_machine_fault_that_does_not_repeat_is_forgotten() -> None:
     """The outcome in a job of its own counts, and ends its subtask if it is a zero."""
     judging = judging_of(make_problem("ab"))
-    record(judging, "a", "checker")
+    record(judging, "a", "runner")
     record(judging, "a", "WA")
     assert judging.is_done()
     assert judging.outcomes()["a"] == replace(KINDS["WA"], test="a")
@@ -316,12 +317,12 @@ def test_sandbox_failure_is_not_repeated() -> None:
     assert judging.is_done()
 
 
-def test_judge_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
-    """A checker that fails in a run alone leaves the time in doubt, so the test is run alone again."""
+def test_a_machine_fault_in_a_run_alone_does_not_use_up_that_run() -> None:
+    """A machine that fails in a run alone leaves the time in doubt, so the test is run alone again."""
     judging = judging_of(make_problem("a"))
     record(judging, "a", "near")
-    record(judging, "a", "checker")
-    assert names(judging.judge_fault_reruns()) == "a"
+    record(judging, "a", "runner")
+    assert names(judging.machine_fault_reruns()) == "a"
     record(judging, "a", "near")
     assert names(judging.late_reruns()) == "a"
     record(judging, "a", "PA")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ioi_eval.engine.judging import TestHistory
 from ioi_eval.model import Problem, TestOutcome, Verdict
 from tests.judging_model import (
+    KINDS,
     Behaviours,
     all_behaviours,
     drive,
@@ -51,26 +52,34 @@ def test_repeated_late_tests_do_not_depend_on_the_order(
 
 @settings(max_examples=300)
 @given(
-    st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.5, 1.0]), st.booleans()), min_size=9, max_size=9),
+    st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.5, 1.0, None]), st.booleans()), min_size=9, max_size=9),
     st.integers(1, 5),
 )
 def test_a_program_that_behaves_differently_in_repetitions_gains_nothing(
-    runs: list[tuple[bool, float, bool]], near_limit_repeats: int
+    runs: list[tuple[bool, float | None, bool]], near_limit_repeats: int
 ) -> None:
-    """Its score is at most the score of each of its runs, and the last run must be in time."""
+    """Its score is at most the score of each of its runs, the last run must be in time, and if it crashes the checker
+    (`None`), it has no score.
+    """
     state = TestHistory(near_limit_repeats)
-    ran: list[tuple[bool, float]] = []
+    ran: list[tuple[bool, float | None]] = []
     for late, worth, near in runs:
-        verdict = Verdict.TLE if late else {0.0: Verdict.WA, 1.0: Verdict.AC}.get(worth, Verdict.PA)
-        measured: dict[str, Any] = {"near_limit": near, "in_time_score": worth} if late else {}
-        state.record(TestOutcome(test="a", verdict=verdict, score=0.0 if late else worth, cpu_ms=1050.0, **measured))
+        if worth is None:
+            outcome = KINDS["checker"]
+        elif late:
+            outcome = replace(KINDS["TLE"], near_limit=near, in_time_score=worth)
+        else:
+            verdict = {0.0: Verdict.WA, 1.0: Verdict.AC}.get(worth, Verdict.PA)
+            outcome = TestOutcome(test="", verdict=verdict, score=worth)
+        state.record(replace(outcome, test="a", cpu_ms=1050.0))
         ran.append((late, worth))
         if state.rerun is None:
             break
     assert state.outcome is not None
     assert len(ran) <= 1 + near_limit_repeats
-    late, _ = ran[-1]
-    assert state.outcome.score == (0.0 if late else min(worth for _, worth in ran))
+    late, last = ran[-1]
+    scores = [worth for _, worth in ran if worth is not None]
+    assert state.outcome.score == (None if last is None else 0.0 if late else min(scores))
 
 
 @given(problems, all_behaviours)

@@ -146,25 +146,26 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
         ((SLOW_HALF,), [False], "TLE", 0.0, False),
         ((HALF,), [False], "PA", 0.0, False),
         ((SLOW, HALF), [False, True], "PA", 0.0, False),
-        ((CRASH, RIGHT), [False, False], "AC", 1.0, False),
-        ((CRASH, CRASH), [False, False], "JE", None, True),
+        ((CRASH,), [False], "JE", None, True),
+        ((SLOW, CRASH), [False, True], "JE", None, True),
+        ((LOADED, RIGHT), [False, False], "AC", 1.0, False),
         ((LOADED, LOADED), [False, False], "JE", None, False),
-        ((LOADED, CRASH), [False, False], "JE", None, False),
-        ((CRASH, SLOW, RIGHT), [False, False, True], "AC", 1.0, False),
-        ((CRASH, SLOW, SLOW), [False, False, True], "TLE", 0.0, False),
-        ((CRASH, SLOW, CRASH), [False, False, True], "JE", None, False),
-        ((SLOW, CRASH, CRASH), [False, True, False], "JE", None, True),
-        ((SLOW, CRASH, RIGHT), [False, True, False], "AC", 1.0, False),
+        ((LOADED, CRASH), [False, False], "JE", None, True),
+        ((LOADED, SLOW, RIGHT), [False, False, True], "AC", 1.0, False),
+        ((LOADED, SLOW, SLOW), [False, False, True], "TLE", 0.0, False),
+        ((LOADED, SLOW, LOADED), [False, False, True], "JE", None, False),
+        ((SLOW, LOADED, LOADED), [False, True, False], "JE", None, False),
+        ((SLOW, LOADED, RIGHT), [False, True, False], "AC", 1.0, False),
         ((SLOW, LOADED, SLOW, RIGHT), [False, True, False, True], "AC", 1.0, False),
-        ((SLOW, CRASH, SLOW_HALF), [False, True, False], "TLE", 0.0, False),
-        ((SLOW, CRASH, SLOW, CRASH), [False, True, False, True], "JE", None, False),
+        ((SLOW, LOADED, SLOW_HALF), [False, True, False], "TLE", 0.0, False),
+        ((SLOW, LOADED, SLOW, LOADED), [False, True, False, True], "JE", None, False),
     ],
 )
 def test_doubtful_runs_are_repeated(
     lines: tuple[Line, ...], alone: list[bool], verdict: str, score: float | None, final: bool
 ) -> None:
-    """A judge fault is repeated once in a job of its own, a near-limit TLE alone until one run is measured. No wrong
-    output is repeated.
+    """A machine fault is repeated once in a job of its own, a TLE alone until one run is measured. No wrong output is
+    repeated, and none on which the checker failed.
     """
     outcome, were_alone = settled(*lines)
     assert were_alone == alone
@@ -173,7 +174,7 @@ def test_doubtful_runs_are_repeated(
 
 def test_memory_is_prepared_for_a_repetition_alone() -> None:
     """As much memory as the first run used is prepared. For a repetition in a job of its own, none is."""
-    *_, sandbox = judged(CRASH, {**SLOW, "memory_bytes": 99_999}, RIGHT)
+    *_, sandbox = judged(LOADED, {**SLOW, "memory_bytes": 99_999}, RIGHT)
     assert sandbox.ready == ["", "", "99999"]
 
 

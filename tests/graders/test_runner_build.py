@@ -137,15 +137,15 @@ def test_the_program_is_returned_if_a_test_may_be_repeated(plain_box: Box) -> No
     assert kinds(1, late) == kinds(0, endless) == ["step", "into", "TLE"]
 
 
-def test_the_program_is_returned_if_a_checker_failed_on_a_late_output(plain_box: Box) -> None:
-    """Then the score in time is unknown, so the test may be repeated."""
+def test_a_checker_that_failed_on_a_late_output_makes_it_je(plain_box: Box) -> None:
+    """Then the score in time is unknown. The test is not repeated, so the program is not returned."""
     late = b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < 320000) {} int n;")
     checker = line("checker", protocol="cms", file="checker", **JUDGE)
     answer = build(
         plain_box, [line_of_test(0)], source=late, judged_by=checker, limits=SHORT, checker=b"#!/bin/sh\nexit 3\n"
     )
-    assert line_kinds(answer) == ["step", "into", "TLE", "base64"]
-    assert "in_time" not in answer.lines[2]
+    assert line_kinds(answer) == ["step", "into", "JE"]
+    assert answer.lines[2]["program"] == "checker"
 
 
 def test_the_program_is_written_to_the_sandbox_s_descriptor(plain_box: Box) -> None:

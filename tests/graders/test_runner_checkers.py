@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 
 from ioi_eval.model import CheckerProtocol
+from tests.busy_processes import busy_processes
 from tests.graders.runner_box import JUDGE, LIMITS, WHITE_DIFF, Box, Files, batch_plan, line, plan, run_batch, run_game
+from tests.one_processor import one_processor
 
 RIGHT_AND_WRONG = {
     CheckerProtocol.CMS: ("cms 1\nfine", "cms 0\nno"),
@@ -226,14 +229,39 @@ def test_checker_faults_are_named(box: Box, program: Callable[..., Path]) -> Non
     assert all(entry["explanation"] for entry in lines[:-1])
 
 
-def test_checker_killed_by_the_machine(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A SIGKILL that is not from the runner comes from the machine: JE without the checker at fault."""
-    entry = run_batch(
-        plain_box, program("contestant"), "sum 1", files={"checker": b"#!/bin/sh\nkill -9 $$\n"},
-        checker=line("checker", protocol="cms", file="checker", **JUDGE),
-    ).only  # fmt: skip
-    assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "signal", "runner")
-    assert "checker" in entry["explanation"]
+@pytest.mark.parametrize(
+    ("failure", "fault"),
+    [("kill -9 $$", "signal"), ("kill -SEGV $$", "signal"), ("exit 9", "exit"), ("exit 0", "score")],
+)
+def test_an_output_is_judged_again_if_the_checker_failed(
+    plain_box: Box, program: Callable[..., Path], failure: str, fault: str
+) -> None:
+    """A checker that fails once, as when the machine kills it, does not make the test JE; one that fails twice is at
+    fault, also if it was killed, because it may need too much memory for this output.
+    """
+    with tempfile.TemporaryDirectory() as directory:  # in bwrap, the checker makes it again
+        Path(directory).chmod(0o777)
+        count = f"mkdir -p {directory}; echo >> {directory}/runs; runs=$(wc -l < {directory}/runs)"
+        answer = run_batch(
+            plain_box, program("contestant"), *(f"print 1\n{count}; {commands}; echo $runs >&2; echo 1"
+            for commands in (f"[ $runs = 2 ] || {failure}", "[ $runs = 3 ]", failure, "[ $runs = 6 ]")),
+            checker=line("checker", protocol="cms", file="checker", **JUDGE),
+            files={"checker": b'#!/bin/sh\neval "$(tail -n +2 input.txt)"\n'},
+        )  # fmt: skip
+    assert [(entry["verdict"], entry["message"]) for entry in answer.lines] == [
+        ("AC", "2"),
+        ("AC", "3"),
+        ("JE", ""),
+        ("AC", "6"),
+    ]
+    assert (answer.lines[2]["program"], answer.lines[2]["fault"]) == ("checker", fault)
+
+
+def test_a_checker_that_waits_for_a_processor(plain_box: Box, program: Callable[..., Path]) -> None:
+    """If it waited for most of its wall clock limit, the machine is too busy: the checker is not at fault."""
+    with one_processor(), busy_processes(8, sessions=True):
+        (entry,) = lines_of(plain_box, program, "cms", "loop 1", wall_ms=1000)
+    assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "overload", "runner")
 
 
 def test_what_the_kernel_may_do_to_a_judge_program(plain_box: Box, program: Callable[..., Path]) -> None:

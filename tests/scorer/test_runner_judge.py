@@ -184,11 +184,11 @@ def test_a_refused_plan_is_not_repeated_in_halves(tmp_path: Path) -> None:
     assert machine.asked == [8]
 
 
-NEAR_LIMIT = {"verdict": "TLE", "score": "0", "cpu_us": 1_050_000}
-JUDGE_FAULT = {"verdict": "JE", "score": None, "fault": "exit", "program": "checker", "explanation": "exit code 1"}
+LATE = {"verdict": "TLE", "score": "0", "in_time": "1", "cpu_us": 1_050_000}
+MACHINE_FAULT = {"verdict": "JE", "score": None, "fault": "start", "program": "runner", "explanation": "no memory"}
 
 
-@pytest.mark.parametrize(("fifth", "alone"), [(NEAR_LIMIT, True), (JUDGE_FAULT, False)], ids=["near", "fault"])
+@pytest.mark.parametrize(("fifth", "alone"), [(LATE, True), (MACHINE_FAULT, False)], ids=["late", "fault"])
 def test_doubtful_tests_are_run_once_more(tmp_path: Path, fifth: Mapping[str, object], alone: bool) -> None:
     """In a job of its own; if the time is in doubt, alone on the machine."""
     machine = Machine(fifth=fifth)
@@ -198,7 +198,7 @@ def test_doubtful_tests_are_run_once_more(tmp_path: Path, fifth: Mapping[str, ob
 
 def test_memory_is_prepared_for_a_repetition_alone(tmp_path: Path) -> None:
     """As much memory as the first run used. For other repetitions none is prepared."""
-    machine = Machine(fifth={**NEAR_LIMIT, "memory_bytes": 123_456_789})
+    machine = Machine(fifth={**LATE, "memory_bytes": 123_456_789})
     judge(tmp_path, machine, tests=8)
     first, second = machine.limits
     assert second == f"{first} prefault_bytes=123456789"

@@ -102,11 +102,9 @@ def test_a_program_that_does_not_compile_any_more(tmp_path: Path) -> None:
     assert (verdicts(result), result.score) == (["AC", "JE"], None)
 
 
-def test_a_failing_checker_is_run_once_more(tmp_path: Path) -> None:
-    """Two equal failures are final. An answer without information is repeated, and is not final."""
-    result = judged(tmp_path, Scripted((COMPILED, RIGHT), (COMPILED, ODD_SCORE), (COMPILED, RIGHT)))
-    assert verdicts(result) == ["AC", "AC"]
-    result = judged(tmp_path, Scripted((COMPILED, RIGHT), *[(COMPILED, ODD_SCORE)] * 2))
-    assert (verdicts(result), result.score) == (["AC", "JE"], None)
+def test_a_failing_checker_is_final(tmp_path: Path) -> None:
+    """The program is not run again. An answer without information is repeated, and is not final."""
+    result = judged(tmp_path, Scripted((COMPILED, RIGHT), (COMPILED, ODD_SCORE)))
+    assert (verdicts(result), result.score, result.subtasks[0].tests[1].final) == (["AC", "JE"], None, True)
     result = judged(tmp_path, Scripted((COMPILED, RIGHT), *[(COMPILED, NO_SCORE)] * 3))
-    assert (verdicts(result), result.score) == (["AC", "JE"], None)
+    assert (verdicts(result), result.score, result.subtasks[0].tests[1].final) == (["AC", "JE"], None, False)
