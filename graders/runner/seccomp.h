@@ -128,7 +128,9 @@ inline std::pair<const CallRule*, const CallName*> entry_of(long number) {
 
 inline const CallRule* rule_of(long number) { return entry_of(number).first; }
 
+// Numbers that are no call share a name, because a program could try so many of them that a run's results fill the memory.
 inline std::string name_of_call(long number) {
+  if (number < 0 || number >= kCalls) return "unknown_call";
   const CallName* call = entry_of(number).second;
   return call != nullptr ? call->name : format("syscall_%ld", number);
 }

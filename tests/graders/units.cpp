@@ -231,6 +231,7 @@ void test_filters() {
   CHECK(refusal_of({SYS_read, AUDIT_ARCH_I386, 0, {}}).deadly);
   CHECK(refusal_of({SYS_socket, AUDIT_ARCH_X86_64, 0, {}}).name == "socket");
   CHECK(refusal_of({511, AUDIT_ARCH_X86_64, 0, {}}).name == "syscall_511");
+  for (int number : {512, 999, -1}) CHECK(refusal_of({number, AUDIT_ARCH_X86_64, 0, {}}).name == "unknown_call");
 }
 
 // One side has ended before it opened its FIFOs. The runner opens them in its place, and is held up before it closes them:
