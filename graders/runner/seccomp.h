@@ -130,7 +130,7 @@ inline const CallRule* rule_of(long number) { return entry_of(number).first; }
 
 // Numbers that are no call share a name, because a program could try so many of them that a run's results fill the memory.
 inline std::string name_of_call(long number) {
-  if (number < 0 || number >= kCalls) return "unknown_call";
+  if (number >= kCalls) return "unknown_call";
   const CallName* call = entry_of(number).second;
   return call != nullptr ? call->name : format("syscall_%ld", number);
 }
@@ -144,7 +144,7 @@ struct Refusal {
 
 inline Refusal refusal_of(const seccomp_data& data) {
   Refusal refusal;
-  if (data.arch != AUDIT_ARCH_X86_64 || data.nr >= 0x40000000) {
+  if (data.arch != AUDIT_ARCH_X86_64 || static_cast<uint32_t>(data.nr) >= 0x40000000) {
     refusal.name = "foreign_abi";
     refusal.deadly = true;
     return refusal;
