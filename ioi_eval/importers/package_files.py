@@ -36,6 +36,7 @@ _RATIO = 100
 third, uniform data to a thousandth."""
 _KEPT_FREE = 1 << 30
 _LARGEST_INNER_ZIP = 256 << 20
+_NAME_IS_UTF8 = 1 << 11  # a flag of a file in a zip. Source: PKWARE APPNOTE, 4.4.4
 _LARGEST_TAR_HEADER = 1 << 20
 _BLOCK = 512
 _SKIPPED = frozenset({"__MACOSX", ".git"})
@@ -138,8 +139,9 @@ class _Zip(PackageFiles):
         self._archive = archive
         files = [info for info in archive.infolist() if not info.is_dir()]
         _check_expanded(where, sum(info.file_size for info in files), where.stat().st_size)
-        links = {info.filename for info in files if stat.S_ISLNK(info.external_attr >> 16)}
-        super().__init__(where, {info.filename: info for info in files if info.filename not in links}, tuple(links))
+        links = {_zip_name(info) for info in files if stat.S_ISLNK(info.external_attr >> 16)}
+        members = {name: info for info in files if (name := _zip_name(info)) not in links}
+        super().__init__(where, members, tuple(links))
 
     def _read(self, member: zipfile.ZipInfo, most: int) -> bytes:
         _check_size(member.file_size, most)
@@ -209,10 +211,18 @@ def zipped_files(content: bytes, wanted: Callable[[str], bool], most: int) -> It
     """
     _check_size(len(content), _LARGEST_INNER_ZIP)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        entries = [entry for entry in archive.infolist() if not entry.is_dir() and wanted(entry.filename)]
+        entries = [entry for entry in archive.infolist() if not entry.is_dir() and wanted(_zip_name(entry))]
         _check_size(sum(entry.file_size for entry in entries), most)
         for entry in entries:
-            yield entry.filename, archive.read(entry)
+            yield _zip_name(entry), archive.read(entry)
+
+
+def _zip_name(entry: zipfile.ZipInfo) -> str:
+    """The name of a file in a zip. Common programs write names in UTF-8 without the flag that says so."""
+    try:
+        return entry.filename if entry.flag_bits & _NAME_IS_UTF8 else entry.filename.encode("cp437").decode()
+    except UnicodeError:
+        return entry.filename
 
 
 def read_beside(directory: Path, name: str) -> bytes | None:

@@ -113,6 +113,31 @@ def test_names_in_any_script_are_accepted(tmp_path: Path) -> None:
         assert len(package.names()) == 3
 
 
+def test_zips_with_unflagged_names_in_utf8(tmp_path: Path) -> None:
+    """`zip` on Linux and the archiver of macOS write UTF-8 without the flag that says so. Names in cp437 stay."""
+    inner = without_flags(as_zip(tmp_path / "inner.zip", {"wyjście.txt": b"5"}))
+    files = {"problem.json": b"{}", "tests/Größe ż.in": b"1", "all.zip": inner}
+    path = tmp_path / "package.zip"
+    path.write_bytes(without_flags(as_zip(path, files)).replace("ß".encode(), b"\xe1s"))
+    with open_package(path) as package:
+        assert package.names("tests") == ("tests/Gr├╢ßse ┼╝.in",)
+    path.write_bytes(without_flags(as_zip(path, files)))
+    with open_package(path) as package:
+        assert package.read("tests/Größe ż.in") == b"1"
+        assert list(package.zipped("all.zip", lambda name: name == "wyjście.txt")) == [("wyjście.txt", b"5")]
+
+
+def without_flags(path: Path) -> bytes:
+    """A zip whose entries do not say that their names are UTF-8."""
+    content = bytearray(path.read_bytes())
+    for header, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        start = content.find(header)
+        while start >= 0:
+            content[start + flags + 1] &= ~8
+            start = content.find(header, start + 1)
+    return bytes(content)
+
+
 def test_links_in_archives_are_ignored(tmp_path: Path) -> None:
     """A link could make a file of this machine appear as one of the package."""
     with tarfile.open(tmp_path / "p.tar", "w") as archive:
