@@ -10,6 +10,7 @@ from ioi_eval.report.pending import BIASED
 from ioi_eval.report.result_values import VERDICT_NAMES
 from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.terminal import (
+    SUMS,
     examples_without_reason,
     group_cells,
     judge_errors,
@@ -137,7 +138,7 @@ def _contests(summary: Mapping[str, Any], level: str) -> str:
         (
             str(contest["year"]),
             str(contest["problems"]),
-            *(of_full_marks(contest, name) for name in ("all_submissions_score", "limit_50_score")),
+            *(of_full_marks(contest, name) for name in SUMS),
         )
         for contest in summary["contests"]
     ]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ioi_eval.estimates import Estimate, mean_estimates, pass_at_each_k
+from ioi_eval.estimates import Estimate, means_with_pass_at_k
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, SubmissionResult, Verdict
 from ioi_eval.scores import BestSubtasks, total_points, unrounded_points
@@ -145,5 +145,4 @@ def problem_estimates(tallies: Sequence[ProblemTally], *, intervals: bool) -> di
         pairs = zip(tallies, judged, strict=True)
         columns[AVERAGE] = [tally.total_score / count / tally.points for tally, count in pairs]
     counts = [(count, tally.solved) for tally, count in zip(tallies, judged, strict=True)]
-    columns |= {str(k): column for k, column in pass_at_each_k(counts, KS).items()}
-    return mean_estimates(columns, intervals=intervals)
+    return means_with_pass_at_k(columns, counts, KS, intervals=intervals)

@@ -40,7 +40,7 @@ def incomplete_heading(summary: Mapping[str, Any]) -> str:
     return f"{text}\n{counted(len(problems), 'problem')} {has} no judged submission yet: {named}."
 
 
-_SUMS = ("all_submissions_score", "limit_50_score")
+SUMS = ("all_submissions_score", "limit_50_score")
 PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
 _LEGEND = (
     "(best: best submission; all: sum of best subtasks over all submissions; "
@@ -55,7 +55,7 @@ def problem_cells(problem: Mapping[str, Any]) -> list[str]:
         f"{problem['year']}/{problem['problem']}",
         str(problem["submissions"]),
         f"{points(problem['best_score'])}/{points(problem['points'])}",
-        *(of_full_marks(problem, name) for name in _SUMS),
+        *(of_full_marks(problem, name) for name in SUMS),
         " ".join(f"{verdict} {count}" for verdict, count in problem["verdicts"].items()),
     ]
 
@@ -74,7 +74,7 @@ def _has_bounds(summary: Mapping[str, Any]) -> bool:
     """Whether the report has points with a `?`."""
     contests = [contest for of in (summary, *summary["groups"]) for contest in of["contests"]]
     problems = summary["problems"]
-    shown = [bounded(item, name) for item in (*contests, *problems) for name in _SUMS]
+    shown = [bounded(item, name) for item in (*contests, *problems) for name in SUMS]
     shown += [bounded(subtask, "best_points") for problem in problems for subtask in problem["subtasks"]]
     return any(text.endswith("?") for text in shown)
 
@@ -119,7 +119,7 @@ def _group_row(group: Mapping[str, Any], ks: Sequence[str], years: Sequence[int]
     row.append(share(group["average_score"]))
     values, intervals = group["pass_at_k"], group["pass_at_k_interval"]
     row.extend(percent(values[k], *intervals[k]) if k in values else "–" for k in ks)
-    row.extend(bounded(contests[year], name) if year in contests else "–" for year in years for name in _SUMS)
+    row.extend(bounded(contests[year], name) if year in contests else "–" for year in years for name in SUMS)
     return row
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError, similar
-from ioi_eval.estimates import Estimate, mean_estimates, pass_at_each_k
+from ioi_eval.estimates import Estimate, means_with_pass_at_k
 from ioi_eval.report.frame import not_a_result_row
 from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.result_sets import Family, ResultSet
@@ -75,8 +75,7 @@ class ModelGroup:
         columns: dict[str, list[float]] = {}
         if counts and all(n for n, _ in counts) and all(self.full.values()):
             columns[SCORE] = [math.fsum(shares) / len(shares) for shares in self.shares.values()]
-        columns |= {f"pass@{k}": column for k, column in pass_at_each_k(counts, KS).items()}
-        return mean_estimates(columns, intervals=not self.is_part)
+        return means_with_pass_at_k(columns, counts, KS, intervals=not self.is_part, prefix="pass@")
 
 
 class Material:
