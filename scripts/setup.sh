@@ -10,6 +10,11 @@ unset PYTHONDONTWRITEBYTECODE
 
 say() { printf '%s\n' "$*" >&2; }
 
+# help_if_asked ARGUMENTS… : with --help, prints the comment at the top of the script and ends it
+help_if_asked() {
+    case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
+}
+
 # quietly COMMAND… : runs the command, and prints its output only if it fails
 quietly() {
     local output

@@ -244,3 +244,14 @@ def test_a_failure_of_pip_is_explained(machine: Machine) -> None:
     assert done.returncode != 0
     assert "words of pip" in done.stderr
     assert done.stderr.endswith("package index, set https_proxy or PIP_INDEX_URL; then start this script again\n")
+
+
+@pytest.mark.parametrize("script", ["test", "check", "quickstart", "attack-table"])
+def test_help_prints_what_a_script_does_and_installs_nothing(machine: Machine, script: str) -> None:
+    """Without the command it ends there, also on a machine where everything is missing."""
+    for option in ("--help", "-h"):
+        ended = machine.start(script, option)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        comment = (ROOT / "scripts" / script).read_text(encoding="utf-8").splitlines()[1]
+        assert ended.stdout.splitlines()[0] == comment.removeprefix("# ")
+    assert not (machine.place / "checkout/.venv").exists()
