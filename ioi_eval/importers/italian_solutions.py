@@ -50,6 +50,10 @@ def read_solutions(package: Package, subtasks: Sequence[Subtask], *, output_only
     if output_only:
         if programs:
             package.notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:_SHOWN])}")
+        sets = output_sets(package, _DIRECTORY)
+        used = {*programs, *(path for output_set in sets for path in output_set.paths)}
+        if others := [path for path in package.names(_DIRECTORY) if path not in used and "output" in path]:
+            package.notes.append(f"left out, as outputs are called output_000.txt: {', '.join(others[:_SHOWN])}")
         return [
             PackageSolution(
                 path=None,
@@ -57,7 +61,7 @@ def read_solutions(package: Package, subtasks: Sequence[Subtask], *, output_only
                 expected=MODEL_SOLUTION if output_set.name in _MODELS else None,
                 outputs=output_set.outputs,
             )
-            for output_set in output_sets(package, _DIRECTORY)
+            for output_set in sets
         ]
     names = _subtask_names(package, subtasks)
     return [

@@ -71,17 +71,17 @@ def _of_tests(
         raise InputError(f"the test group {group.path} has no tests; get the complete package")
     if aggregation != "sum":
         if custom and aggregation == "min":
-            raise UnsupportedError(_own_scores(group))
+            raise UnsupportedError(_own_scores(group, aggregation))
         return [_subtask(group.name, points, (*required, *tests))]
     if custom:
-        raise UnsupportedError(_own_scores(group))
+        raise UnsupportedError(_own_scores(group, aggregation))
     return [_subtask(test, points / len(tests), (*required, test)) for test in tests]
 
 
-def _own_scores(group: TestGroup) -> str:
+def _own_scores(group: TestGroup, aggregation: str) -> str:
     return (
-        f"{group.path} uses scores of the package's output validator; in this version of the format only"
-        " groups with pass-fail aggregation are supported with a validator"
+        f"{group.path} takes the {aggregation} of scores that the package's output validator gives; in this version of"
+        " the format a validator is supported only in groups with pass-fail aggregation"
     )
 
 

@@ -57,6 +57,13 @@ def read(tmp_path: Path, **changes: Any) -> ImportedTask:
     return import_package(package(tmp_path, **changes), year=2025, day="day1")
 
 
+def test_a_time_limit_that_may_be_in_milliseconds_is_noted(tmp_path: Path) -> None:
+    """It is read as seconds."""
+    task = read(tmp_path, **{"problem.json": {**META, "time_limit": 1000}})
+    assert task.problem_rows[0]["time_limit"] == 1000
+    assert "the time limit is 1000 s; if milliseconds were meant, state seconds" in task.notes
+
+
 def test_tests_are_not_changed(tmp_path: Path) -> None:
     """Programs get the bytes of the package, also if a final newline is missing."""
     problem = loaded(tmp_path, read(tmp_path, **{"tests/0-01.in": "1 2", "tests/2-01.out": "3"}))

@@ -79,11 +79,14 @@ def test_solutions_state_their_results_in_comments(tmp_path: Path) -> None:
 
 
 def test_programs_of_a_task_that_takes_outputs_are_noted(tmp_path: Path) -> None:
-    """They are no solutions there."""
+    """They are no solutions there, and neither are outputs with other names."""
     task = read(
-        tmp_path, **{"task.yaml": f"{TASK['task.yaml']}output_only: true\n", "sol/author/output_000.txt": "0\n"}
+        tmp_path,
+        **{"task.yaml": f"{TASK['task.yaml']}output_only: true\n", "sol/author/output_000.txt": "0\n"},
+        **{"sol/other/output0.txt": "0\n", "sol/readme.txt": "the outputs\n"},
     )
     assert [row["label"] for row in task.solution_rows] == ["author"]
+    assert "left out, as outputs are called output_000.txt: sol/other/output0.txt" in task.notes
     assert "left out, as the task takes outputs only: sol/slow/all_pairs.cpp, sol/soluzione.cpp" in task.notes
 
 

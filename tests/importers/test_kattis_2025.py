@@ -166,7 +166,7 @@ def test_validation_of_a_draft(tmp_path: Path, stated: str, task_type: str, pass
         ({"data/secret/test_group.yaml": "score_aggregation: max\n"}, "score_aggregation of data/secret is 'max'"),
         ({"data/secret/3.in": "", "data/secret/3.ans": ""}, "holds test groups and other tests"),
         ({name: None for name in NEW if name.startswith("data/secret")}, "there is no test in data/secret/"),
-        (CHECK, "uses scores of the package's output validator"),
+        (CHECK, "takes the sum of scores that the package's output validator gives"),
     ],
 )
 def test_unsupported_features_since_2025(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
