@@ -106,7 +106,7 @@ class KeptPrograms:
         reused, added, damaged = (self._counts[name] for name in ("found", "added", "damaged"))
         lines = [f"compiled programs: {reused} kept from earlier runs, {added} more kept now in {self._root}"]
         if damaged:
-            lines.append(f"  {damaged} kept programs did not match their hash or name; they were compiled again")
+            lines.append(f"  damaged, so compiled again: {damaged} (the hash or the name did not match)")
         if self._given_up:
             lines.append(f"  storing programs stopped during the run: {self._given_up}")
         return lines

@@ -18,7 +18,7 @@ from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_rows import GROUP
 from ioi_eval.report.markdown import markdown_report
-from ioi_eval.report.result_sets import Family
+from ioi_eval.report.result_sets import Family, required_first_row
 from ioi_eval.report.result_values import NamedRow
 from ioi_eval.report.standings import no_contest, read_standings
 from ioi_eval.report.summary_from_rows import summary_from_rows
@@ -52,6 +52,8 @@ def remake(
         SetupError: it cannot be written.
     """
     target = _target(directories, out)
+    for directory in directories:
+        required_first_row(directory)
     chosen = grouping_of([open_source(directory / RESULTS) for directory in directories], by) if by else None
     beside = read_standings(standings)
     page = Page(directories, id_column=id_column, by=None if chosen is None else chosen.columns, standings=beside)

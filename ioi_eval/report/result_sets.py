@@ -118,9 +118,7 @@ def open_results(directory: str | Path, *, id_column: str | None = None) -> Resu
     """
     found = directory_of(directory)
     summary = summary_of(found)
-    first = first_row(found)
-    if first is None:
-        raise InputError(f"{found / RESULTS} is empty: there are no results to look at")
+    first = required_first_row(found)
     family = family_of(first, found)
     column = id_column or id_column_of(summary)
     if family is Family.CONTEST and column not in first:
@@ -143,6 +141,18 @@ def first_row(directory: Path) -> Any:
         InputError: there are no results, or the line is damaged.
     """
     return next((row for _, _, row in lines_of(directory / RESULTS)), None)
+
+
+def required_first_row(directory: Path) -> Any:
+    """The first row of results.
+
+    Raises:
+        InputError: as `first_row`, or there is no line.
+    """
+    first = first_row(directory)
+    if first is None:
+        raise InputError(f"{directory / RESULTS} is empty: there are no results to look at")
+    return first
 
 
 def family_of(row: Any, directory: Path) -> Family:

@@ -188,7 +188,8 @@ def _rows_of_table(path: Path) -> list[dict[str, str]]:
                 for row in reader
             ]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read as a CSV table of contestants: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path} cannot be read as a CSV table of contestants: {reason}") from error
     if not rows:
         raise InputError(f"{path}: there are no contestants in this table")
     if "points" not in rows[0]:

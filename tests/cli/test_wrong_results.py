@@ -18,6 +18,7 @@ from tests.small_results import apps_row, contest_row, write_results
 def sets(tmp_path: Path) -> None:
     """Results of a contest, of APPS, of a newer version, and with groups of one row."""
     write_results(tmp_path / "one", [contest_row("a", 1.0)])
+    write_results(tmp_path / "empty", [])
     write_results(tmp_path / "apps", [apps_row("a", True)])
     write_results(tmp_path / "new", [contest_row("a", 1.0)], {"format": 99, "ioi_eval": "9.9"})
     scores = {"m1": 1.0, "m2": 0.0, "m3": None}
@@ -45,6 +46,12 @@ def sets(tmp_path: Path) -> None:
         (("report", "one", "--by", "prompt"), "--by prompt: none of the first rows has anything in that column; the"),
         (("compare", "one", "one", "--only-a", "prompt=x"), "one: no column prompt"),
         (("report", "me/results"), "me/results/results.jsonl does not exist: `ioi-eval score"),
+        (("report", "empty"), "empty/results.jsonl is empty: there are no results to look at"),
+        (("report", "one", "empty", "--out", "all"), "empty/results.jsonl is empty: there are no results to look at"),
+        (
+            ("report", "one", "--standings", "no.csv"),
+            "no.csv cannot be read as a CSV table of contestants: No such file",
+        ),
         (("compare", "one", "me/results"), "me/results/results.jsonl does not exist: `ioi-eval score"),
     ],
 )
