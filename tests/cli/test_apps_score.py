@@ -293,7 +293,7 @@ def test_a_failure_of_the_checker_is_final(score: Start, write: Write, rows: Row
     assert ended.returncode == 1, ended.stderr
     found = rows("results.jsonl")
     assert [(row["verdict"], row["score"] is None) for row in found] == [("AC", False), ("WA", False), ("JE", True)]
-    assert "checker:checker.cpp failed on this output, twice" in found[2]["error"]
+    assert "checker:checker.cpp failed on this output: killed by signal 6" in found[2]["error"]
     assert "1 without a score, because of a judge error (JE): checker:checker.cpp failed" in ended.stdout
     for arguments, judged in (((), 0), (("--retry-failed",), 1)):
         assert score(dump, *options, *arguments).returncode == 1

@@ -80,7 +80,7 @@ def test_manager_that_exits_first(bench: Any, problem_from: Any) -> None:
 
 
 def test_manager_that_fails_is_at_fault(bench: Any, problem_from: Any) -> None:
-    """A crash or a non-zero exit code is JE. It happens twice, so the JE is final. The program did nothing wrong."""
+    """A crash or a non-zero exit code is a final JE. The program did nothing wrong."""
     cases = {
         "exit 3": Case(
             f"{TALKS}; echo 1; echo why >&2; exit 3", JE, None, "exit code 3, which protocol cms does not have: why"
