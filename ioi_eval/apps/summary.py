@@ -30,8 +30,10 @@ DIFFICULTIES = ("introductory", "interview", "competition")
 ALL = "all"
 UNKNOWN = "unknown"
 
-_LACKS = re.compile(r"^ModuleNotFoundError(?:\(\"|: )No module named '(\w+)[^\n]*\Z", re.MULTILINE)
+_LACKS = re.compile(r"^ModuleNotFoundError(?:\(\"|: )No module named '(\w{1,100})[^\n]*\Z", re.MULTILINE)
 _MAX_MODULES = 5
+_COUNTED_MODULES = 1000
+"""The most missing modules that are counted: a program can fail with any name, so there could be millions."""
 
 ResultRow = Mapping[str, Any]
 
@@ -75,7 +77,7 @@ class AppsSummary(RunSummary):
             passed, total = int(verdict is Verdict.AC), 1
         is_unknown = verdict is Verdict.JE
         self._table.add(problem, str(row["difficulty"] or ""), passed=None if is_unknown else passed, total=total)
-        self._lacking.update(lacking)
+        self._lacking.update(name for name in lacking if name in self._lacking or len(self._lacking) < _COUNTED_MODULES)
         if is_unknown:
             self._failures.add(row["message"] or "", f"{row['submission']} (problem {problem})")
         if row["duplicate_of"] is None:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.apps.summary import DifficultyTable, missing_module
+from ioi_eval.apps.summary import AppsSummary, DifficultyTable, missing_module
 from ioi_eval.errors import InputError
+from tests.small_results import apps_row
 
 Solution = tuple[str, str, int | None, int]
 """Problem, difficulty, tests passed, tests."""
@@ -161,9 +162,21 @@ def test_impossible_k(k: int) -> None:
         ("exit code 1: Traceback (most recent call last):\nModuleNotFoundError: No module named 'numpy'", "numpy"),
         ("exit code 1\nModuleNotFoundError: No module named 'a'\n\nDuring this:\nKeyError: 1", None),
         ('KeyError("ModuleNotFoundError(\\"No module named \'numpy\'\\")")', None),
+        (f"ModuleNotFoundError: No module named '{'a' * 4000}'", "a" * 100),
         ("", None),
     ],
 )
 def test_missing_module(text: str, module: str | None) -> None:
     """A test ended because of it: it is the last exception, not one that the program caught."""
     assert missing_module(text) == module
+
+
+def test_programs_cannot_fill_the_memory_with_names_of_modules() -> None:
+    """A program can fail with any name in each of its tests, so only the first names are counted."""
+    summary = AppsSummary()
+    for number in range(200):
+        names = ["numpy", *(f"m{number}_{test}" for test in range(10))]
+        errors = [f"ModuleNotFoundError: No module named '{name}'" for name in names]
+        summary.add(apps_row("a", False), {}, reason="", errors=errors)
+    assert len(summary._lacking) == 1000
+    assert summary._lacking["numpy"] == 200
