@@ -36,6 +36,7 @@ from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
 _UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stated
 _JUDGES = ("checker", "manager")
+_CHECKER = "checker/checker.cpp"
 _CODE_ENDINGS = (".cpp", ".cc", ".c", ".h", ".hpp", ".py", ".sh")
 
 
@@ -86,7 +87,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         starting_code=_attached(package, f"{code}.cpp"),
         subtasks=subtasks,
         files=files,
-        config=_config(meta, task_type) | _output_tests(package, task_type),
+        config=_config(package, meta, task_type) | _output_tests(package, task_type),
         tests=tests,
         solutions=_solutions(package, task_type),
     )
@@ -147,7 +148,7 @@ def _output_tests(package: Package, task_type: TaskType) -> RowValues:
     }
 
 
-def _config(meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
+def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
     """`grader_config.json` with flat keys, where the reference's scripts look for them."""
     where = f"task_type_params in {ROOT_FILE}"
     params = meta.get("task_type_params") or {}
@@ -156,6 +157,12 @@ def _config(meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
             params = json.loads(params) or {}
         except ValueError as error:
             raise InputError(f"{where} is not JSON: {error}") from error
+    output_eval = parameter_key(task_type, Parameter.OUTPUT_EVAL)
+    if isinstance(params, dict) and params.get(output_eval) == "diff" and package.has(_CHECKER):
+        package.notes.append(
+            f"{where} says that no checker is used; as in CMS's loader, {_CHECKER} is used all the same"
+        )
+        params = {**params, output_eval: "comparator"}
     if isinstance(params, list):  # CMS's own form, in packages of protocol version 2
         params = by_name(params, task_type, where)
     if not isinstance(params, dict):

@@ -64,6 +64,16 @@ def test_a_time_limit_that_may_be_in_milliseconds_is_noted(tmp_path: Path) -> No
     assert "the time limit is 1000 s; if milliseconds were meant, state seconds" in task.notes
 
 
+def test_a_checker_is_used_whatever_the_parameters_say(tmp_path: Path) -> None:
+    """CMS's loader asks only whether there is a checker. A list of parameters is CMS's own, so it counts."""
+    meta = {**META, "task_type_params": {"task_type_parameters_Batch_output_eval": "diff"}}
+    task = read(tmp_path, **{"problem.json": meta})
+    assert checker_of(loaded(tmp_path, task)).source.path == "checker/checker.cpp"
+    assert any("checker/checker.cpp is used all the same" in note for note in task.notes)
+    listed = read(tmp_path, **{"problem.json": {**META, "task_type_params": ["grader", ["", ""], "diff"]}})
+    assert loaded(tmp_path, listed).checker is None
+
+
 def test_tests_are_not_changed(tmp_path: Path) -> None:
     """Programs get the bytes of the package, also if a final newline is missing."""
     problem = loaded(tmp_path, read(tmp_path, **{"tests/0-01.in": "1 2", "tests/2-01.out": "3"}))
