@@ -37,7 +37,8 @@ from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 _UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stated
 _JUDGES = ("checker", "manager")
 _CHECKER = "checker/checker.cpp"
-_CODE_ENDINGS = (".cpp", ".cc", ".c", ".h", ".hpp", ".py", ".sh")
+_HEADERS = (".h", ".hpp")
+_CODE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh", *_HEADERS)
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -177,13 +178,13 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
     files = [(name, package.text(name)) for name in names if name.endswith(_CODE_ENDINGS)]
     programs = [name for name in names if PurePosixPath(name).name in _JUDGES]
     scripts = [(name, package.text(name)) for name in programs if package.read(name).startswith(b"#!")]
-    readable = {PurePosixPath(name).stem.lower() for name, _ in (*files, *scripts)}
+    readable = {PurePosixPath(name).stem.lower() for name, _ in (*files, *scripts) if not name.endswith(_HEADERS)}
     if compiled := next((name for name in programs if PurePosixPath(name).name not in readable), None):
         raise InputError(
             f"{compiled} is a compiled program, which may only run on the machine where it was made, and its source is"
             f" not in the package; put {compiled}.cpp beside it"
         )
-    stems = {name: PurePosixPath(name.lower()).name.partition(".")[0] for name in names}
+    stems = {name: PurePosixPath(name.lower()).name.partition(".")[0] for name in names if not name.endswith(_HEADERS)}
     if unread := next((name for name, stem in stems.items() if stem in _JUDGES and stem not in readable), None):
         raise UnsupportedError(
             f"{unread} is a checker or manager in a language that is not supported; put a source beside it that"

@@ -48,7 +48,7 @@ _LEAST_TIME_S = 0.001  # the runner's unit
 
 _OTHER_CPP = re.compile(r"\.(?:cc|cxx)$", re.IGNORECASE)
 _UNUSED_CHECKER = re.compile(
-    r"(?:checker/[^/]+|(?:.*/)?(?:checker|check|chk))(?P<ending>\.(?:cpp|cc|cxx|c|py|sh))", re.IGNORECASE | re.DOTALL
+    r"(?:checker/[^/]+|(?:.*/)?(?:checker|check|chk))(?P<ending>\.(?:c|cc|cpp|cxx|go|java|pas|py|rs|sh))", re.I | re.S
 )
 """What must be the checker of a problem that has no other."""
 
@@ -206,11 +206,12 @@ def _refuse_misplaced_checker(shared: SharedColumns, config: GraderConfig) -> No
         return
     for file in shared.grader_files:
         if match := _UNUSED_CHECKER.fullmatch(file.path):
-            ending = match["ending"].lower()
-            wanted = ending if ending in (".c", ".py", ".sh") else ".cpp"
+            ending = _OTHER_CPP.sub(".cpp", match["ending"].lower())
+            is_known = ending in (".cpp", ".c", ".py", ".sh")
+            wanted = f"call it checker/checker{ending}" if is_known else "write it in C++, C, Python or shell"
             raise InputError(
-                f"grader_files holds {file.path}, where nothing uses it; call it checker/checker{wanted}, or set "
-                f"checker_protocol to {CheckerProtocol.WHITE_DIFF}"
+                f"grader_files holds {file.path}, where nothing uses it; {wanted}, or set checker_protocol to "
+                f"{CheckerProtocol.WHITE_DIFF}"
             )
 
 

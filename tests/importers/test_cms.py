@@ -412,6 +412,10 @@ def test_incomplete_packages(tmp_path: Path, changes: dict[str, Any], words: str
             {"checker/checker.cpp": None, "checker/checker.rs": "fn main() {}"},
             "checker/checker.rs is a checker or manager",
         ),
+        (
+            {"checker/checker.cpp": None, "checker/checker.rs": "fn main() {}", "checker/checker.h": ""},
+            "checker/checker.rs is a checker or manager",
+        ),
         ({"checker/checker.cpp": None, "checker/Checker.java": "class Checker {}"}, "checker/Checker.java is a check"),
         ({"problem.json": {**META, "score_type": "GroupThreshold"}}, "remove score_type from a copy of the package"),
     ],

@@ -351,6 +351,10 @@ def test_an_error_affects_only_its_problem(tmp_path: Path) -> None:
         ({"grader_files": [["checkers/checker.cpp", "x"]]}, "nothing uses it; call it checker/checker.cpp, or set"),
         ({"grader_files": [["checker/check.cpp", "x"]]}, "holds checker/check.cpp, where nothing uses it"),
         ({"grader_files": [["chk.cpp", "x"]]}, "holds chk.cpp, where nothing uses it; call it checker/checker.cpp"),
+        (
+            {"grader_files": [["checker/checker.rs", "x"]]},
+            "nothing uses it; write it in C\\+\\+, C, Python or shell, or",
+        ),
         ({"grader_files": [["graders/check.py", "x"]]}, "nothing uses it; call it checker/checker.py, or"),
         ({"grader_files": [["sub/Checker.py", "x"]]}, "nothing uses it; call it checker/checker.py, or"),
         (
