@@ -74,10 +74,11 @@ def _reason(value: Any, schema: Schema) -> str | None:
     types = schema.get("type", [])
     names = [types] if isinstance(types, str) else types
     is_number = isinstance(value, int | float)
-    if "enum" in schema and value not in schema["enum"]:
-        wanted = f"one of {', '.join(map(str, schema['enum']))}"
-    elif names and not any(_is(value, name) for name in names):
+    allowed = schema.get("enum", [schema["const"]] if "const" in schema else [value])
+    if names and not any(_is(value, name) for name in names):
         wanted = f"of type {' or '.join(names)}"
+    elif value not in allowed:
+        wanted = f"one of {', '.join(map(str, allowed))}"
     elif is_number and value < schema.get("minimum", value):
         wanted = f"at least {schema['minimum']}"
     elif is_number and value > schema.get("maximum", value):
