@@ -260,7 +260,7 @@ async def _piston(
 
     def tell_silent() -> None:
         if silent := ", ".join(first_of(piston.silent)):
-            tell(f"no worker has answered yet; waiting, for some minutes at most, for {silent}")
+            tell(f"no worker can be used yet; waiting, for some minutes at most, for {silent}")
 
     waiting = asyncio.get_running_loop().call_later(SILENT_S, tell_silent)
     async with piston as sandbox:

@@ -111,7 +111,7 @@ def test_a_start_without_answers_says_what_it_waits_for(start: Any, monkeypatch:
         await asyncio.gather(opening, return_exceptions=True)
 
     asyncio.run(run())
-    assert told == [f"no worker has answered yet; waiting, for some minutes at most, for {proxy.urls[0]}/api/v2"]
+    assert told == [f"no worker can be used yet; waiting, for some minutes at most, for {proxy.urls[0]}/api/v2"]
 
 
 def test_a_mixture_of_faults(start: Any) -> None:
