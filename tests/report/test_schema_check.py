@@ -16,7 +16,7 @@ from tests.small_results import apps_row, contest_row, write_results
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (a development dependency)")
 
-VALUES = (None, True, -1, 1.5e9 + 0.5, "AC", [0], {})
+VALUES: tuple[Any, ...] = (None, True, -1, 1.5e9 + 0.5, "AC", [0], {})
 FAMILIES = {"result": contest_row("a", 1.0, 0.5), "apps-result": apps_row("a", True, False)}
 
 
