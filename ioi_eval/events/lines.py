@@ -85,6 +85,6 @@ def log_file(path: Path) -> EventLines:
 def _begins_a_log(line: bytes) -> bool:
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(event, dict) and event.get("event") == "run_begins"

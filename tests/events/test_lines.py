@@ -98,6 +98,7 @@ def test_a_full_disk_is_reported_once() -> None:
         (".", "Is a directory; name another file"),
         ("rows.jsonl", "is a file of another kind"),
         ("binary", "is a file of another kind"),
+        ("nested", "is a file of another kind"),
         ("rows.jsonl/log", "cannot be written"),
     ],
 )
@@ -105,6 +106,7 @@ def test_files_that_cannot_be_a_log(tmp_path: Path, name: str, words: str) -> No
     """In particular the user's data is not overwritten."""
     (tmp_path / "rows.jsonl").write_text('{"uuid": "a"}\n')
     (tmp_path / "binary").write_bytes(b"\xff\x00")
+    (tmp_path / "nested").write_text("[" * 100_000)
     before = (tmp_path / "rows.jsonl").read_bytes()
     with pytest.raises(InputError, match=words):
         log_file(tmp_path / name)
