@@ -75,7 +75,7 @@ def find(cache: Path, *, compiler: str) -> Calibration:
         stored = _read(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise SetupError(f"--time-scale auto: this machine has not been calibrated ({path}); {_ADVICE}") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise SetupError(f"--time-scale auto: {path} cannot be read ({error!r}); {_ADVICE}") from error
     here = calibration_of_this_machine(stored.time_scale, compiler=compiler, taken=stored.taken)
     for what in ("machine", "compiler", "workload"):

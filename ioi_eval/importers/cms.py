@@ -156,7 +156,7 @@ def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
     if isinstance(params, str):
         try:
             params = json.loads(params) or {}
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{where} is not JSON: {error}") from error
     output_eval = parameter_key(task_type, Parameter.OUTPUT_EVAL)
     if isinstance(params, dict) and params.get(output_eval) == "diff" and package.has(_CHECKER):

@@ -213,7 +213,7 @@ def _from_row(row: Mapping[str, Any], where: str) -> Standings:
         totals = tuple(_totals(_list(row["contestants_ranking"] or "[]"), where))
         cutoffs = {name: float(row[f"{name}_cutoff"]) for name in MEDALS if _is_number(row.get(f"{name}_cutoff"))}
         contest = str(row["contest_id"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{where}: this is no contest of LiveOIBench_contestants ({type(error).__name__}: {error}); a "
             "table of contestants is a .csv file with the columns contestant, points and medal"

@@ -36,7 +36,7 @@ def test_a_calibration_of_another_machine_is_not_used(tmp_path: Path, what: str)
         find(tmp_path, compiler="g++ 12")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"time_scale": 1.0}', "\x00", "scale"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"time_scale": 1.0}', "\x00", "scale", "[" * 100_000])
 def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
     """For any content."""
     (tmp_path / NAME).write_text(text)

@@ -103,6 +103,7 @@ def test_contests_of_liveoibench_are_read(tmp_path: Path) -> None:
         ("a.csv", "points\nnan\n", "nan is not a number of points"),
         ("b.jsonl", '{"points": 1}\n', r"b\.jsonl, row 1: this is no contest of LiveOIBench_contestants"),
         ("b.jsonl", json.dumps(live(problems="{")) + "\n", "this is no contest"),
+        ("b.jsonl", json.dumps(live(problems="[" * 100_000)) + "\n", "this is no contest"),
         ("b.jsonl", json.dumps(live(contestants_ranking='[{"Total": "?"}]')) + "\n", r"\? is not a number of points"),
     ],
 )
