@@ -113,9 +113,10 @@ def _built(package: Package, build: str, below: Sequence[str], role: str) -> lis
 
 
 def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple[str, str]]:
-    sources = [name for name in names if name.endswith((*_SOURCE_ENDINGS, ".c", ".py"))]
+    supported = (*_SOURCE_ENDINGS, ".c", ".py")
+    sources = [name for name in names if name.endswith(supported) or language(name) is not None]
     headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
-    if len(sources) != 1:
+    if len(sources) != 1 or not sources[0].endswith(supported):
         raise UnsupportedError(
             f"the output validator is {', '.join(names)};"
             f" one source in C++, C or Python, with headers, is supported, and a `{BUILD_SCRIPT}` script"

@@ -167,6 +167,13 @@ def test_python_validator_is_a_script(tmp_path: Path, first_line: str) -> None:
     assert checker_of(problem).source.content == b"#!/usr/bin/env python3\nimport sys\nsys.exit(42)\n"
 
 
+def test_a_second_validator_is_refused(tmp_path: Path) -> None:
+    """Kattis accepts an output if all validators do. One of them may be in a language that is not supported."""
+    two = {"output_validators/check.cpp": "int main() {}\n", "output_validators/other.java": "class other {}\n"}
+    with pytest.raises(UnsupportedError, match=r"the output validator is output_validators/check\.cpp, .*other\.java"):
+        read(tmp_path, PASS_FAIL, **{"problem.yaml": "validation: custom\n"}, **two)
+
+
 def test_python_2_validator_is_refused(tmp_path: Path) -> None:
     """Otherwise every submission would be JE."""
     changes = {"problem.yaml": "validation: custom\n", "output_validator/check.py": "print 'x'\n"}
