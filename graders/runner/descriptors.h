@@ -3,6 +3,7 @@
 
 #include "json.h"
 #include "lines.h"
+#include "numbers.h"
 #include "system.h"
 
 namespace runner {
@@ -173,7 +174,12 @@ inline std::pair<Fd, Fd> new_pipe() {
 // A pipe by which a child reports an error before its exec; the exec closes it.
 class StartError {
  public:
-  StartError() { std::tie(ours_, theirs_) = new_pipe(); }
+  StartError() {
+    std::tie(ours_, theirs_) = new_pipe();
+    // Above the numbers of a judge program's descriptors, one of which would replace it.
+    theirs_ = Fd(fcntl(theirs_.get(), F_DUPFD_CLOEXEC, kJudgeLastFd + 1));
+    if (!theirs_) system_fault("duplicate a descriptor");
+  }
 
   // The child's side.
   [[noreturn]] void exit_with(const char* what) {

@@ -179,7 +179,7 @@ class Judge {
     std::vector<std::string> variables{std::string("PATH=") + kPath, "HOME=" + directory, "TMPDIR=" + directory};
     std::vector<char*> argv = pointers_to(words), environment = pointers_to(variables);
     execve(argv[0], argv.data(), environment.data());
-    if (is_machine_error(errno) || errno == EIO) start_error_.exit_with("execute it");
+    if (errno != ENOEXEC) start_error_.exit_with("execute it");  // for example, the interpreter of a script is missing
     dprintf(STDERR_FILENO, "cannot execute it: %s\n", strerror(errno));
     _exit(127);
   }

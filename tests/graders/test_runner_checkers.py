@@ -340,6 +340,19 @@ def test_checker_may_be_a_script(box: Box, program: Callable[..., Path]) -> None
     ]
 
 
+@pytest.mark.parametrize("interpreter", ["/none/python3", "/etc/passwd"])
+def test_a_script_without_its_interpreter_is_the_machine_s_fault(
+    plain_box: Box, program: Callable[..., Path], interpreter: str
+) -> None:
+    """A machine that lacks the interpreter of a script, or cannot execute it, has not started the checker."""
+    entry = run_batch(
+        plain_box, program("contestant"), "sum 1", files={"checker": f"#!{interpreter}\necho 1\n".encode()},
+        checker=line("checker", protocol="cms", file="checker", **JUDGE),
+    ).only  # fmt: skip
+    assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "start", "runner"), entry["explanation"]
+    assert entry["explanation"].startswith("the checker was not started: execute it: ")
+
+
 def test_checker_gets_an_empty_answer_if_there_is_none(plain_box: Box, program: Callable[..., Path]) -> None:
     """A test without an answer gives the checker an empty file."""
     script = b"#!/bin/sh\ntest -e $2 && test ! -s $2 && echo 1\n"
