@@ -23,6 +23,8 @@ _SOURCE_ENDINGS = (*_HEADER_ENDINGS, ".cpp", ".cc", ".cxx", ".c", ".inc", ".inl"
 _FIRST_LINES = {"": "#!/bin/sh", ".py": "#!/usr/bin/env python3", ".sh": "#!/bin/sh"}
 """The endings of judge programs that are scripts, each with a first line to suggest."""
 
+_NAMES_PYTHON = re.compile(rb"#![^\n]*[/ ]python3(?![\w.])")
+
 BUILD_SCRIPT = "build"
 """A script that builds a checker or interactor as `run`. Source: Kattis problem package format, "Programs"."""
 
@@ -154,6 +156,11 @@ def judge_program(
 def is_compiled(source: SourceFile) -> bool:
     """Whether a judge program is C++ or C source or is made by a script, rather than a script that runs as it is."""
     return source.name == BUILD_SCRIPT or source.name.endswith((*Language.CPP.endings, *Language.C.endings))
+
+
+def needs_python(source: SourceFile) -> bool:
+    """Whether a judge program is a script that `python3` runs."""
+    return _NAMES_PYTHON.match(source.content) is not None
 
 
 def check_script(source: SourceFile) -> None:

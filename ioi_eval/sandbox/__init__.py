@@ -46,6 +46,7 @@ class Target:
         max_body_bytes: the largest request it accepts; `None` for no bound.
         narrowed: the limits of the machine that give programs less than judging grants elsewhere, as text for
             fingerprints; empty if none do.
+        has_python: whether it has a `python3`, for checkers and managers.
         is_remote: whether jobs are sent over a network. In the profile `bundled` the first job of a compiled program
             then compiles it too, if `max_wall_ms` leaves time for that.
         is_only: whether no other target with workers may judge the submission; set by `engine/target.py`. If its
@@ -63,6 +64,7 @@ class Target:
     max_wall_ms: int | None = None
     max_body_bytes: int | None = None
     narrowed: str = ""
+    has_python: bool = True
     is_remote: bool = False
     is_only: bool = False
 

@@ -30,6 +30,7 @@ from ioi_eval.jobs.run_job import BUNDLE_TESTS
 from ioi_eval.languages import rules_of
 from ioi_eval.model import CompileOutcome, Keep, Language, OutputOnly, Problem, Submission, SubmissionResult, Verdict
 from ioi_eval.precompiled_headers import PrecompiledHeaders
+from ioi_eval.problems.grader_files import needs_python
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import Builder, ProblemProgramError, UnsuitableError
 from ioi_eval.sandbox import Sandbox, Target
@@ -225,7 +226,10 @@ def why_unsuitable(target: Target, problem: Problem, policy: Policy) -> str | No
             "for: install the ioi_eval package on its workers, or accept less with --isolation"
         )
     if not target.has_own_scripts:
-        return None
+        programs = [program.source for program in (problem.checker, problem.method.manager) if program is not None]
+        if target.has_python or not any(map(needs_python, programs)):
+            return None
+        return f"{target.name} has no python3, with which {problem.key} is judged: install it on its workers"
     from ioi_eval.jobs import scripts_job
 
     problem = scripts_job.to_standard(problem, policy.std)

@@ -6,10 +6,22 @@ import contextlib
 from collections import Counter
 from dataclasses import replace
 
+import pytest
+
 from ioi_eval.config import Policy
 from ioi_eval.engine.target import Bindings
 from ioi_eval.fingerprint import problem_digest
-from ioi_eval.model import Batch, Isolation, Problem, Subtask, TestCase, Tokens
+from ioi_eval.model import (
+    Batch,
+    CheckerProtocol,
+    Isolation,
+    JudgeProgram,
+    Problem,
+    SourceFile,
+    Subtask,
+    TestCase,
+    Tokens,
+)
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import why_unsuitable
 from ioi_eval.toolchain import Toolchain
@@ -95,6 +107,27 @@ def test_isolation_is_never_lowered_unrequested() -> None:
     strict = bindings_of()
     assert strict.choose([STOCK], PROBLEM) is None
     assert "install the ioi_eval package" in str(strict.why_unsuitable(STOCK, PROBLEM))
+
+
+@pytest.mark.parametrize(
+    ("first_line", "is_python"),
+    [
+        ("#!/usr/bin/env python3", True),
+        ("#!/usr/bin/python3 -I", True),
+        ("#!/usr/bin/env python3.11", False),
+        ("#!/bin/sh", False),
+    ],
+)
+def test_a_target_without_python_gets_no_checkers_in_python(first_line: str, is_python: bool) -> None:
+    """A submission is judged where its checker can be started; without such a target, the reason says what to do."""
+    bindings = bindings_of()
+    source = SourceFile(path="checker/checker.py", content=f"{first_line}\nprint(1)  # python3\n".encode())
+    method = Batch(check=JudgeProgram(source=source, protocol=CheckerProtocol.CMS))
+    problem = replace(PROBLEM, method=method)
+    bare = replace(BIG, name="bare", has_python=False)
+    assert name_of(bindings.choose([bare, SMALL], problem)) == (SMALL.name if is_python else bare.name)
+    assert ("bare has no python3" in str(bindings.why_unsuitable(bare, problem))) is is_python
+    assert name_of(bindings.choose([bare, SMALL], PROBLEM)) == bare.name
 
 
 def test_the_stock_pair_refuses_problems_that_it_would_judge_wrongly() -> None:

@@ -143,6 +143,7 @@ def _target(name: str, worker: Worker) -> Target:
         max_output_bytes=worker.max_output_bytes,
         max_wall_ms=min(longest, default=None),
         max_body_bytes=_UNKNOWN_BODY_BYTES if worker.max_body_bytes is None else worker.max_body_bytes,
+        has_python=bool(worker.report.python),
         is_remote=True,
     )
 

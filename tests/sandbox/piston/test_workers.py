@@ -76,6 +76,14 @@ def test_workers_that_differ_are_two_targets(other: Worker) -> None:
     assert len({target.name for target in targets}) == 2
 
 
+def test_a_target_says_whether_its_workers_have_python() -> None:
+    """A worker whose probe found no `python3` is in a target that cannot start scripts in Python."""
+    groups = WorkerGroups(1)
+    groups.add(at(WORKER, "a"))
+    groups.add(at(replace(WORKER, report=replace(WORKER.report, python="3.11.2 0badcafe")), "b"))
+    assert [target.has_python for target in groups.targets()] == [False, True]
+
+
 def test_a_changed_worker_belongs_to_another_target() -> None:
     """A worker that has changed belongs to another target. The old target stays, for the jobs that wait for it."""
     groups = WorkerGroups(1)
