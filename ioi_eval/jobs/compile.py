@@ -7,6 +7,7 @@ import binascii
 import hashlib
 import re
 import shlex
+import signal
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -38,6 +39,10 @@ _GRACE_MS = 5_000  # the sandbox's hard limits are the runner's limits plus this
 _MESSAGE_CHARS = 8_000  # of the compiler's message are kept
 _PROBLEM_TIME_FACTOR, _PROBLEM_MEMORY_FACTOR = 6, 4
 """The problem's own programs get a submission's compile limits times this: their authors are trusted."""
+
+_CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
+"""Signals that end a compiler if a program is too large for it: rustc compiles recursively, and aborts without memory.
+GCC's driver reports that its compiler crashed, but the driver of Debian's GCC 16.2 then crashes itself."""
 
 
 def compile_job(
@@ -134,10 +139,10 @@ def runner_files(runner: Content, plan: RunnerPlan) -> tuple[JobFile, ...]:
 def compile_outcome(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> CompileOutcome:
     """The outcome of a submission's compilation, from the answer to its compile job.
 
-    If the compiler rejects the program, it is CE with the compiler's message; if one of our limits stopped the
-    compiler, CE with the limit's name. It is JE if the program may not be the cause: the compiler was killed by
-    something else, reached the wall clock limit (the machine is too busy), failed without an error of its own, or was
-    not started.
+    If the compiler rejects the program, it is CE with the compiler's message; if it crashed, or one of our limits
+    stopped it, CE with the signal's or the limit's name. It is JE if the program may not be the cause: the compiler was
+    killed by something else, reached the wall clock limit (the machine is too busy), failed without an error of its
+    own, or was not started.
     """
     outcome = successful_outcome(answer)
     if len(answer.artifacts) == len(recipe.artifacts):
@@ -166,11 +171,11 @@ def _why_no_artifact(recipe: Recipe, answer: CompileAnswer, limits: CompileLimit
         )
     if last.limit is not None:
         return Verdict.CE, f"Compilation stopped: {_bound(last.limit, limits)}\n{message}".rstrip()
-    if last.signal in recipe.crashes:
+    if last.signal in _CRASHES:
         message = f"Compilation stopped: the compiler was killed by {signal_name(last.signal)}\n{message}"
         return Verdict.CE, message.rstrip()
-    signal = last.signal or last.killed
-    how = f"was killed by {signal_name(signal)}" if signal else f"produced no program (exit code {last.code})"
+    killed_by = last.signal or last.killed
+    how = f"was killed by {signal_name(killed_by)}" if killed_by else f"produced no program (exit code {last.code})"
     return Verdict.JE, f"the compiler {how}\n{message}".rstrip()
 
 

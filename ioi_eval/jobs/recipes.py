@@ -51,7 +51,6 @@ class Recipe:
         sees_system: whether the steps see the system's programs and libraries too. Only for recipes without a
             submission's files.
         error_code: the exit code with which a step says that its input is wrong; `None` for any but 0.
-        crashes: signals that end a step if its input is too large for it; see `CompiledLanguage.crashes`.
         precompiled: if the steps use a worker's precompiled header: for which standard, and as which file.
     """
 
@@ -61,7 +60,6 @@ class Recipe:
     sees: tuple[str, ...] = ()
     sees_system: bool = False
     error_code: int | None = None
-    crashes: frozenset[int] = frozenset()
     precompiled: tuple[str, str] | None = None
 
     def key(self, toolchain: Toolchain) -> str:
@@ -125,9 +123,7 @@ def submission_recipe(
         Step(argv=argv, files=(*(() if index else seen), *(objects if index == last else ())))
         for index, argv in enumerate(commands)
     )
-    return Recipe(
-        what="submission", steps=tuple(steps), artifacts=("a.out",), sees=toolchain.sees, crashes=rules.crashes
-    )
+    return Recipe(what="submission", steps=tuple(steps), artifacts=("a.out",), sees=toolchain.sees)
 
 
 def grader_recipes(

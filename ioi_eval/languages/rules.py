@@ -68,9 +68,6 @@ class CompiledLanguage(LanguageRules):
     has_precompiled_header: ClassVar[bool] = False
     """Whether programs can use the precompiled header of `jobs/recipes.py`."""
 
-    crashes: ClassVar[frozenset[int]] = frozenset()
-    """Signals that end its compiler if a program is too large for it. GCC's driver reports an error instead."""
-
     @abstractmethod
     def standard(self, problem: Problem, std: str | None) -> str:
         """The standard for submissions to a problem; `std` overrides the problem's C++ standard."""

@@ -10,7 +10,6 @@ If the C++ compiler can link statically, programs are static, as in C++, and nee
 from __future__ import annotations
 
 import re
-import signal
 from collections.abc import Sequence
 
 from ioi_eval.extract.fences import LOOKED_AT, Extracted, extract_tagged
@@ -99,9 +98,6 @@ class Rust(OwnToolLanguage):
     )
     finder = _FINDER
     advice = "Debian, Ubuntu: apt install rustc; on Piston: the package rust"
-    # rustc compiles recursively, and has no driver that reports its crashes: if the stack is full it is killed, and
-    # without memory it aborts.
-    crashes = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
 
     def extract(self, generation: str) -> Extracted:
         """The last complete block tagged Rust, else the last untagged one with a `main` of Rust's."""

@@ -58,6 +58,7 @@ def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> Comp
         ({"limit": "wall", "signal": 9}, Verdict.JE, "too busy", True),
         ({"signal": 9, "code": 0}, Verdict.JE, "killed by SIGKILL", True),
         ({"killed": 9}, Verdict.JE, "killed by SIGKILL", True),
+        ({"signal": 11, "code": 0}, Verdict.CE, "Compilation stopped: the compiler was killed by SIGSEGV", True),
         ({"code": 0}, Verdict.JE, "produced no program", False),
         # words that a program can make the compiler print lead to a repetition, and change no verdict
         ({"output": "g++: fatal error: Killed signal terminated program cc1plus"}, Verdict.CE, "exit code 1", True),
@@ -67,7 +68,9 @@ def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> Comp
 def test_verdict_by_the_end_of_the_compiler(
     changes: dict[str, Any], verdict: Verdict, words: str, doubtful: bool
 ) -> None:
-    """CE if the compiler refuses the program or the program exceeds a limit, JE if our machine is at fault."""
+    """CE if the compiler refuses the program or crashes on it, or if the program exceeds a limit; JE if our machine is at
+    fault.
+    """
     outcome = compile_outcome(RECIPE, answer(**changes), CompileLimits())
     assert outcome.verdict is verdict
     assert words in outcome.message
