@@ -263,12 +263,13 @@ def is_machine_failure(output: str) -> bool:
 _C_HEADERS = "|".join((*re.findall(r"<([\w/]+)\.h>", C_INCLUDES), "assert", "ctype", "stddef", "stdint"))
 _PART_MISSING = re.compile(
     r"cannot execute |cannot find |error while loading shared libraries|can't find crate for `std`"
-    r"|^/\S+: fatal error: \S+: No such file"  # in a header of the compiler's
-    rf"|fatal error: (?:bits/\S+|[\w/]+|(?:{_C_HEADERS})\.h): No such file",
+    r"|^/\S+: fatal error: \S+: (?:No such file|Permission denied)"  # in a header of the compiler's
+    rf"|fatal error: (?:bits/\S+|[\w/]+|(?:{_C_HEADERS})\.h): (?:No such file|Permission denied)",
     re.MULTILINE,
 )
 """In a message of GCC, Clang, a linker or rustc: a program of the compiler, a library or a standard header is missing,
-or cannot be read. The names of standard headers of C++ have no dot."""
+or cannot be read (under reduced isolation permission to read what a box hides is denied). The names of standard
+headers of C++ have no dot."""
 
 
 def may_lack_a_part(output: str) -> bool:

@@ -142,6 +142,7 @@ def test_errors_that_the_machine_may_have_caused_are_doubtful(words: str) -> Non
         ("a.cpp:1:10: fatal error: bits/stdc++.h: No such file or directory\n", True),
         ("a.cpp:1:10: fatal error: stdio.h: No such file or directory\n", True),
         ("In file included from a.cpp:1:\n/usr/y:39:10: fatal error: q.h: No such file or directory\n", True),
+        ("In file included from a.cpp:1:\n/usr/y:39:10: fatal error: regex: Permission denied\n", True),
         ("/lib/cc1plus: error while loading shared libraries: libmpfr.so.6: file too short\n", True),
         ("/usr/bin/ld: cannot find -lstdc++: No such file or directory\n", True),
         ("collect2: fatal error: cannot find \u2018ld\u2019\n", True),
