@@ -19,6 +19,8 @@ from tests.shared_work import copy_cache, made_once, put_runner, shared_director
 hypothesis.settings.register_profile("ioi-eval", deadline=None)
 hypothesis.settings.load_profile("ioi-eval")
 
+os.umask(0o022)  # some systems let the user's group write to new files, and then ours would refuse what tests make
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

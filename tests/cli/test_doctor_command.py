@@ -48,6 +48,7 @@ def test_a_cache_that_cannot_be_used_is_a_finding(start: Start, tmp_path: Path) 
     assert not [path for path in (tmp_path / "new/blobs").rglob("*") if path.is_file() and path.name != ".secret"]
 
 
+@pytest.mark.root
 def test_a_cache_that_can_only_be_read_is_a_warning() -> None:
     """A run that needs nothing else works. Without the secret of the cache's names, nothing in it can be found."""
     with unprivileged.private_directory() as cache:

@@ -109,7 +109,7 @@ def test_settings(
     start: Any, artifacts: ArtifactStore, options: list[str], expected: dict[str, tuple[Severity, *tuple[str, ...]]]
 ) -> None:
     """Each misconfiguration gets a finding with its severity and the setting to change."""
-    if options[-1] == "ulimit -u 64" and os.getuid() != 0:
+    if options[-1].startswith("ulimit -u") and os.getuid() != 0:
         pytest.skip("an ordinary user may have more processes than that, and could start none")
     require(examine(worker(start, *options).urls[0], artifacts), expected)
 

@@ -12,6 +12,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.polygon import import_package
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import Batch, CheckerProtocol, Interactive, Problem, ScoreType
+from tests.full_isolation import require_full_isolation
 from tests.importers.packages import as_zip, loaded, write_package
 from tests.small_problems import checker_of
 
@@ -346,6 +347,7 @@ def made(task: ImportedTask) -> dict[str, tuple[str, str]]:
 
 def test_missing_tests_are_made(tmp_path: Path) -> None:
     """Inputs by generators, which print one or write several files; answers by the main solution."""
+    require_full_isolation()
     task = read(tmp_path, STANDARD, tests=GENERATED, groups="")
     assert task.notes[0].startswith(
         "3 inputs and 4 answers are not in the package: its generators and its main solution"
@@ -355,6 +357,7 @@ def test_missing_tests_are_made(tmp_path: Path) -> None:
 
 def test_answers_of_interactive_problems(tmp_path: Path) -> None:
     """The answer is what the interactor writes."""
+    require_full_isolation()
     interactor = """#include <fstream>
 #include <iostream>
 int main(int, char** argv) {
@@ -372,6 +375,7 @@ int main(int, char** argv) {
 
 def test_a_test_that_cannot_be_made(tmp_path: Path) -> None:
     """The message has the program and what it printed. No answer is taken for right."""
+    require_full_isolation()
     crash = {**STANDARD, "solutions/main.cpp": '#include <cstdio>\nint main() { fprintf(stderr, "no"); return 3; }\n'}
     with pytest.raises(InputError, match=r"tests/01\.a \(the main solution\) cannot be made here: exit code 3\. no"):
         made(read(tmp_path, crash, tests=GENERATED, groups=""))
