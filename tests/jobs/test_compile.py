@@ -68,7 +68,7 @@ def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> Comp
 def test_verdict_by_the_end_of_the_compiler(
     changes: dict[str, Any], verdict: Verdict, words: str, doubtful: bool
 ) -> None:
-    """CE if the compiler refuses the program or crashes on it, or the program exceeds a limit; JE if our machine failed."""
+    """CE if the compiler refuses the program or crashes on it, or the program exceeds a limit; else JE."""
     outcome = compile_outcome(RECIPE, answer(**changes), CompileLimits())
     assert outcome.verdict is verdict
     assert words in outcome.message
