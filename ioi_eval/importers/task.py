@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -158,15 +158,10 @@ def build_task(
         package.notes.append(f"the time limit is {problem.time_limit_s:g} s; if milliseconds were meant, state seconds")
     unused = set(tests).difference(*(subtask.tests for subtask in subtasks))
     _note_gaps(package, unused=sorted(unused), has_model=bool(models))
-    # CMS accepts outputs for these tests too
-    solutions = [
-        replace(item, outputs=tuple(file for file in item.outputs if test_of(file[0]) not in unused))
-        for item in solutions
-    ]
     return ImportedTask(
         key=key,
         problem_rows=rows,
-        solution_rows=_solution_rows(package, key, solutions),
+        solution_rows=_solution_rows(package, key, solutions, unused),
         notes=tuple(package.notes),
         tests=_test_reader(
             package,
@@ -180,9 +175,7 @@ def build_task(
 
 
 def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
-    """The paths of input and output for each name of a test: `tests/*.in` and `tests/*.out`, as in CMS and TPS.
-
-    Some authors call the outputs `tests/*.ans`.
+    """The paths of input and output for each name of a test: `tests/*.in` and `tests/*.out` (or `.ans`), as in CMS.
 
     Args:
         advice: what to do if some are missing, for messages.
@@ -299,8 +292,11 @@ def _top_includes(text: str) -> Iterator[str]:
             yield match[2]
 
 
-def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[PackageSolution]) -> tuple[RowValues, ...]:
-    """The solutions as rows of a dump."""
+def _solution_rows(
+    package: Package, key: ProblemKey, solutions: Sequence[PackageSolution], unused: Collection[str]
+) -> tuple[RowValues, ...]:
+    """The solutions as rows of a dump, without outputs for unused tests, which CMS accepts too."""
+    used = [{name: output for name, output in each.outputs if test_of(name) not in unused} for each in solutions]
     return tuple(
         {
             "uuid": f"{key}/{solution.label}",
@@ -309,12 +305,12 @@ def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Packag
             "label": solution.label,
             "language": (language(solution.path) or "unknown") if solution.path else None,
             **_program(package, solution),
-            **({"outputs": dict(solution.outputs)} if solution.outputs else {}),
+            **({"outputs": outputs} if outputs else {}),
             "expected": solution.expected,
             "expected_subtasks": dict(solution.expected_subtasks) or None,
             **({} if solution.expected_total is None else {"expected_total": solution.expected_total}),
         }
-        for solution in solutions
+        for solution, outputs in zip(solutions, used, strict=True)
     )
 
 
