@@ -60,7 +60,7 @@ std::string decode(std::string text) {
   std::string back(text.rbegin(), text.rend());
   if (back == "die") std::abort();
   if (back == "spend") spend(250);
-  if (back == "grow") { std::vector<char> grown(200 << 20, 1); return back + grown[5]; }
+  if (back == "grow") { std::vector<char> grown(200 << 20, 1); asm volatile("" : : "r"(grown.data()) : "memory"); }
   if (back == "stdin") { char c; return read(0, &c, 1) == 0 ? back : "input"; }
   if (back == "answer") return open("/fifo/fifo", O_WRONLY | O_NONBLOCK) < 0 && errno == EACCES ? back : "open";
   return text == "nothing" ? kept : back;

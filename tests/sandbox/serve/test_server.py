@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,8 @@ def test_recorded_answers(served: Served, shared: Path, name: str) -> None:
     sent, body = transcript["request"], transcript["request"].get("body")
     if body is not None and "<" in json.dumps(body) and "chars in all" in json.dumps(body):
         pytest.skip("the request was shortened when it was recorded")
+    if "xxd" in str(body) and shutil.which("xxd") is None:
+        pytest.skip("the request starts xxd, which is not installed (Debian, Ubuntu: apt install xxd)")
     content = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else json.dumps(body).encode()
     response = served.client.request(
         sent["method"],
