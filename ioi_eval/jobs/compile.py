@@ -42,7 +42,8 @@ _PROBLEM_TIME_FACTOR, _PROBLEM_MEMORY_FACTOR = 6, 4
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
 """Signals that end a compiler if a program is too large for it: rustc compiles recursively, and aborts without memory.
-GCC's driver reports that its compiler crashed, but the driver of Debian's GCC 16.2 then crashes itself."""
+GCC's driver reports that its compiler crashed, but the driver of Debian's GCC 16.2 then crashes itself. Before such an
+end counts, a known good program is compiled. There is none for interpreters, so one that crashes is JE."""
 
 
 def compile_job(
@@ -171,7 +172,7 @@ def _why_no_artifact(recipe: Recipe, answer: CompileAnswer, limits: CompileLimit
         )
     if last.limit is not None:
         return Verdict.CE, f"Compilation stopped: {_bound(last.limit, limits)}\n{message}".rstrip()
-    if last.signal in _CRASHES:
+    if last.signal in _CRASHES and recipe.error_code is None:
         message = f"Compilation stopped: the compiler was killed by {signal_name(last.signal)}\n{message}"
         return Verdict.CE, message.rstrip()
     killed_by = last.signal or last.killed

@@ -161,9 +161,10 @@ def test_messages_about_parts_of_the_compiler(words: str, may_lack: bool) -> Non
 
 @pytest.mark.parametrize(("code", "verdict"), [(65, Verdict.CE), (1, Verdict.JE), (120, Verdict.JE)])
 def test_only_the_exit_code_for_an_error_is_the_program_s_fault(code: int, verdict: Verdict) -> None:
-    """An interpreter that cannot start, or has no disk space, also ends with an exit code other than 0."""
+    """An interpreter that cannot start, or has no disk space, also ends with another code. A broken one may crash."""
     recipe = replace(RECIPE, error_code=65)
     assert compile_outcome(recipe, answer(code=code), CompileLimits()).verdict is verdict
+    assert compile_outcome(recipe, answer(code=0, signal=11), CompileLimits()).verdict is Verdict.JE
 
 
 def test_an_answer_with_an_artifact_is_a_success() -> None:
