@@ -36,7 +36,7 @@ class Unscored(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileLimits:
-    """What one compilation may use. A program that one of them stops twice is CE, with the limit named.
+    """What one compilation may use. A program that one of them stops, twice where the machine has an influence, is CE.
 
     Source: CMS's `compilation_sandbox_max_*`: 10 s of CPU, 512 MiB, 1,000 processes. CMS's wall clock limit is twice
     the CPU limit. Ours is longer, and exceeding it is JE, because a loaded machine must not decide a verdict. The size

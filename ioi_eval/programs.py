@@ -362,7 +362,7 @@ class Builder:
             if name in answer.artifacts:
                 return answer.artifacts[name]
             output = answer.output("the compiler was not started")
-            stopped = compiling.limit_that_stopped_both(answers, compiling.problem_limits(self._policy.compile))
+            stopped = compiling.limit_that_stopped_all(answers, compiling.problem_limits(self._policy.compile))
             if stopped or compiling.found_error(answer):
                 await self.require_working_compiler(std, target, language=language, message=output, state=state)
                 why = "\n".join(filter(None, (stopped, output, _hint(output))))

@@ -190,14 +190,14 @@ def found_error(answer: CompileAnswer) -> bool:
     return answer.last is not None and failed_by_itself(answer.last) and not is_machine_failure(answer.output(""))
 
 
-def limit_that_stopped_both(answers: Sequence[CompileAnswer], limits: CompileLimits) -> str | None:
-    """The limit that stopped both a compilation and its repetition alone on the machine; `None` for anything else.
+def limit_that_stopped_all(answers: Sequence[CompileAnswer], limits: CompileLimits) -> str | None:
+    """The limit that stopped a compilation and its repetition, if there was one; `None` for anything else.
 
     Wall clock is not such a limit, because it depends on the machine's load.
     """
     stops = {answer.last and answer.last.limit for answer in answers}
     limit = stops.pop()
-    if len(answers) < 2 or stops or limit not in _LIMIT_WORDS:
+    if stops or limit not in _LIMIT_WORDS:
         return None
     return _bound(limit, limits)
 
@@ -214,18 +214,22 @@ _LIMIT_WORDS = {
     "file": "the object is too large",
     "processes": "too many processes",
 }
+_SIZE_LIMITS = ("output", "file")
+"""Limits that a repetition would reach again on any machine."""
 
 
 def is_doubtful(answer: CompileAnswer) -> bool:
     """Whether a compilation that failed is repeated, alone, before it counts.
 
-    It is if one of our limits stopped it, if its messages say that it lacked memory, processes or disk space, or if
-    rustc panicked: it does that also if it cannot start a thread. A program can forge these messages, so they lead to
-    repetitions and to nothing else. A repetition keeps all other jobs waiting, so there is none if the compiler also
-    found an error in the source (`#error Cannot allocate memory`).
+    It is if one of our limits stopped it, except those on sizes, if its messages say that it lacked memory, processes
+    or disk space, or if rustc panicked: it does that also if it cannot start a thread. A program can forge these
+    messages, so they lead to repetitions and to nothing else. A repetition keeps all other jobs waiting, so there is
+    none if the compiler also found an error in the source (`#error Cannot allocate memory`).
     """
     last = answer.last
     if last is None:
+        return False
+    if last.limit in _SIZE_LIMITS:
         return False
     interrupted = last.limit is not None or bool(last.killed or last.signal)
     return interrupted or _mentions(last.output, _DOUBTFUL)

@@ -55,6 +55,8 @@ def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> Comp
         ({}, Verdict.CE, "Compilation error exit code 1\na.cpp:1: no", False),
         ({"limit": "cpu", "signal": 9}, Verdict.CE, "over 10 s of CPU time", True),
         ({"limit": "memory", "signal": 9}, Verdict.CE, "over 512 MiB of memory", True),
+        ({"limit": "file", "signal": 9}, Verdict.CE, "the object is too large", False),
+        ({"limit": "output", "signal": 9}, Verdict.CE, "too many messages", False),
         ({"limit": "wall", "signal": 9}, Verdict.JE, "too busy", True),
         ({"signal": 9, "code": 0}, Verdict.JE, "killed by SIGKILL", True),
         ({"killed": 9}, Verdict.JE, "killed by SIGKILL", True),
