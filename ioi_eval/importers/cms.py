@@ -20,7 +20,7 @@ from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package
-from ioi_eval.importers.score_parameters import SUM_SUBTASK, score_type_without_parameters
+from ioi_eval.importers.score_parameters import SUM_SUBTASK, number_in_text, score_type_without_parameters
 from ioi_eval.importers.task import (
     ImportedTask,
     PackageSolution,
@@ -36,7 +36,7 @@ from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
 _UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stated
 _JUDGES = ("checker", "manager")
-_CHECKER = "checker/checker.cpp"
+CHECKER = "checker/checker.cpp"
 _HEADERS = (".h", ".hpp")
 _CODE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh", *_HEADERS)
 
@@ -127,7 +127,7 @@ def _limits(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
     if task_type is TaskType.OUTPUT_ONLY:
         return {}
     time_s, memory_bytes = (
-        package.check_limit(_required(meta, field, (int, float)), field, ROOT_FILE)
+        package.check_limit(number_in_text(_required(meta, field, (int, float, str))), field, ROOT_FILE)
         for field in ("time_limit", "memory_limit")
     )
     return {"time_limit": time_s, "memory_limit": int(memory_bytes)}
@@ -158,18 +158,23 @@ def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
             params = json.loads(params) or {}
         except (ValueError, RecursionError) as error:
             raise InputError(f"{where} is not JSON: {error}") from error
-    output_eval = parameter_key(task_type, Parameter.OUTPUT_EVAL)
-    if isinstance(params, dict) and params.get(output_eval) == "diff" and package.has(_CHECKER):
-        package.notes.append(
-            f"{where} says that no checker is used; as in CMS's loader, {_CHECKER} is used all the same"
-        )
-        params = {**params, output_eval: "comparator"}
+    if isinstance(params, dict) and package.has(CHECKER):
+        params = with_checker(package, params, task_type, where)
     if isinstance(params, list):  # CMS's own form, in packages of protocol version 2
         params = by_name(params, task_type, where)
     if not isinstance(params, dict):
         raise InputError(f"{where} is {params!r}; it must be named parameters or CMS's list of them")
-    fields = ("code", "name", "time_limit", "memory_limit")
-    return {"task_type": task_type.value, **{field: meta[field] for field in fields if field in meta}, **params}
+    names = {field: meta[field] for field in ("code", "name") if field in meta}
+    return {"task_type": task_type.value, **names, **_limits(package, meta, task_type), **params}
+
+
+def with_checker(package: Package, params: RowValues, task_type: TaskType, where: str) -> RowValues:
+    """The named parameters of a task that has a checker: as by CMS's loader, it is used even if they name `diff`."""
+    key = parameter_key(task_type, Parameter.OUTPUT_EVAL)
+    if params.get(key) != "diff":
+        return params
+    package.notes.append(f"{where} says that no checker is used; as in CMS's loader, {CHECKER} is used all the same")
+    return {**params, key: "comparator"}
 
 
 def _code_files(package: Package) -> list[tuple[str, str]]:
@@ -211,17 +216,18 @@ def _subtasks(package: Package, tests: tuple[str, ...]) -> list[Subtask]:
         )
         return []
     stated = {file: package.json(file) for file in files}
+    points = {file: number_in_text(meta.get("score")) for file, meta in stated.items()}
     tests_of = {file: meta.get("testcases", meta.get("regex")) for file, meta in stated.items()}
     patterns = {file: pattern for file, pattern in tests_of.items() if isinstance(pattern, str)}
     named_patterns = [(PurePosixPath(file).stem, pattern) for file, pattern in patterns.items()]
     tests_of |= zip(patterns, map(list, select_tests(named_patterns, tests)), strict=True)
     subtasks: list[Subtask] = []
-    for file, meta in stated.items():
+    for file in stated:
         name = PurePosixPath(file).stem
-        if meta.get("score") == 0 and tests_of[file] == [] and any(tests_of.values()):
+        if points[file] == 0 and tests_of[file] == [] and any(tests_of.values()):
             package.notes.append(f"the subtask {name}, worth nothing, has no tests and is left out")
         else:
-            subtasks.append(_subtask(file, name, meta.get("score"), tests_of[file], tests))
+            subtasks.append(_subtask(file, name, points[file], tests_of[file], tests))
     package.notes += [note for subtask in subtasks for note in _notes_on_differences(subtask, tests)]
     return subtasks
 

@@ -25,7 +25,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.italian_solutions import LINKED, read_solutions
 from ioi_eval.importers.package import Package, open_package
-from ioi_eval.importers.score_parameters import SUM_SUBTASK, number_of, subtasks_of
+from ioi_eval.importers.score_parameters import SUM_SUBTASK, number_in_text, number_of, subtasks_of
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_score_type
@@ -114,15 +114,7 @@ def _first(meta: Mapping[str, Any], *names: str) -> Any:
 
 def _limit(package: Package, meta: Mapping[str, Any], *names: str) -> float:
     """A limit, which may be stated as text."""
-    return package.check_limit(_number_in_text(_first(meta, *names)), names[0], ROOT_FILE)
-
-
-def _number_in_text(value: object) -> object:
-    """The number that a text states; any other value unchanged. Source: CMS calls `float`."""
-    try:
-        return float(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
+    return package.check_limit(number_in_text(_first(meta, *names)), names[0], ROOT_FILE)
 
 
 # --------------------------------------------------------------------------- tests and points
@@ -161,7 +153,7 @@ def _scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, list
     if len(groups) == 1 and groups[0][0] is None:
         if not count:
             raise InputError(f"{package.where} has no tests: neither gen/GEN nor n_input names any")
-        total = number_of("total_value", _number_in_text(meta.get("total_value", 100.0)))
+        total = number_of("total_value", number_in_text(meta.get("total_value", 100.0)))
         tests = tuple(f"{n:03}" for n in range(count))
         return ScoreType.SUM, [Subtask(name=SUM_SUBTASK, points=total, tests=tests)], count
     if any(not tests for _, tests in groups):

@@ -130,6 +130,14 @@ def _threshold(subtask: str, group: Mapping[str, Any]) -> float:
     return number_of(f"the threshold of subtask {subtask}", group["threshold"])
 
 
+def number_in_text(value: object) -> object:
+    """The number that a text states; any other value unchanged. Source: CMS's loaders call `float` or `int`."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
 def number_of(what: str, value: object) -> float:
     """A number of points, or a threshold.
 

@@ -17,6 +17,7 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION, Expectation
+from ioi_eval.importers.cms import CHECKER, with_checker
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package
@@ -35,7 +36,6 @@ from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _MAPPING = "tests/mapping"
-_CHECKER = "checker/checker.cpp"
 _NEWER = "internal/problem_model.py"  # in `scripts` of newer versions of TPS
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's directory (the tool is in ioi-2022/tps)"
 _HEADER_ENDINGS = (".h", ".hpp")
@@ -98,6 +98,10 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     if meta.get("cpp_std"):  # Source: TPS 1.26, `scripts/internal/problem_model.py`
         columns["cxx_std"] = meta["cpp_std"]
     starting_code = f"public/cpp/{name}.cpp"
+    files = _code_files(package, meta, task_type)
+    config = _config(meta, {"task_type": task_type.value, "code": name, "name": title, **limits})
+    if any(path == CHECKER for path, _ in files):
+        config = with_checker(package, config, task_type, f"type_params in {ROOT_FILE}")
     return build_task(
         package,
         ProblemKey(year=year, id=name),
@@ -107,8 +111,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         statement=package.text("statement/index.md") if package.has("statement/index.md") else "",
         starting_code=package.text(starting_code) if package.has(starting_code) else "",
         subtasks=list(subtasks.values()),
-        files=_code_files(package, meta, task_type),
-        config=_config(meta, {"task_type": task_type.value, "code": name, "name": title, **limits}),
+        files=files,
+        config=config,
         tests=tests,
         solutions=_solutions(package, stated, subtasks, tests if task_type is TaskType.OUTPUT_ONLY else None),
     )
@@ -168,9 +172,9 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
     has_checker = _flag(meta, "has_checker", is_batch or _is_of_2017(package, meta))
     if has_checker and not _flag(meta, "ignore_checker", False):  # Source: the loader of leo900807/cms
         files += [(f"checker/{basename(path)}", package.text(path)) for path in _directly(package, "checker")]
-        if not package.has(_CHECKER):
+        if not package.has(CHECKER):
             raise InputError(
-                f"{package.absent(_CHECKER)}; if the task has none, and outputs are compared except for blanks, set"
+                f"{package.absent(CHECKER)}; if the task has none, and outputs are compared except for blanks, set"
                 " has_checker to false"
             )
     return files

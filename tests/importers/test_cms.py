@@ -74,6 +74,16 @@ def test_a_checker_is_used_whatever_the_parameters_say(tmp_path: Path) -> None:
     assert loaded(tmp_path, listed).checker is None
 
 
+def test_numbers_may_be_texts(tmp_path: Path) -> None:
+    """CMS's loader turns limits, the number of decimals and points into numbers."""
+    meta = {**META, "time_limit": "1.5", "memory_limit": "268435456", "score_precision": "0"}
+    subtask = {"score": "30", "testcases": ["1-01", "0-01"]}
+    task = read(tmp_path, **{"problem.json": meta, "subtasks/01-small.json": subtask})
+    problem = loaded(tmp_path, task)
+    assert (problem.time_limit_s, problem.memory_limit_bytes, problem.score_precision) == (1.5, 268435456, 0)
+    assert problem.subtasks[1].points == 30
+
+
 def test_tests_are_not_changed(tmp_path: Path) -> None:
     """Programs get the bytes of the package, also if a final newline is missing."""
     problem = loaded(tmp_path, read(tmp_path, **{"tests/0-01.in": "1 2", "tests/2-01.out": "3"}))
@@ -366,7 +376,7 @@ def test_notes(tmp_path: Path) -> None:
     [
         ({"problem.json": b"{"}, "problem.json is not JSON"),
         ({"problem.json": {**META, "code": None}}, "code is missing in problem.json"),
-        ({"problem.json": {**META, "time_limit": "1"}}, "time_limit is '1' in problem.json"),
+        ({"problem.json": {**META, "time_limit": "1 s"}}, "time_limit is '1 s' in problem.json"),
         ({"problem.json": {**META, "time_limit": 0}}, "time_limit is 0"),
         ({"problem.json": {**META, "task_type_params": "{"}}, "task_type_params in problem.json is not JSON"),
         ({"problem.json": {**META, "task_type_params": "[" * 100_000}}, "task_type_params in problem.json is not JSON"),

@@ -332,6 +332,14 @@ def test_two_steps_with_one_file_and_a_grader(tmp_path: Path) -> None:
         check_fits(two, problem)
 
 
+def test_a_checker_is_used_whatever_the_parameters_say(tmp_path: Path) -> None:
+    """CMS's loader of the exported task asks only whether there is a checker."""
+    meta = {**META, "type_params": {"task_type_parameters_Batch_output_eval": "diff"}}
+    task = read(tmp_path, **{"problem.json": meta})
+    assert checker_of(loaded(tmp_path, task)).source.path == "checker/checker.cpp"
+    assert any("checker/checker.cpp is used all the same" in note for note in task.notes)
+
+
 def test_a_missing_submodule_is_named(tmp_path: Path) -> None:
     """IOI 2022 links `testlib.h` to a submodule."""
     where = folder(tmp_path, **{"checker/testlib.h": None})
