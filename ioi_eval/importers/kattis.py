@@ -35,6 +35,7 @@ from ioi_eval.importers.kattis_groups import (
     pass_fail_subtasks,
     scoring_subtasks,
     test_columns,
+    with_most_points,
 )
 from ioi_eval.importers.kattis_programs import flag_words, included_files, validator_files, validator_flags
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
@@ -164,7 +165,7 @@ def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind) -> _
     if for_domjudge and kind.validation and not kind.custom_score and states_only_ranges(root):
         kind, root = replace(kind, validation=kind.validation | {"score"}), scored_by_validator(root)
     elif kind.custom_score:
-        root = without_own_sums(package, root)
+        root = with_most_points(without_own_sums(package, root))
     elif for_domjudge:
         root = scored_once(root)
     if unknown := sorted({str(name) for group in root.walk() for name in group.config if name not in SETTINGS}):

@@ -272,19 +272,40 @@ def test_columns(
     return columns
 
 
+def with_most_points(group: TestGroup) -> TestGroup:
+    """The groups of a validator that gives scores; where only the `range` states the most points, with `accept_score`.
+
+    The range is that of a test if the group has one test, or takes the minimum of its tests.
+    """
+    if group.groups:
+        return replace(group, groups=tuple(map(with_most_points, group.groups)))
+    is_of_tests = group.config["grading"] == "default" and (
+        len(group.tests) == 1 or group.aggregations[-1:] == ("min",)
+    )
+    if not group.configured or "accept_score" in group.config or not is_of_tests:
+        return group
+    _, high = _range(group)
+    return group if math.isinf(high) else group.with_settings(accept_score=high)
+
+
+def _range(group: TestGroup) -> tuple[float, float]:
+    """The least and the most points that the group states; infinitely many if it does not."""
+    try:
+        low, high = (float(word) for word in str(group.config.get("range", "")).split())
+    except ValueError:
+        return 0.0, math.inf
+    return low, high
+
+
 def _full_score(group: TestGroup) -> int:
     """The most points of a test of the group: its `accept_score`, if the group's `range` ends with the sum of these."""
-    words = str(group.config.get("range", "")).split()
     points = _points(group)
     summed = len(group.tests) if _aggregation(group) == "sum" else 1
-    try:
-        low, high = (float(word) for word in words)
-    except ValueError:
-        low, high = 0.0, math.inf
+    low, high = _range(group)
     if low != 0 or high != points * summed or not float(points).is_integer() or points < 1:
         each = f" for each of {summed} tests" if summed > 1 else ""
         raise UnsupportedError(
-            f"{group.path} has scores of its own within {' '.join(words) or 'no range'} and an accept_score of"
+            f"{group.path} has scores of its own within {group.config.get('range', 'no range')} and an accept_score of"
             f" {points}{each}; a range from 0 to the sum of accept_scores, in whole points, is supported: state the"
             " most points of a test as accept_score"
         )

@@ -223,6 +223,11 @@ def test_scores_in_points_are_parts_of_the_group(tmp_path: Path) -> None:
     assert {name: test.full_score for name, test in problem.tests.items()} == {
         **{"sample/1": 0, "secret/one/1": 30, "secret/two/1": 70, "secret/two/2": 70}
     }
+    changes["data/secret/one/testdata.yaml"] = "range: 0 40\n"  # of its only test
+    changes["data/secret/two/testdata.yaml"] = "grader_flags: min\nrange: 0 60\n"
+    problem = loaded(tmp_path / "ranges", read(tmp_path / "ranges", SCORING, **changes))
+    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0), ("one", 40), ("two", 60)]
+    assert problem.tests["secret/one/1"].full_score == 40
     changes["data/secret/one/testdata.yaml"] = "grader_flags: min\naccept_score: 30\nrange: 0 40\n"
     with pytest.raises(UnsupportedError, match=r"scores of its own within 0 40.*: state the most points of a test"):
         read(tmp_path / "b", SCORING, **changes)
