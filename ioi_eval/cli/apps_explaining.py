@@ -139,7 +139,8 @@ def _accepted(dump_reader: AppsDumpReader, explained: _Explained) -> Iterator[tu
 def _text(entry: Judgeable[AppsCandidate], results: Sequence[GraderResult]) -> str:
     """The text for one program: each grader's verdict, the tests on which they differ, and why."""
     candidate = entry.candidate
-    lines = [f"{candidate.problem.instance_id}, {candidate.submission.id} ({candidate.submission.extraction})"]
+    names = printable(f"{candidate.problem.instance_id}, {candidate.submission.id}")
+    lines = [f"{names} ({candidate.submission.extraction})"]
     tests = differing_tests(results)
     numbers = tests[:_TESTS]
     head = ("grader", "all", *(f"test {number}" for number in numbers))

@@ -59,7 +59,7 @@ def compare(
         raise InputError("--fail-on-regression needs complete runs: judge the rest, then compare again")
     comparison = compare_runs(a, b, only=(only_a, only_b), by_problem=by_problem)
     if as_json:
-        print(json.dumps(comparison_json(comparison), indent=2, ensure_ascii=False))
+        print(json.dumps(comparison_json(comparison), indent=2))
     else:
         print(comparison_text(comparison, most=most, names=names_of(only_a, only_b)))
     return FAILED if fail_on_regression and comparison.regressed else 0

@@ -83,7 +83,7 @@ class Rows:
         for task in tasks:
             tests = {name for row in task.problem_rows for name in row["test_names"]}
             sizes = {"subtask": len(task.problem_rows), "test": len(tests), "solution": len(task.solution_rows)}
-            print(f"{task.key}: {', '.join(counted(size, noun) for noun, size in sizes.items())}")
+            print(f"{printable(str(task.key))}: {', '.join(counted(size, noun) for noun, size in sizes.items())}")
             for note in task.notes:
                 print(f"  {printable(note)}")
         print(f"\n{written.problems}\n{written.tests}\n{written.solutions}")

@@ -38,6 +38,15 @@ def test_differences_are_listed_by_test_with_reasons(start: Start, write: Write)
     assert "ours and mcpbr differ on 0 of 2 programs" in every.stdout
 
 
+def test_names_contain_no_terminal_escapes(start: Start, write: Write) -> None:
+    """The ids of the dump are untrusted."""
+    write("apps.jsonl", doubling(0))
+    dump = write("dump.jsonl", {"problem_id": 0, "uuid": "a\x1b[31m\x9b\u202e", "code": DOUBLE})
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr", "--all")
+    assert ended.returncode == 0, ended.stderr
+    assert "apps_0, a\ufffd[31m\ufffd\ufffd (column:code)" in ended.stdout
+
+
 def test_the_first_line_that_differs_is_shown(start: Start, write: Write) -> None:
     """With its blanks, as these may be the only difference."""
     write("apps.jsonl", apps_row(0, ["1\n"], ["2\n3\n"]))

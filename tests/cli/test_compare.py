@@ -32,6 +32,17 @@ def test_exit_code_for_a_regression(start: Start, write: Write, tmp_path: Path) 
     assert (ended.returncode, "does not exist" in ended.stderr) == (2, True)
 
 
+def test_json_contains_no_terminal_escapes(start: Start, write: Write, tmp_path: Path) -> None:
+    """A terminal may obey U+009B, which JSON does not need to escape."""
+    name = "a\x1b[31m\x9b\u202e"
+    for directory, verdict in (("a", "AC"), ("b", "WA")):
+        (tmp_path / directory).mkdir()
+        write(f"{directory}/results.jsonl", result(name, verdict, 100 if verdict == "AC" else 0))
+    found = start("compare", "a", "b", "--json").stdout
+    assert found.isascii()
+    assert json.loads(found)["changes"][0]["submission"] == name
+
+
 PART = {"options": {}, "complete": False, "submissions": {"rows": 5, "pending": 2}}
 WARNING = "ioi-eval: a is not complete: 2 of 5 submissions are still to be judged; those without code are judged first"
 

@@ -200,6 +200,15 @@ def test_every_eval_ever_agrees_with_its_schema(results: Path) -> None:
             assert all(isinstance(text, str) for text in one["score_details"]["details"].values())
 
 
+@pytest.mark.parametrize("to", ["inspect", "eval-results", "every-eval-ever"])
+def test_names_of_files_are_printable(tmp_path: Path, to: str) -> None:
+    """Whatever the model's name is. They are printed too."""
+    settings = ["organization=Lab"] if to == "every-eval-ever" else SETTINGS.get(to, [])
+    paths = export(contest(tmp_path / "results"), to, *settings, by=("model",))
+    assert len(paths) == 2
+    assert all(str(path).isprintable() for path in paths)
+
+
 @pytest.mark.parametrize("to", MODULES)
 def test_an_export_replaces_only_an_export(results: Path, tmp_path: Path, to: str) -> None:
     """Another file is not replaced, whatever its name. Neither are the results."""

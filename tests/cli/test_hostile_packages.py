@@ -161,3 +161,14 @@ def test_messages_contain_no_terminal_escapes(refused: Refused, tmp_path: Path) 
         write_package(tmp_path / "package", {"problem.yaml": 'type: "\\e]0;title\\a"\n'}),
         "\\x1b]0;title\\x07",
     )
+
+
+def test_the_printed_id_contains_no_terminal_escapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The id is the package's."""
+    files = PACKAGES["cms"][2]
+    named = files["problem.json"].replace('"sum"', '"a\\u001b[31m\\u009b\\u202e"')
+    where = write_package(tmp_path / "package", {**files, "problem.json": named})
+    with pytest.raises(SystemExit) as ended:
+        root()(["import", "cms", str(where), "--year", "2024", "--out", str(tmp_path / "out")])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("2024/a\ufffd[31m\ufffd\ufffd: 1 subtask")

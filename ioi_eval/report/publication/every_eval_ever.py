@@ -71,8 +71,9 @@ def _file_of(material: Material, group: ModelGroup) -> str:
 
 
 def _part(text: str) -> str:
-    """A name that is valid on every file system. Source: `check_path_structure` of the validator."""
-    plain = re.sub(r'[<>:"/\\|?*\x00-\x1f]+', "_", text).strip(". ")[:100]
+    """A name that is valid on every file system, and printable. Source: `check_path_structure` of the validator."""
+    allowed = "".join(c if c.isprintable() else "_" for c in text)
+    plain = re.sub(r'[<>:"/\\|?*]+', "_", allowed).strip(". ")[:100]
     reserved = re.fullmatch(r"(?i)(con|prn|aux|nul|data|com[1-9]|lpt[1-9])", plain)
     return f"{plain or 'unknown'}_" if reserved or not plain else plain
 
