@@ -75,6 +75,12 @@ def runner_source() -> bytes:
 
 
 @cache
+def runner_source_digest() -> str:
+    """SHA-256 of `runner_source`. Each submission's jobs need it, and to compute it takes longer than to send a job."""
+    return hashlib.sha256(runner_source()).hexdigest()
+
+
+@cache
 def runner_digest() -> str:
     """SHA-256 of `cat runner.cpp runner/*.h`, by which the Piston package's `build.sh` names the runner's sources."""
     names = ["runner.cpp", *sorted(f"runner/{path.name}" for path in (_directory() / "runner").glob("*.h"))]

@@ -345,7 +345,7 @@ def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None
         compile=shlex.join(argv),
         nonce=nonce,
         shipped=_SHIPPED,
-        source=hashlib.sha256(boxfiles.runner_source()).hexdigest(),
+        source=boxfiles.runner_source_digest(),
         changed=shlex.quote(_CHANGED),
     )
     ready = () if shipped is None else (JobFile(name=_SHIPPED, content=shipped, executable=True),)
@@ -363,8 +363,7 @@ def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None
 
 def runner_key(toolchain: Toolchain) -> str:
     """The runner's name in the artifact store."""
-    source = hashlib.sha256(boxfiles.runner_source()).hexdigest()
-    flags = " ".join(boxfiles.FLAGS)
+    flags, source = " ".join(boxfiles.FLAGS), boxfiles.runner_source_digest()
     return hashlib.sha256(f"runner\0{flags}\0{source}\0{toolchain.fingerprint}".encode()).hexdigest()
 
 

@@ -88,7 +88,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         self._window: Window[CandidateT] = Window()
         self._leaders: Leaders[CandidateT] = Leaders(store.journal, enabled=settings.dedupe)
         self._failures = 0  # of the sandbox, since the last program that was judged
-        self._changed = asyncio.Condition()
+        lock = asyncio.Lock()
+        self._room, self._queued = asyncio.Condition(lock), asyncio.Condition(lock)  # the feeder's; the workers'
         self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # of each problem, what a row without a program gets
         self._restore, self._restoring, self._restored = restore, asyncio.Lock(), 0
         self._in_flight = 0
@@ -147,9 +148,9 @@ class DumpJudge(Generic[CandidateT, ResultT]):
                     await self._enqueue(entry)
             await self._record_copies(copies)
             await self._judge_empty(empty)
-        async with self._changed:
+        async with self._queued:
             self._all_read = True
-            self._changed.notify_all()
+            self._queued.notify_all()
 
     async def _judge_empty(self, candidates: Sequence[CandidateT]) -> None:
         """Judge the rows of a batch without a program: only the first for each problem, the others get copies."""
@@ -183,12 +184,12 @@ class DumpJudge(Generic[CandidateT, ResultT]):
 
     async def _enqueue(self, candidate: CandidateT) -> None:
         """Let a submission lead or follow, once there is room; its program may get a result meanwhile."""
-        async with self._changed:
-            await self._changed.wait_for(
+        async with self._room:
+            await self._room.wait_for(
                 lambda: self.counts.stopped_by or (not self._window.full and self._leaders.waiting < FOLLOWERS)
             )
             leader_offset = self._lead_or_follow(candidate)
-            self._changed.notify_all()
+            self._queued.notify()  # only one: a thousand workers may be waiting
         if leader_offset is not None:
             await self._record_copies([(candidate, leader_offset)])
 
@@ -210,20 +211,22 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     async def _work(self) -> None:
         while (candidate := await self._next()) is not None:
             await self._finish(candidate, await self._judge(candidate))
-            async with self._changed:
+            async with self._room:
                 self._in_flight -= 1
-                self._changed.notify_all()
+                self._room.notify()
+                if self.counts.stopped_by or len(self._window) or not self._in_flight:
+                    self._queued.notify_all()
 
     async def _next(self) -> CandidateT | None:
         """The next submission to be judged; `None` if no more can come."""
-        async with self._changed:
-            await self._changed.wait_for(
+        async with self._queued:
+            await self._queued.wait_for(
                 lambda: len(self._window) or self.counts.stopped_by or (self._all_read and not self._in_flight)
             )
             candidate = None if self.counts.stopped_by else self._window.take()
             if candidate is not None:
                 self._in_flight += 1
-            self._changed.notify_all()
+            self._room.notify()
             return candidate
 
     async def _judge(self, candidate: CandidateT) -> Judged[ResultT]:
