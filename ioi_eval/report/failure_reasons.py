@@ -27,6 +27,8 @@ _NOT_C = re.compile(
     re.MULTILINE,
 )
 _ENDED_BY_SEMICOLON = re.compile(r";[ \t\r]*$", re.MULTILINE)
+_LIST = re.compile(r"""\s*\[\s*(["']).*(["'])\s*\]\s*""", re.DOTALL)
+_WRITTEN_LIST = "the text is a list that was written as a text, as in CSV files: give each program a row of its own"
 _FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
@@ -56,6 +58,8 @@ def failure_reason(
 @lru_cache(maxsize=4)  # asked for the row and for the summary
 def why_without_code(text: str, language: Language, *, source: str) -> str:
     """Why no program was found in a model's text; empty if it is not known. For arguments see `failure_reason`."""
+    if _LIST.fullmatch(text):
+        return _WRITTEN_LIST
     tail = text[max(text.rfind("<think>"), text.rfind("</think>"), 0) :]
     if ends_in_block(tail):
         return "the text ends inside a block that is not closed (was the generation cut off?)"
@@ -73,6 +77,8 @@ def why_without_code(text: str, language: Language, *, source: str) -> str:
 
 def why_not_compiled(code: str, language: Language, *, source: str) -> str:
     """Why a program that does not compile may be no program in its language; empty if it seems to be one."""
+    if _LIST.fullmatch(code):
+        return _WRITTEN_LIST
     if _FENCE_LINE.search(code):
         return (
             "`code` has Markdown fences; it must be the program itself, and the text of a model belongs in `generation`"

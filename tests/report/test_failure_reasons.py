@@ -38,6 +38,8 @@ CUT_OFF = "inside a block that is not closed (was the generation cut off?)"
         ("```text\n1 2\n```\n", Language.CPP, ""),
         ("```cpp\n\n```\n", Language.CPP, ""),
         ("```java\nclass A {}\n```\n", Language.CPP, ""),
+        (repr([f"```cpp\n{CPP}```", "<think>it's"]), Language.CPP, "a list that was written as a text"),
+        ("The answer is ['a'].", Language.CPP, ""),
     ],
 )
 def test_why_a_text_has_no_program(text: str, language: Language, reason: str) -> None:
@@ -61,6 +63,11 @@ def test_why_a_program_does_not_compile(code: str, language: Language, name: str
     """If the program is in the right language, the compile error is the only reason."""
     reason = why_not_compiled(code, language, source="why")
     assert f"the program looks like {name}, but the row is judged as " in reason if name else reason == ""
+
+
+def test_a_list_of_programs_is_no_text() -> None:
+    """If a list was written as a text, the message says so, whatever the programs in it look like."""
+    assert "a list that was written as a text" in why_not_compiled(repr([PYTHON, CPP]), Language.CPP, source="")
 
 
 def test_a_program_with_fences_is_a_text() -> None:
