@@ -59,7 +59,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 
 def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     meta = package.json(ROOT_FILE)
-    if "task_type" not in meta and package.has("subtasks.json"):
+    if package.has("subtasks.json") and not package.names("subtasks"):
         raise InputError(f"{package.where} is a TPS task directory; use `ioi-eval import tps`")
     code = _required(meta, "code", str)
     task_type = parse_task_type(_required(meta, "task_type", str), ROOT_FILE)

@@ -449,10 +449,11 @@ def test_other_formats_are_recognised(tmp_path: Path) -> None:
     """A missing file and a TPS directory have their own messages."""
     with pytest.raises(InputError, match="there is no package"):
         import_package(tmp_path / "absent.zip", year=2025)
-    (tmp_path / "problem.json").write_text('{"name": "sum", "type": "Batch"}')
     (tmp_path / "subtasks.json").write_text("{}")
-    with pytest.raises(InputError, match="is a TPS task directory; use `ioi-eval import tps`"):
-        import_package(tmp_path, year=2025)
+    for more in ("", ', "code": "sum", "task_type": "Batch", "memory_limit": 512'):  # leo900807/tps states both types
+        (tmp_path / "problem.json").write_text('{"name": "sum", "type": "Batch"' + more + "}")
+        with pytest.raises(InputError, match="is a TPS task directory; use `ioi-eval import tps`"):
+            import_package(tmp_path, year=2025)
 
 
 def test_package_without_subtasks_is_a_sum(tmp_path: Path) -> None:
