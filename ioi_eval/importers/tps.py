@@ -40,6 +40,7 @@ _NEWER = "internal/problem_model.py"  # in `scripts` of newer versions of TPS
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's directory (the tool is in ioi-2022/tps)"
 _HEADER_ENDINGS = (".h", ".hpp")
 _CODE_ENDINGS = (".cpp", *_HEADER_ENDINGS)
+_SCRIPTS = ("checker/checker.py", "checker/checker.sh")  # for TPS, which runs what `make` leaves
 _OTHER_NAMES = {  # of verdicts. Source: TPS 1.26, `scripts/internal/verdicts.py`
     "model_solution": "model",
     "correct": "ac accept accepted",
@@ -172,7 +173,9 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
     has_checker = _flag(meta, "has_checker", is_batch or _is_of_2017(package, meta))
     if has_checker and not _flag(meta, "ignore_checker", False):  # Source: the loader of leo900807/cms
         files += [(f"checker/{basename(path)}", package.text(path)) for path in _directly(package, "checker")]
-        if not package.has(CHECKER):
+        if script := next((path for path in _SCRIPTS if package.has(path) and not package.has(CHECKER)), None):
+            files.append((script, package.text(script)))
+        elif not package.has(CHECKER):
             raise InputError(
                 f"{package.absent(CHECKER)}; if the task has none, and outputs are compared except for blanks, set"
                 " has_checker to false"

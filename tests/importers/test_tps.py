@@ -152,12 +152,21 @@ def test_expected_verdicts_per_subtask(tmp_path: Path) -> None:
     assert rows["partially_correct/half.py"]["language"] == "python"
 
 
-@pytest.mark.parametrize("other", [None, "checker/checker.py"])
+@pytest.mark.parametrize("other", [None, "checker/checker.rs"])
 def test_a_missing_checker_is_an_error(tmp_path: Path, other: str | None) -> None:
     """Otherwise outputs would silently be compared with those of the model solution."""
-    changes = {"checker/checker.cpp": None, **({} if other is None else {other: "print(1)"})}
+    changes = {"checker/checker.cpp": None, **({} if other is None else {other: "fn main() {}"})}
     with pytest.raises(InputError, match=r"there is no checker/checker\.cpp; .* set has_checker to false"):
         read(tmp_path, **changes)
+
+
+def test_a_checker_may_be_a_script(tmp_path: Path) -> None:
+    """TPS runs it too; that of C++ counts if both are there."""
+    script = {"checker/checker.py": "#!/usr/bin/env python3\nprint(1)\n"}
+    problem = loaded(tmp_path, read(tmp_path, **{"checker/checker.cpp": None}, **script))
+    assert checker_of(problem).source.path == "checker/checker.py"
+    problem = loaded(tmp_path / "both", read(tmp_path / "both", **script))
+    assert checker_of(problem).source.path == "checker/checker.cpp"
 
 
 def test_written_rows_give_the_same_problem(tmp_path: Path) -> None:
