@@ -36,8 +36,12 @@ _GZIP_LEVEL = 9
 _CAUSES = ("exit_code", "signal", "limit")
 _OUTPUTS = ("output", "stderr")
 
-_HIDDEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
-"""Characters that are invisible or reorder others (Source: the "Trojan Source" attacks, arXiv 2111.00169)."""
+_HIDDEN = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""Characters that are invisible or reorder others (Source: the "Trojan Source" attacks, arXiv 2111.00169), and the
+"tags" with which texts for models are hidden."""
 
 Packed = tuple[str, str]
 """How a block is packed (`json`, or `gzip` in base64), and its text."""

@@ -41,7 +41,7 @@ HOSTILE = (
     "<!--<script>",
     '"><img src=x onerror="window.harmed = 2">',
     "%STYLE% %TITLE%",
-    "\x00\x07\x1b[31m\u202egpj.exe\u2066",
+    "\x00\x07\x1b[31m\u202egpj.exe\u2066\U000e0041",
     "\ufffe\uffff\U0010ffff",
 )
 
@@ -183,7 +183,7 @@ def test_untrusted_text_is_no_markup(text: str, tmp_path: Path) -> None:
     assert page.count("</script") == len(found) + 1
     assert page.count("<script") == len(found) + 1
     assert "<img" not in page
-    unseen = set("\0\x07\x1b\u202e\u2066")
+    unseen = set("\0\x07\x1b\u202e\u2066\U000e0041")
     assert not unseen & set(page + orjson.dumps(found).decode())
     shown, other = sorted(found["block-0"], key=lambda one: "code" not in one)
     assert (text in shown["code"]) == (not unseen & set(text))
