@@ -305,3 +305,13 @@ for name in ("uid_map", "gid_map"):
 os.write(mapped, b"x")
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
+
+
+def test_a_refused_execveat_is_our_failure(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """If an outer filter forbids the exec of a program, the job is JE. Every correct program would be RE."""
+    box = boxes("fds-reduced-user")
+    refusing = (str(program("filtered")), "322", "--")  # execveat
+    filtered = FilteredBox(**{each.name: getattr(box, each.name) for each in fields(Box)}, prefix=refusing)
+    answer = run_batch(filtered, program("contestant"), "sum 1")
+    assert answer.last.get("fault") == "system"
+    assert answer.last["explanation"] == "execute a memory file: Operation not permitted"
