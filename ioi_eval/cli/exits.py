@@ -20,7 +20,8 @@ P = ParamSpec("P")
 
 _NO_THREADS = (
     "this command may start no more threads: raise the limit of this user (ulimit -Hu) or of this container "
-    "(docker run --pids-limit, systemd TasksMax=), or give fewer --workers; then start it again to continue"
+    "(docker run --pids-limit, systemd TasksMax=), or give fewer --workers; then start it again to continue. "
+    "Docker before 20.10.10 forbids clone3, so newer systems can start no threads in its containers"
 )
 
 FAILED = 1

@@ -40,4 +40,5 @@ def test_a_command_that_may_start_no_threads(kind: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout == "2\n", done
     assert "this command may start no more threads: raise the limit" in done.stderr
+    assert "Docker before 20.10.10 forbids clone3" in done.stderr
     assert "Traceback" not in done.stderr

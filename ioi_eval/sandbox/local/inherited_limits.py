@@ -251,12 +251,13 @@ def _processes(slots: int) -> Iterator[MachineLimit]:
     if left >= enough:
         return
     fit = (left - _OWN_PROCESSES) // _PROCESSES_A_JOB
+    none = "" if left else "; or update Docker, which before 20.10.10 forbids clone3, so that no thread starts"
     yield fatal_limit(
         _PROCESSES.what,
         f"{left} more can be started",
         f"{slots} jobs at once need {enough} with the threads of their programs",
         "raise the limit of this user (ulimit -Hu, as root; systemd TasksMax=) or of this container (docker run "
-        f"--pids-limit){_fewer(fit)}",
+        f"--pids-limit){_fewer(fit)}{none}",
     )
 
 

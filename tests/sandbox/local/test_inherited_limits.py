@@ -227,6 +227,7 @@ def _entered_with(number: int, value: int) -> str:
         (resource.RLIMIT_AS, 2000 * MIB, "address space: 1.953 GiB at most"),
         (resource.RLIMIT_NOFILE, 256, "open files: 256 at once"),
         (resource.RLIMIT_NPROC, 60, "more can be started"),
+        (resource.RLIMIT_NPROC, 0, "Docker, which before 20.10.10 forbids clone3"),
         (resource.RLIMIT_FSIZE, 100 * MIB, "file size: 100 MiB at most"),
         (resource.RLIMIT_CPU, 30, "CPU time: 30 s"),
     ],
