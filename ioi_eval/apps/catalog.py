@@ -137,7 +137,7 @@ def load_catalog(
             problem.id: _write_problem(problem, file, why_unusable(problem)) for problem in read_rows(source, numbers)
         }
         file.flush()
-        return Catalog(_reopened(file.fileno()), entries, names, source.describe())
+        return Catalog(os.dup(file.fileno()), entries, names, source.describe())
 
 
 def _write_problem(problem: AppsProblem, file: BinaryIO, unusable: str) -> CatalogEntry:
@@ -173,11 +173,6 @@ def _lines(value: str | tuple[str, ...]) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass")
     return [line.encode("utf-8", "surrogatepass") for line in value]
-
-
-def _reopened(fd: int) -> int:
-    """Open the same file again: the new descriptor has its own offset, and stays open."""
-    return os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_CLOEXEC)
 
 
 def read_excluded(path: Path) -> frozenset[str]:

@@ -59,6 +59,7 @@ def under(environment: Mapping[str, str], tmp_path: Path, write: Write) -> Under
 
 ROWS = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
 SCORE = ("score", "dump.jsonl", *ROWS, "--out", "out", "--workers", "2")
+APPS_SCORE = ("apps", "score", "programs.jsonl", "--dataset", "apps.jsonl", "--out", "out")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ SCORE = ("score", "dump.jsonl", *ROWS, "--out", "out", "--workers", "2")
     [
         SCORE,
         ("validate", "solutions.jsonl", *ROWS, "--out", "out"),
-        ("apps", "score", "programs.jsonl", "--dataset", "apps.jsonl", "--out", "out"),
+        APPS_SCORE,
         ("serve", "--port", "0"),
         ("doctor",),
     ],
@@ -86,6 +87,16 @@ def test_what_a_parent_passes_on(under: Under, start: str) -> None:
     """If SIGCHLD is ignored, the command still learns how compilers and boxes ended; it can use files that it makes."""
     ended = under({}, *SCORE, command=("sh", "-c", f'{start} "$@"', "sh", *COMMAND))
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("command", [SCORE, APPS_SCORE], ids=["score", "apps score"])
+def test_without_proc(under: Under, command: Sequence[str]) -> None:
+    """Without /proc, as in a bare chroot, nothing is judged, and the message says what is missing."""
+    hidden = ("unshare", "--mount", "sh", "-c", 'umount --lazy /proc; exec "$@"', "sh", *COMMAND)
+    ended = under({}, *command, command=hidden)
+    assert ended.returncode == 2, ended.stderr
+    assert "/proc: it is not mounted" in ended.stderr
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-"])
