@@ -217,7 +217,7 @@ def test_all_suites_run_if_one_fails(machine: Machine, failing: str, named: str)
     done = machine.start("test", failing=failing)
     assert [line.split(" --")[0] for line in done.stdout.splitlines() if line.startswith("pytest")] == [
         f"pytest -m pytest -q -n {len(os.sched_getaffinity(0)) + 4}",
-        "pytest -m pytest -q tests/test_architecture.py",
+        "pytest -m pytest -q tests/test_architecture.py tests/test_pages.py",
     ]
     missing = "The site was not built, because mkdocs could not be installed."
     assert (missing in done.stdout.splitlines()) is ("scripts/check" not in named)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.config_file import VARIABLES
 from tests.cli.addition import PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
 
 NAME = "ioi-eval.toml"
@@ -53,6 +54,7 @@ def test_the_environment_comes_before_the_file(tmp_path: Path, lines_of: Callabl
     assert found["CXX"] == ["g++-12", ".env"]
     assert found["PISTON_MAX_REQUESTS_PER_ENDPOINT"] == ["1", "default"]
     assert lines_of()["PISTON_ENDPOINTS"] == ["a:1", NAME]
+    assert set(VARIABLES) <= found.keys()
 
 
 def test_all_settings_of_a_command_are_shown(tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]) -> None:

@@ -1,0 +1,64 @@
+"""README and the pages name what users can choose, and what files have: nothing new is forgotten there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.cli.main import root
+from ioi_eval.cli.settings import commands_of
+from ioi_eval.config_file import VARIABLES
+from ioi_eval.languages import rules_of
+from ioi_eval.model import CheckerProtocol, Language, TaskType, Verdict
+from ioi_eval.report.publication import MODULES
+
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMAS = ROOT / "ioi_eval" / "report" / "schemas"
+
+
+def described(schema: str) -> Any:
+    """A schema of a file that users read."""
+    return json.loads((SCHEMAS / f"{schema}.json").read_text(encoding="utf-8"))
+
+
+def missing(names: Collection[str], *pages: str) -> list[str]:
+    """The names that are on none of these pages."""
+    text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in pages)
+    return [name for name in names if name not in text]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/formats.md"])
+def test_languages(page: str) -> None:
+    """Both pages list them."""
+    assert not missing([rules_of(language).name for language in Language], page)
+
+
+def test_values() -> None:
+    """Verdicts on the README; what rows, settings and `export` accept on the page of formats."""
+    assert not missing([f"`{verdict}`" for verdict in Verdict], "README.md")
+    assert not missing([f"`{value}`" for value in (*TaskType, *CheckerProtocol, *MODULES)], "docs/formats.md")
+    assert not missing(VARIABLES, "docs/formats.md")
+
+
+def test_commands() -> None:
+    """Each is on the README or on a page for its users."""
+    commands = [" ".join(words) for words, _ in commands_of(root())]
+    pages = ("README.md", "docs/formats.md", "docs/sandboxes.md")
+    assert not [name for name in commands if missing([f"ioi-eval {name}"], *pages) and missing([f"`{name}"], *pages)]
+
+
+@pytest.mark.parametrize("schema", sorted(path.stem for path in SCHEMAS.glob("*.json")))
+def test_keys_of_files(schema: str) -> None:
+    """The keys of results, summaries and events; those that are particular to APPS on its page."""
+    names = [f"`{name}`" for name in described(schema)["properties"]]
+    assert not missing(names, "docs/formats.md", *(["docs/apps.md"] if schema in ("apps-result", "summary") else []))
+
+
+@pytest.mark.parametrize("schema", ["result", "apps-result"])
+def test_every_row_has_every_column(schema: str) -> None:
+    """The schema requires all columns that it describes."""
+    assert sorted(described(schema)["required"]) == sorted(described(schema)["properties"])
