@@ -22,6 +22,7 @@ which correct programs fail is a `SetupError` (`inherited_limits.py`).
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import os
@@ -117,6 +118,12 @@ class LocalSandbox:
     async def __aenter__(self) -> Self:
         self.limits = inherited_limits(slots=self._slots.count)
         require_none_fatal(self.limits)
+        target = self._target = await asyncio.to_thread(self._examine_machine)
+        self._script_boxes = ScriptBoxes(target.toolchain, has_size_option=self._has_size_option)
+        return self
+
+    def _examine_machine(self) -> Target:
+        """What this machine can do. It starts the compiler and bwrap, which takes seconds on a busy machine."""
         level, self.why_not_full = self._find_isolation()
         if level.rank < self._least.rank:
             message = f"isolation {self._least.value!r} is not available on this machine: {self.why_not_full}"
@@ -124,7 +131,7 @@ class LocalSandbox:
         self.limits += room_for_jobs(level, slots=self._slots.count)
         require_none_fatal(self.limits)
         sweep()
-        self._target = Target(
+        return Target(
             name=LOCAL,
             profile=self._profile,
             toolchain=detect(self._compiler),
@@ -133,8 +140,6 @@ class LocalSandbox:
             narrowed=narrowed_by(self.limits),
             outer_filter=is_filtered(),
         )
-        self._script_boxes = ScriptBoxes(self._target.toolchain, has_size_option=self._has_size_option)
-        return self
 
     async def __aexit__(self, *_: object) -> None:
         self._target = None

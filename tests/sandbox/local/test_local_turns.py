@@ -321,3 +321,21 @@ def test_a_full_disk_fails_only_the_job_of_a_trusted_script(monkeypatch: pytest.
 def test_boxes_hide_this_package() -> None:
     """The directory of the package is hidden, because it has the official outputs of the sample contest."""
     assert Path(ioi_eval.__file__).resolve().parent == HIDDEN
+
+
+def test_other_tasks_run_while_the_machine_is_examined(tmp_path: Path) -> None:
+    """A compiler that answers late, as on a busy machine, does not stop the caller's event loop."""
+    compiler, may_answer = tmp_path / "g++", tmp_path / "may-answer"
+    compiler.write_text(f'#!/bin/sh\nwhile [ ! -e {may_answer} ]; do sleep 0.05; done\nexec /usr/bin/g++ "$@"\n')
+    compiler.chmod(0o755)
+
+    async def answer() -> None:
+        may_answer.touch()
+
+    async def enter() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(answer())
+            async with LocalSandbox(compiler=str(compiler)) as sandbox:
+                assert sandbox.targets()[0].toolchain.command == str(compiler)
+
+    asyncio.run(enter())
