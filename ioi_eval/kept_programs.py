@@ -14,7 +14,6 @@ another run may delete its entry.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import hashlib
 import os
@@ -38,7 +37,7 @@ from ioi_eval.model import Isolation
 from ioi_eval.new_files import new_file
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler import contents_of, files_of_compiler, identity_of_compiler
-from ioi_eval.slots import Once, TaskLock
+from ioi_eval.slots import Once, TaskLock, in_new_thread
 from ioi_eval.toolchain import Toolchain
 
 MAX_BYTES = 10_000 * MIB
@@ -77,7 +76,7 @@ class KeptPrograms:
         if target.name != LOCAL or self._given_up:
             return None
         try:
-            _, compiler = await self._compilers.get(toolchain, lambda: asyncio.to_thread(self._learn, toolchain))
+            _, compiler = await self._compilers.get(toolchain, lambda: in_new_thread(lambda: self._learn(toolchain)))
         except OSError as error:
             self._give_up(f"the compiler's files cannot be read ({error})")
             return None
@@ -86,7 +85,7 @@ class KeptPrograms:
 
     async def answer(self, key: str) -> CompileAnswer | None:
         """The compiler's answer from an earlier run, with times of 0; `None` if it is not stored."""
-        answer = await asyncio.to_thread(self._read, key)
+        answer = await in_new_thread(lambda: self._read(key))
         self._counts["found"] += answer is not None
         return answer
 
@@ -97,7 +96,7 @@ class KeptPrograms:
             return
         async with self._writing:
             try:
-                await asyncio.to_thread(self._write, key, answer, toolchain)
+                await in_new_thread(lambda: self._write(key, answer, toolchain))
             except (OSError, SetupError) as error:
                 self._give_up(str(error))
 

@@ -8,7 +8,6 @@ stored or used, the rest of the run does not use it: slower, with the same resul
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 import shutil
@@ -26,7 +25,7 @@ from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
 from ioi_eval.sandbox.local.compiler import state_of_headers
 from ioi_eval.sandbox.local.control_groups import memory_limit_bytes
-from ioi_eval.slots import Once
+from ioi_eval.slots import Once, in_new_thread
 from ioi_eval.toolchain import Toolchain
 
 WORTH_BUILDING = 5
@@ -102,7 +101,7 @@ class PrecompiledHeaders:
             self.give_up(std)
             return None
         recipe = header_recipe(toolchain, std)
-        state = await self._states.get(toolchain, lambda: asyncio.to_thread(state_of_headers, toolchain))
+        state = await self._states.get(toolchain, lambda: in_new_thread(lambda: state_of_headers(toolchain)))
         key = f"{_KEYS}{recipe.key(toolchain)[:32]}-{state[:16]}"
         if not self._artifacts.holds(key):
             if not is_wanted:

@@ -18,6 +18,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -193,6 +194,24 @@ class Once(Generic[KeyT, ValueT]):
                 if key not in self.known:
                     self.known[key] = await compute()
         return self.known[key]
+
+
+async def in_new_thread(work: Callable[[], ValueT]) -> ValueT:
+    """Do blocking work in a thread of its own.
+
+    `asyncio.to_thread` fails once the main thread has ended, and the caller's thread may go on after that.
+    """
+    done: Future[ValueT] = Future()
+    done.set_running_or_notify_cancel()  # a cancelled caller does not cancel it
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - it is raised in the caller
+            done.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await asyncio.wrap_future(done)
 
 
 def _settle(turn: asyncio.Future[None]) -> None:

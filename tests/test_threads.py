@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -121,6 +123,38 @@ def test_threads_and_forks_share_an_embedded_sandbox(cache: Path, make: Callable
 
     asyncio.run(scored(held_up=True))
     asyncio.run(scored(held_up=False))
+
+
+OUTLIVES = """
+import asyncio, sys, threading
+from ioi_eval import ArtifactStore, LocalSandbox, Policy
+from ioi_eval.precompiled_headers import PrecompiledHeaders
+from ioi_eval.slots import in_new_thread
+
+async def main():
+    artifacts = ArtifactStore(sys.argv[1])
+    artifacts.put("header-of-another-compiler", b"")  # so that the compiler's headers are looked at
+    async with LocalSandbox() as sandbox:
+        print(await PrecompiledHeaders(sandbox, artifacts, Policy()).header(sandbox.targets()[0], "gnu++20"))
+    try:
+        await in_new_thread(lambda: 1 // 0)
+    except ZeroDivisionError as error:
+        print(error)
+
+def run():
+    threading.main_thread().join()
+    asyncio.run(main())
+
+threading.Thread(target=run).start()
+"""
+
+
+def test_a_thread_that_outlives_the_main_thread(tmp_path: Path) -> None:
+    """`asyncio.to_thread` would fail there: the program would end in the middle of a run."""
+    done = subprocess.run(
+        [sys.executable, "-c", OUTLIVES, tmp_path], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.stdout, done.stderr) == ("None\ninteger division or modulo by zero\n", "")
 
 
 def test_all_threads_share_the_slots() -> None:

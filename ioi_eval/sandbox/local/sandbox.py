@@ -22,7 +22,6 @@ which correct programs fail is a `SetupError` (`inherited_limits.py`).
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 import os
@@ -47,7 +46,7 @@ from ioi_eval.sandbox.local.process import run_process, stage_of
 from ioi_eval.sandbox.local.scripts import Command, ScriptBoxes, commands
 from ioi_eval.sandbox.local.why_no_box import is_filtered, why_no_box
 from ioi_eval.sandbox.local.work_directories import sweep, work_directory
-from ioi_eval.slots import Slots
+from ioi_eval.slots import Slots, in_new_thread
 
 _FIRST_UID, _PROCESSES, _MAX_BOXES = 0x70000000, 1 << 16, 1 << 12
 """Boxes' uids as root: the first, for how many processes, and how many each has. They are above the uids that
@@ -118,7 +117,7 @@ class LocalSandbox:
     async def __aenter__(self) -> Self:
         self.limits = inherited_limits(slots=self._slots.count)
         require_none_fatal(self.limits)
-        target = self._target = await asyncio.to_thread(self._examine_machine)
+        target = self._target = await in_new_thread(self._examine_machine)
         self._script_boxes = ScriptBoxes(target.toolchain, has_size_option=self._has_size_option)
         return self
 
