@@ -273,7 +273,7 @@ def test_programs_are_judged_without_it(
     """
 
     async def main() -> None:
-        async with LocalSandbox() as sandbox:
+        async with LocalSandbox(slots=2) as sandbox:  # with one slot, the job that compiles and runs also tries it
             trouble = Trouble(sandbox, happens)
             artifacts = ArtifactStore(small_cache)
             scorer = Scorer(trouble, artifacts=artifacts, policy=replace(POLICY, std=STD))
