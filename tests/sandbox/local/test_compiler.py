@@ -90,6 +90,17 @@ def test_the_linker_on_path_is_listed(tmp_path: Path) -> None:
     assert {linker, str(named)} <= set(detect(str(command)).sees)
 
 
+def test_clang_can_look_for_the_gcc_whose_headers_it_uses(tmp_path: Path) -> None:
+    """Clang (here a stand-in that has its option) finds the headers of C++ only if it can list the versions of GCC."""
+    command = tmp_path / "clang"
+    command.write_text('#!/bin/sh\n[ $1 = -print-resource-dir ] && echo /usr/include || exec g++ "$@"\n')
+    command.chmod(0o755)
+    done = subprocess.run(["g++", "-print-libgcc-file-name"], capture_output=True, text=True, check=True)
+    versions = str(Path(done.stdout).parent.parent)
+    assert versions in detect(str(command)).sees
+    assert versions not in detect("g++").sees
+
+
 def test_all_headers_of_the_compiler_are_listed() -> None:
     """All headers that the compiler reads for C++ and for the kernel's types are listed, also targets of links."""
     included = "#include <bits/stdc++.h>\n#include <pthread.h>\n#include <linux/types.h>\n"
