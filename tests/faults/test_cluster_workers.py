@@ -145,6 +145,24 @@ def test_a_worker_that_lost_a_package(start: Any) -> None:
     with_cluster([*stays.urls, *changes.urls], use, patience_s=QUICK_S)
 
 
+@pytest.mark.parametrize("setting", ["--limit=run_timeout=1000", "--body=100000"])
+def test_a_worker_comes_back_with_lower_limits(start: Any, setting: str) -> None:
+    """The job that it refuses is done by another worker. It is explored again, and gets no more jobs."""
+    stays, changes = start("stub_piston.py"), start("stub_piston.py")
+
+    async def use(cluster: PistonCluster) -> None:
+        target = cluster.targets()[0]
+        await until(lambda: cluster.targets()[0].slots == 2)
+        changes.kill()
+        start("stub_piston.py", "--port", str(changes.ports[0]), setting)
+        while not cluster.unusable or "no connection" in str(cluster.unusable):
+            found = await asyncio.gather(*(cluster.execute(echo("x", padding=200_000), target) for _ in range(4)))
+            assert {execution.run.stdout for execution in found} == {"x"}
+        assert f"{changes.urls[0]}/api/v2" in cluster.unusable
+
+    with_cluster([*stays.urls, *changes.urls], use, patience_s=QUICK_S)
+
+
 def uninstall(url: str) -> None:
     """Remove our package from a worker."""
     httpx.request("DELETE", f"{url}/api/v2/packages", json={"language": "ioi_eval", "version": "1.0.0"})

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.errors import ExhaustedError, SandboxError, TransientError
+from ioi_eval.errors import ExhaustedError, SandboxError, TargetLostError, TransientError
 from ioi_eval.jobs.answer_lines import whole_lines
 from ioi_eval.model import Isolation, Job, JobFile, JobKind, Retries, StageLimits
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.endpoint_state import BROKEN_IN_A_ROW
-from tests.faults.stub_jobs import counts
+from tests.faults.stub_jobs import counts, until
 
 pytestmark = pytest.mark.usefixtures("short_requests")
 
@@ -73,3 +73,19 @@ def test_all_workers_give_unusable_answers(start: Any, kind: str, words: str) ->
             return raised.value
 
     assert f"on {url}/api/v2 (6 times)" in str(asyncio.run(run()))
+
+
+def test_the_only_worker_of_a_target_gives_unusable_answers(start: Any) -> None:
+    """After six attempts a job leaves this target for another one; if it has no other, it fails."""
+    bad, good = start("stub_piston.py", "--useless", "older", "--packages", "bash"), start("stub_piston.py")
+
+    async def run() -> None:
+        async with PistonCluster([*bad.urls, *good.urls]) as cluster:
+            await until(lambda: len(cluster.targets()) == 2)
+            target = next(target for target in cluster.targets() if "bash" in target.name)
+            with pytest.raises(TargetLostError, match=r"\(6 times\).*the answer to another job"):
+                await cluster.execute(JOB, target)
+            with pytest.raises(ExhaustedError):
+                await cluster.execute(JOB, replace(target, is_only=True))
+
+    asyncio.run(run())

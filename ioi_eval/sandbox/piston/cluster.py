@@ -195,7 +195,8 @@ class PistonCluster:
         """Run one job on a worker of this kind; see `Sandbox.execute`.
 
         Raises:
-            TargetLostError: no worker of this kind is left, or none of them can isolate programs, but others are left.
+            TargetLostError: no worker of this kind is left, or none of them can isolate programs, but others are left;
+                also if the last one has left service because it gave no usable answer to this job.
             IsolationError: no worker of any kind can isolate programs.
             UnavailableError: no worker was available for as long as jobs may wait.
             ExhaustedError: all allowed attempts of the job got no usable answer.
@@ -239,14 +240,19 @@ class PistonCluster:
                 self._require_isolation(group, result)
             may_be_served = isinstance(result, UnservedError) and unserved < _MAX_UNSERVED
             if not may_be_served and not isinstance(result, TransientError):
-                raise result
+                raise self._final(result, target)
             if end.may_have_started:
                 retried += 1
                 if not retries.take():
-                    raise exhausted(retries, result)
+                    raise self._final(exhausted(retries, result), target)
                 self._events.emit("job_retried", endpoint=endpoint, attempt=len(retries.tried), message=str(result))
                 await asyncio.sleep(backoff_s(retried, self._rng))
             self._pool.retry(request, self._client.time(), may_have_started=end.may_have_started)
+
+    def _final(self, error: SandboxError, target: Target) -> SandboxError:
+        """The error of a job that is not sent again; the target is lost if none of its workers is left in service."""
+        is_lost = not target.is_only and self._pool.is_lost(target.name)
+        return TargetLostError(str(error)) if is_lost else error
 
     def _require_own_loop(self) -> None:
         """Refuse other threads and forked processes: in another event loop the connections and timers never end."""
@@ -312,6 +318,8 @@ class PistonCluster:
             return lost
         finally:
             request.abandon = None
+        if self._groups.note_changed(endpoint, reply.status, reply.body, size=body.size):
+            return UnservedError(f"{endpoint}: its limits have changed: {answer.error_of(reply.status, reply.body)}")
         return await self._read(endpoint, reply, job)
 
     async def _read(self, endpoint: str, reply: Reply, job: Job) -> Execution | SandboxError:

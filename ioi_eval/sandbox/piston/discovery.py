@@ -158,6 +158,10 @@ class Prober:
             f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}; {answer.INSTALL}")
         )
 
+    def forget_sizes(self, worker: Worker) -> None:
+        """Measure again, with the next exploration, how long answers and requests of such workers may be."""
+        self._sizes.pop(_kind(worker.runtimes, worker.installed, worker.report), None)
+
     async def conditions(self, url: URL) -> tuple[Finding, ...]:
         """The conditions of a worker's best package, as far as they can be found out if it cannot serve.
 
@@ -174,7 +178,7 @@ class Prober:
     async def _explore_package(self, url: URL, runtimes: tuple[Runtime, ...], installed: InstalledStarter) -> Worker:
         installed, report = await self._probe(url, installed)
         clock_ahead_s = report.clock_s - time.time()
-        kind = (without_problems(runtimes), installed, report.compilers, report.kernel)
+        kind = _kind(runtimes, installed, report)
         async with self._measuring.setdefault(kind, asyncio.Semaphore(_MEASURED_AT_ONCE)):
             if kind not in self._sizes:
                 self._sizes[kind] = await self._measure_sizes(url, installed)
@@ -298,6 +302,11 @@ class Prober:
         if reply.is_cut:
             raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN)
         return reply
+
+
+def _kind(runtimes: tuple[Runtime, ...], installed: InstalledStarter, report: ProbeReport) -> tuple[object, ...]:
+    """The same for workers of which only one is measured."""
+    return without_problems(runtimes), installed, report.compilers, report.kernel
 
 
 async def _repeat(request: Callable[[], Awaitable[A]]) -> A:

@@ -123,6 +123,10 @@ class Pool:
         known = self._groups.get(group)
         return 0 if known is None else known.in_service
 
+    def is_lost(self, group: str) -> bool:
+        """Whether none of a group's endpoints is in service, but one of another group."""
+        return not self.in_service(group) and self._is_other_in_service(self._groups.get(group))
+
     def running(self) -> int:
         """How many jobs run on all endpoints together."""
         return sum(machine.running for machine in self._machines.values())
@@ -242,7 +246,7 @@ class Pool:
                 self._fail(request, self._unavailable(group, waited_s))
         group.drop_failed()
 
-    def _is_other_in_service(self, group: Group) -> bool:
+    def _is_other_in_service(self, group: Group | None) -> bool:
         return any(other.in_service for other in self._groups.values() if other is not group)
 
     def _unavailable(self, group: Group, waited_s: float) -> UnavailableError:

@@ -4,8 +4,8 @@
 
 The list is refreshed regularly, as workers come and go. Explorations go on meanwhile: an endpoint that does not answer
 delays no other one. An endpoint that cannot be used is noted with the reason, and explored again later. An endpoint
-whose runtimes have changed is explored again too, as it may now belong to another group; if only problems' packages
-have changed, this is only noted.
+whose runtimes or limits have changed is explored again too, as it may now belong to another group; if only problems'
+packages have changed, this is only noted.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ioi_eval.errors import InputError, SandboxError, SetupError, TransientError, UnavailableError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.piston import answer
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import Endpoint
 from ioi_eval.sandbox.piston.endpoints import Source, endpoints_now
@@ -73,6 +74,7 @@ class WorkerGroups:
 
     Attributes:
         unconfined: the URLs of workers that turned out unable to isolate programs.
+        changed: the URLs of workers whose limits have changed since they were explored.
     """
 
     def __init__(self, slots: int) -> None:
@@ -80,6 +82,7 @@ class WorkerGroups:
         self.workers: dict[str, Worker] = {}
         self.groups: dict[str, WorkerGroup] = {}
         self.unconfined: set[str] = set()
+        self.changed: set[str] = set()
         self._names: dict[tuple[object, ...], str] = {}
 
     def add(self, worker: Worker) -> Endpoint:
@@ -87,6 +90,7 @@ class WorkerGroups:
         url = str(worker.url)
         self.remove(url)
         self.unconfined.discard(url)
+        self.changed.discard(url)
         self.workers[url] = worker
         group = self._group(worker)
         group.members.add(url)
@@ -97,6 +101,24 @@ class WorkerGroups:
         """Note a worker's runtimes, if only problems' packages were installed or removed."""
         if url in self.workers:  # else it was removed meanwhile
             self.workers[url] = replace(self.workers[url], runtimes=runtimes)
+
+    def note_changed(self, url: str, status: int, answered: bytes, *, size: int) -> bool:
+        """Whether a worker has refused a request of this size that it allowed when it was explored.
+
+        It may have been restarted with other limits. Without another exploration it would refuse job after job, while
+        others could judge them.
+        """
+        worker = self.workers.get(url)
+        if worker is None:
+            return False
+        if answer.is_too_large(status, answered):
+            has_changed = size <= (worker.max_body_bytes or 0)
+        else:
+            name, most = answer.refused_ceiling(status, answered) or ("", None)
+            has_changed = getattr(worker.installed.ceilings, name, most) != most
+        if has_changed:
+            self.changed.add(url)
+        return has_changed
 
     def remove(self, url: str) -> None:
         """Forget a worker. Its group stays: jobs may wait for it."""
@@ -255,6 +277,9 @@ class WorkerList:
             try:
                 runtimes = await self._prober.runtimes(worker.url)
                 is_alive = without_problems(runtimes) == without_problems(worker.runtimes)
+                if name in self._groups.changed:
+                    is_alive = False
+                    self._prober.forget_sizes(worker)
                 if is_alive:
                     self._groups.note_runtimes(name, runtimes)
                     self.unusable.pop(name, None)
