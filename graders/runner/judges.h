@@ -38,6 +38,7 @@ class Judge {
   std::string explanation;
   bool ours = false;          // the fault is not the judge program's
   int64_t more_ms = 0;        // of CPU time, beyond its limit, before it is stopped
+  int64_t wall_before_us = 0;  // of its earlier run on the same output, which counts against its limit of wall clock
   std::string directory;      // in which it runs
   std::string kept_feedback;  // the feedback directory of an earlier pass
 
@@ -82,7 +83,7 @@ class Judge {
     last = files.read(process.pid, last, states);
     if (over(last.cpu_us)) stop(JudgeFault::Time, kOverCpu);
     int64_t wall = stopwatch_.look(now_us());
-    if (fault == JudgeFault::None && wall > spec_->wall_ms * 1000) {
+    if (fault == JudgeFault::None && wall_before_us + wall > spec_->wall_ms * 1000) {
       ours = last.delay_us > wall / 2;
       stop(ours ? JudgeFault::Overload : JudgeFault::Stall, ours ? kTooBusy : "over its wall clock limit");
     }

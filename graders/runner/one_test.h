@@ -295,10 +295,13 @@ class TestRun : RunningTest {
     }
     check_once(output, judgement);
     if (may_succeed_if_repeated(outcome_.fault)) {
+      auto first_end = std::make_tuple(outcome_.fault, outcome_.program, outcome_.explanation);
       outcome_.fault = JudgeFault::None;
       check_once(output, judgement);
+      bool had_too_little_time = outcome_.fault == JudgeFault::Stall || outcome_.fault == JudgeFault::Overload;
+      if (had_too_little_time) std::tie(outcome_.fault, outcome_.program, outcome_.explanation) = first_end;
       // If it was killed from outside both times, it most likely needs too much memory for this output.
-      if (outcome_.fault == JudgeFault::Signal) outcome_.program = TrustedProgram::Checker;
+      if (outcome_.fault == JudgeFault::Signal && !had_too_little_time) outcome_.program = TrustedProgram::Checker;
     }
     return outcome_.fault == JudgeFault::None;
   }
@@ -314,6 +317,7 @@ class TestRun : RunningTest {
   void check_once(int output, Judgement& judgement) {
     Judge checker(job_);
     passes_.begin_judging(checker);
+    checker.wall_before_us = outcome_.judge_wall_us;
     begin_checker(checker, output);
     while (!checker.process.ended) {
       pollfd ready = {checker.process.pidfd.get(), POLLIN, 0};

@@ -197,9 +197,9 @@ def longest_test_ms(problem: RunRules, policy: RunPolicy) -> int:
     """The longest that one test can take by the runner's own rules, in ms of wall clock.
 
     Source: PROTOCOL.md: a test is given up at 10 (L + M) + 10 s, M being the manager's CPU limit, and its checker or
-    manager has its own wall clock limit. (Only a checker that fails near the end of that limit, and judges again, may
-    take longer.) The manager's must not be lower than the test's: if a test is given up, we know that the machine was
-    too busy; if a manager is stopped, we only know that it did not end.
+    manager has its own wall clock limit (a checker that judges again has it for both times). The manager's must not be
+    lower than the test's: if a test is given up, we know that the machine was too busy; if a manager is stopped, we
+    only know that it did not end.
     """
     run_ms = given_up_ms(problem.time_limit_s, _manager_cpu_ms(problem, policy.judge))
     return (run_ms + round(policy.judge.wall_s * 1000)) * problem.method.passes

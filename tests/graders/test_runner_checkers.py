@@ -257,6 +257,21 @@ def test_an_output_is_judged_again_if_the_checker_failed(
     assert (answer.lines[2]["program"], answer.lines[2]["fault"]) == ("checker", fault)
 
 
+def test_both_judgements_of_an_output_share_a_limit(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Of wall clock. Otherwise a job could reach its deadline, and the program would run again in the next one."""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o777)
+        counted = f"mkdir -p {directory}; echo >> {directory}/runs; sleep 2; wc -l < {directory}/runs >&2"
+        answer = run_batch(
+            plain_box, program("contestant"), "print 1",
+            checker=line("checker", protocol="cms", file="checker", **{**JUDGE, "wall_ms": 3000}),
+            files={"checker": f"#!/bin/sh\n{counted}; exit 9\n".encode()},
+        )  # fmt: skip
+    (entry,) = answer.lines
+    assert (entry["verdict"], entry["program"], entry["fault"]) == ("JE", "checker", "exit")
+    assert entry["explanation"].endswith(": 1\n")
+
+
 def test_a_checker_that_waits_for_a_processor(plain_box: Box, program: Callable[..., Path]) -> None:
     """If it waited for most of its wall clock limit, the machine is too busy: the checker is not at fault."""
     with one_processor(), busy_processes(8, sessions=True):

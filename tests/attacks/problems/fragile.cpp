@@ -20,6 +20,10 @@ int main(int argc, char **argv) {
     if (word == "crash") raise(SIGSEGV);
     if (word == "abort") std::abort();
     if (word == "exit") return 3;
+    if (word == "late") {
+        sleep(4);
+        std::abort();
+    }
     if (word == "loop") {
         for (volatile int i = 0;; i = i + 1) {
         }

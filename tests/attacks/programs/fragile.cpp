@@ -25,6 +25,11 @@ ATTACK(checker_aborts) { print("abort"); }
 // expect: JE:checker
 ATTACK(checker_exits) { print("exit"); }
 
+// attack: checker_aborts_late
+// tries: to have the checker abort when most of its time is over, twice, so that the job is too late and the program runs again
+// expect: JE:checker
+ATTACK(checker_aborts_late) { print("late"); }
+
 // attack: checker_loops
 // tries: to have the checker compute for ever
 // expect: JE:checker
