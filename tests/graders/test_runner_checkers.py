@@ -261,10 +261,10 @@ def test_both_judgements_of_an_output_share_a_limit(plain_box: Box, program: Cal
     """Of wall clock. Otherwise a job could reach its deadline, and the program would run again in the next one."""
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o777)
-        counted = f"mkdir -p {directory}; echo >> {directory}/runs; sleep 2; wc -l < {directory}/runs >&2"
+        counted = f"mkdir -p {directory}; echo >> {directory}/runs; sleep 6; wc -l < {directory}/runs >&2"
         answer = run_batch(
             plain_box, program("contestant"), "print 1",
-            checker=line("checker", protocol="cms", file="checker", **{**JUDGE, "wall_ms": 3000}),
+            checker=line("checker", protocol="cms", file="checker", **{**JUDGE, "wall_ms": 10_000}),
             files={"checker": f"#!/bin/sh\n{counted}; exit 9\n".encode()},
         )  # fmt: skip
     (entry,) = answer.lines

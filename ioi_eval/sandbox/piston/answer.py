@@ -58,8 +58,9 @@ _ADVICE_FOR_STATUS = {
     413: "a proxy in between limits requests: raise its limit (nginx: client_max_body_size 512m)",
     504: "a proxy in between did not wait for the answer: raise its timeout (nginx: proxy_read_timeout 30m)",
 }
-_REFUSALS = frozenset({400, 413, 415})
-"""The statuses with which Piston refuses a request (proxies use 413); another worker would refuse it too."""
+_REFUSALS = frozenset({400, 415})
+"""The statuses with which Piston refuses a request; another worker would refuse it too. So it is with a 413 of a proxy,
+but not with other answers of a proxy, which are pages."""
 
 _STATUSES_OF_OTHER_SERVERS = frozenset({200, 301, 302, 307, 308, 404, 405, 410})
 """A web server that is not Piston answers `/runtimes` with one of these; a proxy whose worker is down answers 502."""
@@ -229,7 +230,7 @@ def error_of(status: int, body: bytes) -> SandboxError:
         return TransportError(where)
     if status >= 500:
         return TransientError(where if body else f"HTTP {status}: the server could not start a process or make a box")
-    if status in _REFUSALS:
+    if status == 413 or (status in _REFUSALS and not _PAGE.match(body)):
         return (UnknownRuntimeError if message.endswith(_UNKNOWN_RUNTIME) else RejectedError)(where)
     if status >= 300:
         return UnservedError(where)
