@@ -195,7 +195,10 @@ class _Sharing:
             return self._texts.setdefault(value, value)
         if not isinstance(value, list | dict) or id(value) in self._objects or len(self._values) > _MAX_SHARED:
             return value
-        known = self._values.setdefault(orjson.dumps(value), value)
+        try:
+            known = self._values.setdefault(orjson.dumps(value), value)
+        except TypeError:  # nested too deeply: somebody edited the file
+            return value
         if known is value:
             self._objects[id(value)] = value  # keeps a reference, so that Python cannot reuse its id
         return known

@@ -27,6 +27,13 @@ def test_results_become_a_frame(tmp_path: Path) -> None:
     assert list(load_results(tmp_path / "results.jsonl")["uuid"]) == ["a", "b"]
 
 
+def test_edited_row_that_is_nested_deeply_is_read(tmp_path: Path) -> None:
+    """Such a value is not shared between rows."""
+    deep = "[" * 900 + "]" * 900
+    (tmp_path / "results.jsonl").write_text('{"uuid": "a", "extra": ' + deep + "}\n")
+    assert list(load_results(tmp_path)["uuid"]) == ["a"]
+
+
 def test_an_incomplete_run_gives_a_warning(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
     """It has the counts, at the caller's line. Complete runs and runs without a readable summary give none."""
     (tmp_path / "results.jsonl").write_bytes(orjson.dumps({"uuid": "a", "total_score": 100.0}) + b"\n")
