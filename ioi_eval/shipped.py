@@ -56,6 +56,21 @@ def program(name: str, machine: str) -> bytes | None:
     return shipped_program(name).content if machine.startswith(f"{MACHINE}-") else None
 
 
+def require_machine(compiler: str, machine: str, what_to_do: str = "") -> None:
+    """Refuse a compiler that makes programs for another machine.
+
+    Args:
+        compiler: the compiler, for the message.
+        machine: its target triple (`aarch64-linux-gnu`).
+        what_to_do: the rest of the message.
+
+    Raises:
+        SetupError: it does.
+    """
+    if not machine.startswith(MACHINE):
+        raise SetupError(f"{compiler} makes programs for {machine}, and the runner is made for x86-64{what_to_do}")
+
+
 @cache
 def shipped_program(name: str) -> ShippedProgram:
     """A compiled program in this package, compared with its record and its source."""

@@ -10,12 +10,13 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from ioi_eval import boxfiles
+from ioi_eval import boxfiles, shipped
 from ioi_eval.errors import SetupError
 from ioi_eval.sandbox.local.confinement import PATH
 from ioi_eval.toolchain import Toolchain, outermost
 
 _ADDED = "/usr/local/include"
+_ANOTHER_MACHINE = ": use a machine with such a processor, or Piston workers that have one (--endpoints)"
 _DEADLINE_S = 120  # listing a compiler's files takes 0.3 CPU-s; at load 22, at low priority, it took more than 20 s
 
 
@@ -26,7 +27,7 @@ def detect(command: str) -> Toolchain:
         command: how it is called (`g++`).
 
     Raises:
-        SetupError: there is no compiler, or it does not answer; with what to install.
+        SetupError: there is no compiler, or it does not answer, or makes programs for another machine; with what to do.
     """
     path = shutil.which(command, path=PATH)
     if path is None:
@@ -61,10 +62,12 @@ def _detect(path: str, _: tuple[int, ...]) -> Toolchain:
     version = _ask(path, "--version").splitlines()[0]
     static_libraries = [_ask(path, f"-print-file-name={name}").strip() for name in ("libc.a", "libstdc++.a")]
     sees, libraries = _files(path)
+    machine = _ask(path, "-dumpmachine").strip()
+    shipped.require_machine(f"the compiler {path}", machine, _ANOTHER_MACHINE)
     return Toolchain(
         command=path,
         version=version,
-        machine=_ask(path, "-dumpmachine").strip(),
+        machine=machine,
         static=all(os.path.isabs(library) for library in static_libraries),
         sees=sees,
         libraries=libraries,

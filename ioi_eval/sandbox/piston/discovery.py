@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from ioi_eval import shipped
 from ioi_eval.errors import InputError, RejectedError, SandboxError, SetupError, TransientError
 from ioi_eval.model import Execution, Stage
 from ioi_eval.sandbox.findings import Finding
@@ -235,9 +236,8 @@ class Prober:
             raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {_end(failed)!r}")
         if not report.compilers:
             raise SetupError("no C++ compiler can be found from its jobs; install g++ in the image, or the package gcc")
-        machine = report.compilers[0].machine
-        if installed.starter is not Starter.CMS_IOI and not machine.startswith("x86_64"):
-            raise SetupError(f"its compiler makes programs for {machine}, and the runner is made for x86-64")
+        if installed.starter is not Starter.CMS_IOI:
+            shipped.require_machine("its compiler", report.compilers[0].machine)
         return installed, report
 
     async def _run_probe(

@@ -61,6 +61,19 @@ def test_error_of_our_script_has_only_its_last_line(tmp_path: Path, monkeypatch:
     assert str(raised.value) == f"the files that the compiler {compiler} reads cannot be listed: exit code 3: no room"
 
 
+def test_a_compiler_for_another_machine(tmp_path: Path) -> None:
+    """The message names its machine, and what to do, before anything is compiled."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text('#!/bin/sh\n[ $1 = -dumpmachine ] && echo aarch64-linux-gnu || exec g++ "$@"\n')
+    compiler.chmod(0o755)
+    with pytest.raises(SetupError) as raised:
+        detect(str(compiler))
+    assert str(raised.value) == (
+        f"the compiler {compiler} makes programs for aarch64-linux-gnu, and the runner is made for x86-64: use a "
+        "machine with such a processor, or Piston workers that have one (--endpoints)"
+    )
+
+
 def test_the_system_s_compiler() -> None:
     """The version and the target machine of the system's g++ are found."""
     found = detect("g++")
