@@ -173,7 +173,7 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
     """The interpreter from the answer to `interpreter_recipe`.
 
     Raises:
-        SetupError: there is none, or it cannot run the harness; quotes its message.
+        SetupError: there is none, or it cannot run the harness, or is not CPython; quotes its message.
     """
     output = answer.steps[-1].output.strip() if answer.steps else "it was not started"
     if "harness.bin" not in answer.artifacts:
@@ -183,7 +183,7 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
         )
     try:
         values = json.loads(output.splitlines()[-1])
-        return Interpreter(
+        found = Interpreter(
             version=str(values["python"]),
             numpy=values["numpy"],
             packages=str(values["packages"]),
@@ -193,6 +193,12 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
         )
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise SetupError(f"the interpreter {python} does not say what it is, but {output[-500:]!r}") from error
+    if not found.version.startswith("cpython "):
+        raise SetupError(
+            f"the interpreter {python} is {found.version}, and tests can be forked from CPython only: give one with "
+            "--python"
+        )
+    return found
 
 
 def program_line(
