@@ -216,17 +216,13 @@ inline Fd executable(JobFiles& files, const std::string& name) {
   return sealed(std::move(copy), 0500);
 }
 
+constexpr mode_t kExecuteOnly = 0111;
+
 // The contestant's program in a memory file that can only be executed, whatever the mode of the original file.
-//
-// Whether memory files can be executed here is tried while it is empty. If an outer filter forbids it, the errors of
-// `Launch::execute` look like those of a program that cannot be executed.
 inline Fd program_copy(int original) {
   Fd writable = sealable_file("program");
-  const char* const words[] = {"./program", nullptr};
-  syscall(SYS_execveat, writable.get(), "", words, nullptr, AT_EMPTY_PATH);
-  if (errno != ENOEXEC && errno != ETXTBSY) system_fault("execute a memory file");
   if (!copy_bytes(original, writable.get())) system_fault("copy the program");
-  return sealed(std::move(writable), 0111);
+  return sealed(std::move(writable), kExecuteOnly);
 }
 
 }  // namespace runner

@@ -2,6 +2,7 @@
 // lack. The runner asks the kernel at run time which features it has.
 #pragma once
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>

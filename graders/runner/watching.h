@@ -190,7 +190,7 @@ class RunningTest : protected TestState {
 
   void listen(Contestant& c) {
     if (c.control) {
-      std::string error = read_start_messages(plan_, c);
+      std::string error = read_start_messages(plan_, c, job_.machine.can.contestant_uid);
       if (!error.empty()) judge_error(JudgeFault::Start, TrustedProgram::Runner, error);
     }
     if (!c.listener) return;

@@ -231,9 +231,10 @@ async def _embedded(options: SandboxOptions) -> AsyncIterator[LocalSandbox]:
         (target,) = sandbox.targets()
         classic = ", classic profile" if target.profile == "classic" else ""
         outer = ", inside another filter of system calls (a container's)" if target.outer_filter else ""
+        weaker = " or none (results say which)" if options.isolation is Isolation.NONE and sandbox.why_not_full else ""
         tell(
-            f"embedded sandbox: isolation {target.isolation.value}{outer}, {target.toolchain.version}{classic}, "
-            f"{target.slots} at once"
+            f"embedded sandbox: isolation {target.isolation.value}{weaker}{outer}, "
+            f"{target.toolchain.version}{classic}, {target.slots} at once"
         )
         if sandbox.why_not_full:
             cause = sandbox.why_not_full.partition("; ")[0]

@@ -308,10 +308,10 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 def test_a_refused_execveat_is_our_failure(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """If an outer filter forbids the exec of a program, the job is JE. Every correct program would be RE."""
+    """If an outer filter forbids the exec of a program, the test is JE. Every correct program would be RE."""
     box = boxes("fds-reduced-user")
     refusing = (str(program("filtered")), "322", "--")  # execveat
     filtered = FilteredBox(**{each.name: getattr(box, each.name) for each in fields(Box)}, prefix=refusing)
-    answer = run_batch(filtered, program("contestant"), "sum 1")
-    assert answer.last.get("fault") == "system"
-    assert answer.last["explanation"] == "execute a memory file: Operation not permitted"
+    test = run_batch(filtered, program("contestant"), "sum 1").only
+    assert (test["verdict"], test.get("fault")) == ("JE", "start")
+    assert test["explanation"] == "execute the program: Operation not permitted"
