@@ -19,7 +19,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
-from ioi_eval.importers.package import ROOT_FILE, Package, open_package
+from ioi_eval.importers.package import ROOT_FILE, Package, first_names, open_package
 from ioi_eval.importers.score_parameters import SUM_SUBTASK, number_in_text, score_type_without_parameters
 from ioi_eval.importers.task import (
     ImportedTask,
@@ -203,7 +203,7 @@ def _tests(package: Package) -> dict[str, tuple[str, str]]:
     tests = read_tests(package, "get the complete package")
     known = {path for paths in tests.values() for path in paths}
     if others := [name for name in package.names("tests") if name not in known]:
-        package.notes.append(f"left out, because they belong to no test: {', '.join(others[:5])}")
+        package.notes.append(f"left out, because they belong to no test: {first_names(others)}")
     return tests
 
 
@@ -240,7 +240,7 @@ def _notes_on_differences(subtask: Subtask, tests: tuple[str, ...]) -> Iterator[
     more = [test for test in tests if test not in listed and test.startswith(subtask.tests)]
     if more:
         yield (
-            f"CMS's loader would also put {', '.join(more[:5])} in the subtask {subtask.name}, as their names begin"
+            f"CMS's loader would also put {first_names(more)} in the subtask {subtask.name}, as their names begin"
             " with that of a listed test; here only listed tests count"
         )
 

@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.output_sets import output_sets
-from ioi_eval.importers.package import Package
+from ioi_eval.importers.package import Package, first_names
 from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Subtask
 
@@ -37,7 +37,6 @@ _FAILURES = (
     "runtime-error",
 )
 _RESULTS = {"accepted": "AC", "partial-score": "PA", **dict.fromkeys((*_FAILURES, "zero"), _NO_POINTS)}
-_SHOWN = 5  # names in a note
 
 
 def read_solutions(package: Package, subtasks: Sequence[Subtask], *, output_only: bool) -> list[PackageSolution]:
@@ -49,11 +48,11 @@ def read_solutions(package: Package, subtasks: Sequence[Subtask], *, output_only
     ]
     if output_only:
         if programs:
-            package.notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:_SHOWN])}")
+            package.notes.append(f"left out, as the task takes outputs only: {first_names(programs)}")
         sets = output_sets(package, _DIRECTORY)
         used = {*programs, *(path for output_set in sets for path in output_set.paths)}
         if others := [path for path in package.names(_DIRECTORY) if path not in used and "output" in path]:
-            package.notes.append(f"left out, as outputs are called output_000.txt: {', '.join(others[:_SHOWN])}")
+            package.notes.append(f"left out, as outputs are called output_000.txt: {first_names(others)}")
         return [
             PackageSolution(
                 path=None,
@@ -107,9 +106,8 @@ def _stated(package: Package, path: str, names: Mapping[str, str]) -> dict[str, 
             else:
                 not_compared.append(f"{result} of {pattern}")
     if not_compared:
-        more = ", …" if len(not_compared) > _SHOWN else ""
         package.notes.append(
             f"{path}: what it states is not compared, as no such subtask or result is known:"
-            f" {', '.join(not_compared[:_SHOWN])}{more}"
+            f" {first_names(not_compared)}"
         )
     return stated

@@ -24,7 +24,7 @@ from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.italian_solutions import LINKED, read_solutions
-from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.package import Package, first_names, open_package
 from ioi_eval.importers.score_parameters import SUM_SUBTASK, number_in_text, number_of, subtasks_of
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
@@ -134,7 +134,7 @@ def _tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
         )
     known = {given for given, _ in tests.values()}
     if others := [name for name in package.names("input") if name not in known]:
-        package.notes.append(f"left out, because they belong to no test: {', '.join(others[:5])}")
+        package.notes.append(f"left out, because they belong to no test: {first_names(others)}")
     return tests
 
 

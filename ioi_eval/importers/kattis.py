@@ -42,7 +42,7 @@ from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, constants, read_kind
 from ioi_eval.importers.kattis_submissions import KattisSubmissions, stated_totals
 from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, timing_by_statements
-from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.package import Package, first_names, open_package
 from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task
 from ioi_eval.model import ProblemKey, Subtask
 
@@ -170,7 +170,7 @@ def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind) -> _
         root = scored_once(root)
     if unknown := sorted({str(name) for group in root.walk() for name in group.config if name not in SETTINGS}):
         package.notes.append(
-            f"settings of test groups that the format does not have are not read: {', '.join(unknown[:5])}"
+            f"settings of test groups that the format does not have are not read: {first_names(unknown)}"
         )
     return _Data(kind=kind, root=root, by_points=by_points, for_domjudge=for_domjudge)
 

@@ -16,7 +16,7 @@ from posixpath import basename
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.package import Package
+from ioi_eval.importers.package import Package, first_names
 from ioi_eval.importers.task import language
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 
@@ -160,7 +160,7 @@ def included_files(package: Package) -> list[tuple[str, str]]:
     others = [name for name in names if name not in texts and (directory == "include/cpp" or language(name) is None)]
     if others:
         package.notes.append(
-            f"left out of {directory}: {', '.join(map(basename, others[:5]))}; submissions in C++ get its headers and"
+            f"left out of {directory}: {first_names([*map(basename, others)])}; submissions in C++ get its headers and"
             " source"
         )
     return [

@@ -24,7 +24,7 @@ from ioi_eval.importers.kattis_expectations import Expectations, Stated
 from ioi_eval.importers.kattis_groups import PASS_FAIL
 from ioi_eval.importers.kattis_programs import has_cpp_grader, included_directory, included_python, is_python_2
 from ioi_eval.importers.kattis_settings import KattisKind
-from ioi_eval.importers.package import Package
+from ioi_eval.importers.package import Package, first_names
 from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Language, Subtask
 
@@ -50,7 +50,6 @@ _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
 _TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
 _JUDGED = frozenset(one.value for one in Language)
-_NAMED = 5  # how many submissions a note names
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
 
@@ -193,7 +192,7 @@ class KattisSubmissions:
                 not_compared.append(group)
         if not_compared:
             self.package.notes.append(
-                f"{path}: what submissions.yaml states of {', '.join(not_compared[:5])} is not compared"
+                f"{path}: what submissions.yaml states of {first_names(not_compared)} is not compared"
             )
         return expected
 
@@ -259,8 +258,7 @@ def _programs(package: Package) -> Iterable[tuple[str, tuple[str, ...]]]:
         else:
             unknown.append(program.removeprefix(f"{_DIRECTORY}/"))
     if unknown:
-        more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
-        package.notes.append(f"left out, as they are in other languages: {', '.join(unknown[:_NAMED])}{more}")
+        package.notes.append(f"left out, as they are in other languages: {first_names(unknown)}")
 
 
 def _files_by_program(package: Package) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ _DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
 _LARGEST_LIMIT = 1e12  # whatever its unit
 _MAX_NODES = 100_000
 _SHOWN_CHARS = 200  # letters of a name
+_NAMED = 5  # how many of several names a message has
 ROOT_FILE = "problem.json"
 _FORMATS = {
     ROOT_FILE: ("a CMS export package or TPS task directory", "cms` or `ioi-eval import tps"),
@@ -256,6 +257,12 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | No
                 raise
             where = "" if str(error).startswith(str(package.where)) else f"{package.where}: "
             raise type(error)(f"{where}{error} [read as {package.format}]") from error
+
+
+def first_names(names: Sequence[str]) -> str:
+    """The first of these names, and how many more there are, for a message: `a, b and 3 more`."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 def _decoded(content: bytes) -> str:

@@ -13,7 +13,7 @@ from posixpath import basename
 from xml.etree.ElementTree import Element
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.package import Package, first_names, open_package
 from ioi_eval.importers.polygon_groups import (
     PASS_FAIL,
     ROOT_FILE,
@@ -239,5 +239,5 @@ def _submission_files(package: Package, problem: Element) -> dict[str, str]:
     if len(sources) > 1:
         raise UnsupportedError(f"solutions are compiled with {', '.join(sources)}; one source is supported")
     if others := [path for path in paths if path not in headers and path not in sources]:
-        package.notes.append(f"left out, as solutions in C++ do not need them: {', '.join(others[:5])}")
+        package.notes.append(f"left out, as solutions in C++ do not need them: {first_names(others)}")
     return {**{path: basename(path) for path in headers}, **dict.fromkeys(sources, "grader.cpp")}

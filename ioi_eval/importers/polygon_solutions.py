@@ -11,7 +11,7 @@ from posixpath import basename
 from xml.etree.ElementTree import Element
 
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.package import Package
+from ioi_eval.importers.package import Package, first_names
 from ioi_eval.importers.polygon_groups import PolygonGroup
 from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Subtask
@@ -60,7 +60,7 @@ def read_solutions(
             )
         )
     if left_out:
-        package.notes.append(f"left out, as they are in other languages: {', '.join(left_out[:5])}")
+        package.notes.append(f"left out, as they are in other languages: {first_names(left_out)}")
     return solutions
 
 

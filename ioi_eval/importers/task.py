@@ -16,7 +16,7 @@ from typing import Any
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.fifo_order import with_processes
-from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.package import Package, first_names, open_package
 from ioi_eval.model import Language, OutputOnly, Problem, ProblemKey, Subtask
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
 from ioi_eval.problems.ioi import draft_problems
@@ -44,7 +44,6 @@ _TEST_LIKE = re.compile(
     re.IGNORECASE,
 )
 _LONG_S = 100  # seconds: a longer time limit may be meant in milliseconds
-_SHOWN = 3  # files in a message
 _TOP_INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:(include)[ \t]*"([^"\n]+)"|(if)|(endif))', re.MULTILINE)
 
 
@@ -202,8 +201,7 @@ def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
 def _found(package: Package) -> str:
     """Some files that look like tests with other names, for a message; "" if there are none."""
     found = [name for name in package.names() if _TEST_LIKE.fullmatch(name) and not name.endswith((".in", ".out"))]
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return f" (found instead: {', '.join(found[:_SHOWN])}{more})" if found else ""
+    return f" (found instead: {first_names(found)})" if found else ""
 
 
 def _problem_rows(
@@ -235,7 +233,7 @@ def _sources_in_cpp(package: Package, solutions: Sequence[PackageSolution]) -> l
 def _note_gaps(package: Package, *, unused: Sequence[str], has_model: bool) -> None:
     """Note tests that are in no subtask, and missing solutions."""
     if unused:
-        package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {', '.join(unused[:5])}")
+        package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {first_names(unused)}")
     if not has_model:
         package.notes.append("no solution is stated to get full marks: nothing shows that they are possible")
 

@@ -20,7 +20,7 @@ from ioi_eval.expectations import MODEL_SOLUTION, Expectation
 from ioi_eval.importers.cms import CHECKER, with_checker
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
-from ioi_eval.importers.package import ROOT_FILE, Package, open_package
+from ioi_eval.importers.package import ROOT_FILE, Package, first_names, open_package
 from ioi_eval.importers.score_parameters import score_type_without_parameters
 from ioi_eval.importers.task import (
     ImportedTask,
@@ -305,9 +305,9 @@ def _solutions(
     programs = {name: meta for name, meta in verdicts.items() if language(name) is not None}
     paths = {f"solution/{name}" for name in programs}
     if unknown := [name for name in verdicts if language(name) is None]:
-        package.notes.append(f"left out, because their endings are of no known language: {', '.join(unknown[:5])}")
+        package.notes.append(f"left out, because their endings are of no known language: {first_names(unknown)}")
     if others := [path for path in package.names("solution") if language(path) is not None and path not in paths]:
-        package.notes.append(f"left out, because solutions.json states no verdicts for them: {', '.join(others[:5])}")
+        package.notes.append(f"left out, because solutions.json states no verdicts for them: {first_names(others)}")
     return _valid_solutions(package, programs, stated, subtasks)
 
 
@@ -337,7 +337,7 @@ def _output_solutions(
         outputs[model] = tuple((f"output_{test}.txt", package.text(answer)) for test, (_, answer) in tests.items())
         package.notes.append(f"{model}, the model solution, is submitted as the official outputs")
     if programs:
-        package.notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:5])}")
+        package.notes.append(f"left out, as the task takes outputs only: {first_names(programs)}")
     valid = _valid_solutions(package, {name: verdicts[name] for name in outputs}, stated, subtasks)
     return [
         replace(solution, path=None, outputs=outputs[str(solution.path).removeprefix("solution/")])
