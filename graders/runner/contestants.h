@@ -45,8 +45,9 @@ struct Contestant {
   Limit limit = Limit::None;      // the rule that stopped it
   bool not_executable = false;    // the kernel refuses to execute it because of the file's content
   bool made_deadly_call = false;  // a call that ends the program (SV)
-  bool killed_itself = false;     // by SIGKILL
+  bool killed_itself = false;     // it called for SIGKILL, which the runner then sent
   bool has_timers = false;        // it has timers, which can send any signal
+  long long kills_before = 0;     // the kernel's count of kills before it could kill itself
   bool stopped = false;           // by us, because of another process
   int refusals = 0;
   int looks = 0;

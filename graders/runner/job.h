@@ -33,7 +33,6 @@ struct Job {
   // An inotify descriptor: it reports who closed a FIFO. All tests share it, because closing one that had watches takes the
   // kernel 10 to 20 ms (it waits until no reader of its list of watches is left). No two watches have the same number.
   Fd fifo_inotify = {};
-  long long kills_seen = out_of_memory_kills();  // when the runner last asked
 
   bool full() const { return machine.full(); }
 };

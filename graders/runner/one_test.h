@@ -81,21 +81,14 @@ class TestRun : RunningTest {
   }
 
   // A SIGKILL that the runner did not send comes from the machine, which most likely has no memory left. With a listener, a
-  // contestant can send itself one only by a timer, and the listener reports timers. Without a listener, or with timers, the
-  // kernel's count of kills decides.
-  bool killed_from_outside(const Contestant& c) {
-    bool stopped = c.stopped || c.made_deadly_call || c.limit != Limit::None;
+  // contestant can send itself one only by a timer, and the listener reports timers. (If it calls kill, the runner sends the signal.)
+  // Without a listener, or with timers, the kernel's count of kills decides, which includes processes of others.
+  bool killed_from_outside(const Contestant& c) const {
+    bool stopped = c.stopped || c.made_deadly_call || c.killed_itself || c.limit != Limit::None;
     bool other = c.process.signal() == SIGKILL && !stopped && !over_memory(c) &&
                  outcome_.cpu_us < plan_.cpu_ms * 1000;
-    bool can_itself = !can().notify || c.killed_itself || c.has_timers;
-    return other && (!can_itself || kernel_has_killed());
-  }
-
-  // Whether the kernel has killed a process since the last call, or since the runner's start. (Reading the count is slow, so it
-  // is not read before each test. Therefore a kill between two tests may excuse one test, which is then run again.)
-  bool kernel_has_killed() {
-    long long kills = out_of_memory_kills();
-    return kills > std::exchange(job_.kills_seen, kills);
+    bool can_itself = !can().notify || c.has_timers;
+    return other && (!can_itself || out_of_memory_kills() > c.kills_before);
   }
 
   void decide() {

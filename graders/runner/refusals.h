@@ -27,6 +27,7 @@ inline void answer_refusal(const Plan& plan, Contestant& contestant) {
   if (!receive_call(contestant.listener, request)) return;
   const seccomp_data& call = request.fields.data;
   if (makes_timer(plan, call)) {
+    if (!contestant.has_timers) contestant.kills_before = out_of_memory_kills();
     contestant.has_timers = true;
     uint32_t go_on = 1;  // SECCOMP_USER_NOTIF_FLAG_CONTINUE, Linux 5.5
     if (answer_call(contestant.listener, request, 0, go_on) || errno == ENOENT) return count_answer(contestant);

@@ -117,13 +117,12 @@ inline Outcome merged(const Outcome& earlier, Outcome outcome) {
 
 // Allocates memory, touches it and frees it: pages that were in use a moment ago cost a program less than pages that a virtual
 // machine must get from its host. A separate process does it, because the runner's memory at a fork counts as a child's peak
-// memory. If the kernel kills it because memory is short, that kill is not counted as one of a contestant.
-inline void prefault_once(Job& job) {
+// memory.
+inline void prefault_once(const Job& job) {
   int64_t bytes = job.plan.bytes_to_prefault();
   Process prefaulter;
   if (bytes == 0 || start(prefaulter) > 0) {
     prefaulter.reap(true);
-    if (prefaulter.failed()) job.kills_seen = out_of_memory_kills();
     return;
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

@@ -76,6 +76,7 @@ class RunningTest : protected TestState {
     Fd input = standard_input(static_cast<size_t>(c.index));
     c.errors = write_only_file("stderr");
     c.output = write_only_file("stdout");
+    if (!can().notify) c.kills_before = out_of_memory_kills();
     if (job_.interpreter) c.report = write_only_file("report");
     if (job_.interpreter_file && !plan_.warm) c.program = Fd(reopen(test_.program, O_RDONLY));
     if (job_.full() && !c.pid_namespace.enter(job_.machine.own_pidns)) system_fault("a PID namespace cannot be made");

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import JUDGE, Box, run_batch, run_game
+from tests.graders.runner_box import JUDGE, Box, line, run_batch, run_game
 
 HARMLESS = ["membarrier", "vfork", "fsync", "cpu-limit", "old-cpu-limit", "ticks", "shared", "outputs"]
 
@@ -39,6 +49,68 @@ def test_program_that_kills_itself_by_a_timer(plain_box: Box, program: Callable[
     """A SIGKILL that the program could have sent itself is RE."""
     entry = run_batch(plain_box, program("excuse"), "timer 1").only
     assert (entry["verdict"], entry["signal"], entry["attempted"]) == ("RE", 9, {})
+
+
+@pytest.mark.parametrize(("mode", "without"), [("kill", ""), ("timer", ""), ("timer", "notify")])
+def test_program_that_kills_itself_after_others_were_killed(
+    boxes: Callable[[str], Box], built: Path, program: Callable[..., Path], mode: str, without: str
+) -> None:
+    """If the machine, short of memory, killed any process before the program could kill itself, this excuses nothing.
+
+    The checker of the test before waits for such a kill. (It uses files of this machine, so isolation is reduced.)
+    """
+    box = boxes("fds-reduced-user")
+    with tempfile.TemporaryDirectory(dir=built) as name, ThreadPoolExecutor() as threads:
+        shared = Path(name)
+        shared.chmod(0o777)
+        killing = threads.submit(_kill_one, shared)
+        wait = f"touch {shared}/begun; until [ -e {shared}/over ]; do sleep 0.05; done"
+        answer = run_batch(
+            replace(box, more=("--without", without) if without else ()), program("excuse"), "fsync 1", f"{mode} 1",
+            files={"checker": f"#!/bin/sh\n{wait}\necho 1\n".encode()},
+            checker=line("checker", protocol="cms", file="checker", **{**JUDGE, "wall_ms": 100_000}),
+        )  # fmt: skip
+        killed = killing.result()
+    if not killed:
+        pytest.skip("may not limit the memory of a control group here")
+    assert answer.verdicts == ["AC", "RE"]
+    assert answer.lines[1]["signal"] == signal.SIGKILL
+
+
+def _kill_one(shared: Path) -> bool:
+    """Let the kernel kill a process for lack of memory, after `begun` exists; then make `over`. False if that fails."""
+    deadline = time.monotonic() + 60
+    while not (shared / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    killed = any(
+        _kill_in(root / f"ioi-eval-test-{os.getpid()}", limit)
+        for root, limit in ((V1, "memory.limit_in_bytes"), (V1.parent, "memory.max"))
+    )
+    (shared / "over").touch()
+    return killed
+
+
+V1 = Path("/sys/fs/cgroup/memory")
+"""Where version 1 of control groups limits memory; version 2 does it in the directory above."""
+
+
+def _kill_in(group: Path, limit: str) -> bool:
+    """Whether the kernel has killed a process in a new control group that has too little memory for it."""
+    try:
+        group.mkdir()
+    except OSError:
+        return False
+    try:
+        (group / limit).write_text(str(8 << 20))
+        with contextlib.suppress(OSError):
+            (group / "memory.swap.max").write_text("0")
+        hungry = shlex.join([sys.executable, "-Ic", "bytearray(1 << 28)"])
+        command = f"echo $$ > {group}/cgroup.procs && exec {hungry}"
+        return subprocess.run(["sh", "-c", command], check=False).returncode == -signal.SIGKILL
+    except OSError:
+        return False
+    finally:
+        group.rmdir()
 
 
 @pytest.mark.parametrize("static", [0, 1])

@@ -59,6 +59,8 @@ int main() {
     itimerspec soon = {{0, 0}, {0, 1000000}};
     timer_settime(timer, 0, &soon, nullptr);
     for (;;) work = work + 1;
+  } else if (mode == "kill") {
+    return kill(getpid(), SIGKILL);
   } else if (mode == "shared") {
     size_t size = 1 << 20;
     void* no_file = mmap(nullptr, size, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
