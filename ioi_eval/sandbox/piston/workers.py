@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 JOIN_S = 1.5
 """When no endpoint has answered for so long, a run begins with the workers that have: exploring one takes less."""
 
+MOST_JOINS = 3
+"""After so many times `JOIN_S` with workers a run begins, although endpoints still answer. Workers that are busy with the
+jobs of other clients answer one after another, for as long as those jobs take."""
+
 StartTask: TypeAlias = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
 _UNKNOWN_BODY_BYTES = 8 * 1024 * 1024
@@ -218,13 +222,17 @@ class WorkerList:
         return len(self._groups.workers) + len(self.unusable)
 
     async def wait_for_workers(self) -> None:
-        """Wait for the explorations that `refresh` has started; but if there is a worker, only while others answer.
+        """Wait for the explorations that `refresh` has started; but if there is a worker, only while others answer, and
+        not for long.
 
-        Workers that answer later join later: one that is silent must not keep all others waiting.
+        Workers that answer later join later: those that are silent or busy must not keep all others waiting.
         """
-        explored = -1
-        while self._exploring and not (self._groups.workers and explored == self._explored_count):
+        explored, joins = -1, 0
+        while self._exploring:
+            if self._groups.workers and (explored == self._explored_count or joins == MOST_JOINS):
+                return
             explored = self._explored_count
+            joins += bool(self._groups.workers)
             await asyncio.wait(self._exploring.values(), timeout=JOIN_S)
 
     def require_any(self) -> None:

@@ -12,7 +12,7 @@ from aiohttp import web
 from yarl import URL
 
 from ioi_eval.errors import InputError, IoiEvalError, SandboxError, TransientError
-from ioi_eval.sandbox.piston import discovery
+from ioi_eval.sandbox.piston import discovery, workers
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.discovery import Prober
 from ioi_eval.sandbox.piston.http_client import Reply
@@ -206,5 +206,33 @@ def test_an_endpoint_that_leaves_the_list_while_it_is_explored_is_not_used() -> 
         await known.wait_for_workers()
         assert list(groups.workers) == list(pool._endpoints) == ["http://b:2000/api/v2"]
         assert not known.unusable
+
+    asyncio.run(scenario())
+
+
+def test_a_run_does_not_wait_until_all_busy_workers_have_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They answer one after another, so there is never a pause. Those that answer later are used then."""
+    monkeypatch.setattr(workers, "JOIN_S", 0.1)
+    urls = [f"http://w{number}:2000/api/v2" for number in range(500)]
+    turns = asyncio.Lock()
+
+    class Busy:
+        address = staticmethod(URL)
+
+        async def explore(self, url: URL) -> discovery.Worker:
+            async with turns:
+                await asyncio.sleep(0.01)
+            return at(WORKER, str(url.host))
+
+    async def scenario() -> None:
+        groups, pool = WorkerGroups(1), Pool(patience_s=1.0, rng=random.Random(0))
+        time = asyncio.get_running_loop().time
+        known = WorkerList(urls, Busy(), groups, pool, time=time, start=asyncio.create_task)  # type: ignore[arg-type]
+        await known.refresh()
+        await known.wait_for_workers()
+        assert groups.workers
+        assert known.silent
+        await asyncio.gather(*known._exploring.values())
+        assert len(groups.workers) == len(urls)
 
     asyncio.run(scenario())
