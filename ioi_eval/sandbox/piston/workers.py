@@ -32,8 +32,8 @@ JOIN_S = 1.5
 """When no endpoint has answered for so long, a run begins with the workers that have: exploring one takes less."""
 
 MOST_JOINS = 3
-"""After so many times `JOIN_S` with workers a run begins, although endpoints still answer. Workers that are busy with the
-jobs of other clients answer one after another, for as long as those jobs take."""
+"""After so many times `JOIN_S` with workers a run begins, although endpoints still answer. Workers that are busy with
+the jobs of other clients answer one after another, for as long as those jobs take."""
 
 StartTask: TypeAlias = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
