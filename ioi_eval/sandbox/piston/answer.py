@@ -45,6 +45,7 @@ _TLS_ADVICE = {
 INSTALL = "`ioi-eval cluster install` installs our packages"
 """The advice for a worker without the package that a job needs."""
 
+_NOTHING_STARTED = "the server could not start a process or make a box (is its disk full?)"
 _OVERLOAD = ("Resource temporarily unavailable", "EAGAIN", "queue is full")
 _CEILING = re.compile(r"^(\w+) cannot exceed the configured limit of (\d+)$")
 _UNKNOWN_RUNTIME = " runtime is unknown"
@@ -229,7 +230,7 @@ def error_of(status: int, body: bytes) -> SandboxError:
     if status == 408 or status in {502, 504} or (status >= 500 and body and answer is None):
         return TransportError(where)
     if status >= 500:
-        return TransientError(where if body else f"HTTP {status}: the server could not start a process or make a box")
+        return TransientError(where if body else f"HTTP {status}: {_NOTHING_STARTED}")
     if status == 413 or (status in _REFUSALS and not _PAGE.match(body)):
         return (UnknownRuntimeError if message.endswith(_UNKNOWN_RUNTIME) else RejectedError)(where)
     if status >= 300:

@@ -63,7 +63,8 @@ def test_every_endpoint_is_named_with_its_reason() -> None:
     stranger.router.add_route("*", "/{path:.*}", page)
     ports, words = asyncio.run(refusals(boxless, stranger))
     expected = {
-        f"http://127.0.0.1:{ports[0]}/api/v2: HTTP 500: the server could not start a process or make a box",
+        f"http://127.0.0.1:{ports[0]}/api/v2: HTTP 500: the server could not start a process or make a box "
+        "(is its disk full?)",
         f"http://127.0.0.1:{ports[1]}/api/v2: not a Piston server: HTTP 404: a web page",
         "a path in its URL must be that of the API, usually …/api/v2",
     }

@@ -169,14 +169,14 @@ packages_post_empty | UnservedError: HTTP 404: Requested package undefined-undef
 packages_repo_unreachable_get | lost
 packages_repo_unreachable_install | lost
 path_absolute | 0
-path_dir_conflict | TransientError: HTTP 500: the server could not start a process or make a box
+path_dir_conflict | TransientError: HTTP 500: the server could not start a process or make a box (is its disk full?)
 path_duplicate | 0
 path_empty_name | 0
-path_escape | TransientError: HTTP 500: the server could not start a process or make a box
-path_escape_first | TransientError: HTTP 500: the server could not start a process or make a box
-path_long_name | TransientError: HTTP 500: the server could not start a process or make a box
+path_escape | TransientError: HTTP 500: the server could not start a process or make a box (is its disk full?)
+path_escape_first | TransientError: HTTP 500: the server could not start a process or make a box (is its disk full?)
+path_long_name | TransientError: HTTP 500: the server could not start a process or make a box (is its disk full?)
 path_nested | 1 | 0
-path_nul_in_name | TransientError: HTTP 500: the server could not start a process or make a box
+path_nul_in_name | TransientError: HTTP 500: the server could not start a process or make a box (is its disk full?)
 path_space_unicode | 0
 python_deep_recursion | 0
 python_memoryerror_v3_style | 1 = Memory limit exceeded | 137/RE = Unknown error
