@@ -188,8 +188,9 @@ class PistonCluster:
 
     @property
     def package_faults(self) -> Sequence[str]:
-        """What was wrong with problems' packages on workers, one sentence each; no job was judged with such files."""
-        return tuple(self._stored.faults)
+        """What was wrong with problems' packages, one sentence for each worker and package; no job was judged with such
+        files."""
+        return self._stored.faults
 
     async def execute(self, job: Job, target: Target) -> Execution:
         """Run one job on a worker of this kind; see `Sandbox.execute`.

@@ -171,15 +171,26 @@ def runner_line(file_hash: str) -> bytes:
 
 
 class StoredFiles:
-    """What is known about the files that each worker of a cluster has.
-
-    Attributes:
-        faults: the files that were missing or different in problems' packages, one sentence each.
-    """
+    """What is known about the files that each worker of a cluster has."""
 
     def __init__(self) -> None:
-        self.faults: dict[str, None] = {}
         self._absent: dict[tuple[str, str], set[str]] = {}
+        self._unusable: dict[tuple[str, str], str] = {}
+        self._damaged: dict[tuple[str, str], list[str]] = {}
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What was wrong with problems' packages, one sentence for each worker and package."""
+        damaged = (
+            f"{name}: of the package {package} {files[0]}{_and_others(len(files) - 1)} sent instead. Uninstall that "
+            "package, then install it again"
+            for (name, package), files in self._damaged.items()
+        )
+        unusable = (
+            f"{name}: of the package {package} all of it {why}; it is sent instead"
+            for (name, package), why in self._unusable.items()
+        )
+        return (*damaged, *unusable)
 
     def variant(self, job: Job, worker: Worker | None, target: Target) -> Variant | None:
         """The job without the files that a worker has; `None` if all files must be sent.
@@ -216,13 +227,18 @@ class StoredFiles:
         reasons = variant.missing(result)
         if not reasons:
             return False
-        absent = self._absent.setdefault((name, variant.package), set())
+        of_worker = name, variant.package
+        absent = self._absent.setdefault(of_worker, set())
         news = {file_hash: reason for file_hash, reason in reasons.items() if file_hash not in absent}
         absent.update(reasons)
-        for file_hash, reason in news.items():
-            if wire.is_problems(variant.package) and job.package and file_hash in {ALL, *job.package.held}:
-                which = "all of it" if file_hash == ALL else f"the file {file_hash[:12]}…"
-                message = f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"
-                advice = "" if file_hash == ALL else ". Uninstall that package, then install it again"
-                self.faults[message + advice] = None
+        held = job.package.held if job.package is not None else ()
+        for file_hash, reason in news.items() if wire.is_problems(variant.package) else ():
+            if file_hash == ALL:
+                self._unusable[of_worker] = reason
+            elif file_hash in held:
+                self._damaged.setdefault(of_worker, []).append(f"the file {file_hash[:12]}… {reason}")
         return True
+
+
+def _and_others(count: int) -> str:
+    return f", and {count} more are missing or differ; they are" if count else "; it is"

@@ -88,6 +88,19 @@ def test_the_number_of_refusals_is_bounded(is_known: bool) -> None:
         assert stored.note_missing(WORKER_URL, variant, JOB, ended(f"not stored: {missing} is missing\n", 66))
 
 
+def test_one_line_for_all_damaged_files_of_a_package() -> None:
+    """A package with another problem's files lacks all of its own: hundreds on each worker."""
+    first, *_ = held = sorted(digest(b"%d" % number * 200) for number in range(3))
+    inputs = tuple(JobFile(name=f"i{number}", content=b"%d" % number * 200) for number in range(3))
+    job = replace(JOB, files=(*JOB.files, *inputs), package=replace(PACKAGE, held=frozenset(held)))
+    stored = StoredFiles()
+    variant = first_variant(stored, job)
+    answers = "".join(f"not stored: {each} is missing\n" for each in held)
+    assert stored.note_missing(WORKER_URL, variant, job, ended(answers, 66))
+    (fault,) = stored.faults
+    assert f"{PACKAGE.language} the file {first[:12]}… is missing, and 2 more are missing or differ; they are" in fault
+
+
 @pytest.mark.parametrize("problem_packages", [True, False])
 def test_packages_are_tried_from_the_one_that_saves_most(problem_packages: bool) -> None:
     """The problem's package, then the one without a compile stage, then ours. No fault is reported of the last two."""
