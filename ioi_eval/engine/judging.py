@@ -26,9 +26,9 @@ which tests can change the result. For the order of runs this means:
   decides something: if a zero decides a subtask, once it is the first zero and all tests before it have outcomes; else
   once all tests have had their usual runs, `LATE_RERUNS_IN_A_ROW` at a time (`_begin_round`).
 - After a *machine fault* (a JE that names the runner as the program that failed) the test is repeated in a job of its
-  own while it is needed, even if a test behind it is known to score 0: whether that is known yet depends on the order
-  in which tests ran, which must not affect results. A JE that names a checker or manager is final. One that names no
-  program comes from the sandbox. The caller has retried it already, so it is not repeated.
+  own, also alone, while it is needed, even if a test behind it is known to score 0: whether that is known yet depends
+  on the order in which tests ran, which must not affect results. A JE that names a checker or manager is final. One
+  that names no program comes from the sandbox. The caller has retried it already, so it is not repeated.
 
 A test runs at most four times (first, alone, in a job of its own, alone again), plus once for each of the
 `near_limit_repeats` above 1. A run alone that ends in JE does not count as a measurement: after the run in a job of its
@@ -69,7 +69,7 @@ class Rerun(Enum):
     """How a test is run once more."""
 
     ALONE = "alone"  # with nothing else of ours on the machine: its time is in doubt
-    OWN_JOB = "own job"  # in a job of its own: the machine failed on it
+    OWN_JOB = "own job"  # the same, in a job of its own: the machine failed on it
 
 
 class TestHistory:
@@ -191,7 +191,7 @@ class Judging:
         return self._planned(test for test in late if (test in self._round if self.exhaustive else self._decides(test)))
 
     def machine_fault_reruns(self) -> PlannedTests:
-        """The tests to run once more in a job of its own, because the machine failed on them."""
+        """The tests to run once more, each alone in a job of its own, because the machine failed on them."""
         return self._planned(self._wanting(Rerun.OWN_JOB))
 
     def is_done(self) -> bool:

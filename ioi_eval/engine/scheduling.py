@@ -3,7 +3,8 @@
 What runs once more, and why (the first two are repetitions, the others retries):
 - a TLE that may be in time (`TestOutcome.may_be_in_time`): alone on the machine, and the new time counts. If several
   matter, they share a job.
-- a run that the machine spoiled: once, in a job of its own. (If a checker or manager failed, the JE is final.)
+- a run that the machine spoiled: once, in a job of its own, and alone on the machine, because programs in our other
+  jobs may have kept it busy. (If a checker or manager failed, the JE is final.)
 - a job whose answer was lost, or changed on the way: it has up to `MAX_ATTEMPTS` attempts, because its worker may have
   been lost. A cluster sends lost jobs again itself; all jobs for the same tests, and for halves of them, share one
   `Retries`.
@@ -131,9 +132,9 @@ class ProgramRun:
             if judging.pending() and self._wanted():
                 await run_in_parallel(judging, self._next_bundle, self._run_job, self._jobs_at_once, self._wanted)
             elif again := judging.machine_fault_reruns():
-                await self._run_job(again[:1], own_job=True)
+                await self._run_job(again[:1], alone=True)
             elif late := judging.late_reruns():
-                await self._run_job(self._fitting(late, self._max_tests), alone=True)
+                await self._run_job(self._fitting(late, self._max_tests), alone=True, prefaults=True)
             else:
                 return self._weakest
 
@@ -151,7 +152,7 @@ class ProgramRun:
         # the program, so that idle slots can run the others.
         pending = self._judging.pending()
         tests = self._fitting(pending, self._max_tests)
-        request = self._request(tests, Retries(), alone=False, rest=pending[len(tests) :])
+        request = self._request(tests, Retries(), rest=pending[len(tests) :])
         answer = await self._scheduler.shared_jobs.run(request, own_job=True)
         if isinstance(answer, SandboxError):
             raise answer
@@ -183,8 +184,16 @@ class ProgramRun:
             taken_bytes=0 if program.content is None else size(program.content),
         )
 
-    def _request(self, tests: PlannedTests, retries: Retries, *, alone: bool, rest: PlannedTests = ()) -> RunRequest:
-        """A job for these tests. Before tests that run alone, the memory that their first runs used is made ready."""
+    def _request(
+        self,
+        tests: PlannedTests,
+        retries: Retries,
+        *,
+        alone: bool = False,
+        prefaults: bool = False,
+        rest: PlannedTests = (),
+    ) -> RunRequest:
+        """A job for these tests. With `prefaults`, the memory that their first runs used is made ready before."""
         program, known = self._program, self._judging.outcomes()
         return RunRequest(
             problem=program.problem,
@@ -199,19 +208,21 @@ class ProgramRun:
             target=self._target,
             retries=retries,
             alone=alone,
-            prefault_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if alone else 0,
+            prefault_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if prefaults else 0,
         )
 
-    async def _run_job(self, tests: PlannedTests, *, own_job: bool = False, alone: bool = False) -> None:
+    async def _run_job(self, tests: PlannedTests, *, alone: bool = False, prefaults: bool = False) -> None:
         """Run tests in one job and record their outcomes; if the sandbox fails, the outcome is JE.
 
         If an answer arrives and cannot be used, only the first half of the tests is run. The others stay pending.
         """
         shared_jobs, asked, retries, attempts = self._scheduler.shared_jobs, len(tests), Retries(), 0
+        own_job = False
         while True:
             attempts += 1
             try:
-                answer = await shared_jobs.run(self._request(tests, retries, alone=alone), own_job=own_job)
+                request = self._request(tests, retries, alone=alone, prefaults=prefaults)
+                answer = await shared_jobs.run(request, own_job=own_job)
                 may_be_too_large = len(tests) > 1 and not isinstance(answer, GarbledError | RejectedError)
             except UnavailableError:
                 raise

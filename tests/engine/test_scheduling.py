@@ -148,24 +148,24 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
         ((SLOW, HALF), [False, True], "PA", 0.0, False),
         ((CRASH,), [False], "JE", None, True),
         ((SLOW, CRASH), [False, True], "JE", None, True),
-        ((LOADED, RIGHT), [False, False], "AC", 1.0, False),
-        ((LOADED, LOADED), [False, False], "JE", None, False),
-        ((LOADED, CRASH), [False, False], "JE", None, True),
-        ((LOADED, SLOW, RIGHT), [False, False, True], "AC", 1.0, False),
-        ((LOADED, SLOW, SLOW), [False, False, True], "TLE", 0.0, False),
-        ((LOADED, SLOW, LOADED), [False, False, True], "JE", None, False),
-        ((SLOW, LOADED, LOADED), [False, True, False], "JE", None, False),
-        ((SLOW, LOADED, RIGHT), [False, True, False], "AC", 1.0, False),
-        ((SLOW, LOADED, SLOW, RIGHT), [False, True, False, True], "AC", 1.0, False),
-        ((SLOW, LOADED, SLOW_HALF), [False, True, False], "TLE", 0.0, False),
-        ((SLOW, LOADED, SLOW, LOADED), [False, True, False, True], "JE", None, False),
+        ((LOADED, RIGHT), [False, True], "AC", 1.0, False),
+        ((LOADED, LOADED), [False, True], "JE", None, False),
+        ((LOADED, CRASH), [False, True], "JE", None, True),
+        ((LOADED, SLOW, RIGHT), [False, True, True], "AC", 1.0, False),
+        ((LOADED, SLOW, SLOW), [False, True, True], "TLE", 0.0, False),
+        ((LOADED, SLOW, LOADED), [False, True, True], "JE", None, False),
+        ((SLOW, LOADED, LOADED), [False, True, True], "JE", None, False),
+        ((SLOW, LOADED, RIGHT), [False, True, True], "AC", 1.0, False),
+        ((SLOW, LOADED, SLOW, RIGHT), [False, True, True, True], "AC", 1.0, False),
+        ((SLOW, LOADED, SLOW_HALF), [False, True, True], "TLE", 0.0, False),
+        ((SLOW, LOADED, SLOW, LOADED), [False, True, True, True], "JE", None, False),
     ],
 )
 def test_doubtful_runs_are_repeated(
     lines: tuple[Line, ...], alone: list[bool], verdict: str, score: float | None, final: bool
 ) -> None:
-    """A machine fault is repeated once in a job of its own, a TLE alone until one run is measured. No wrong output is
-    repeated, and none on which the checker failed.
+    """A machine fault is repeated once, a TLE until one run is measured, both alone. No wrong output is repeated, and
+    none on which the checker failed.
     """
     outcome, were_alone = settled(*lines)
     assert were_alone == alone
@@ -173,7 +173,7 @@ def test_doubtful_runs_are_repeated(
 
 
 def test_memory_is_prepared_for_a_repetition_alone() -> None:
-    """As much memory as the first run used is prepared. For a repetition in a job of its own, none is."""
+    """As much memory as the first run used is prepared to measure its time. After a machine fault, none is."""
     *_, sandbox = judged(LOADED, {**SLOW, "memory_bytes": 99_999}, RIGHT)
     assert sandbox.ready == ["", "", "99999"]
 
