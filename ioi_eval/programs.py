@@ -336,7 +336,7 @@ class Builder:
             nonce = secrets.token_hex(16)
             job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, of_problem=of_problem, alone=alone)
             execution = await self._sandbox.execute(replace(job, retries=retries), target)
-            return compile_answer(execution.run, nonce, execution.returned)
+            return recipes.without_proof(recipe, compile_answer(execution.run, nonce, execution.returned))
 
         return await with_retries(ask)
 

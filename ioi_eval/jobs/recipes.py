@@ -20,13 +20,18 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits
+from ioi_eval.errors import TransientError
 from ioi_eval.languages import ObjectLanguage, compiled
 from ioi_eval.model import Content, Language, Problem, SourceFile, by_include
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain
+
+if TYPE_CHECKING:
+    from ioi_eval.jobs.runner_answer import CompileAnswer
 
 _BUILD = f"chmod +x {BUILD_SCRIPT} && ./{BUILD_SCRIPT} && cp -fT run {{0}}"
 
@@ -52,6 +57,7 @@ class Recipe:
             submission's files.
         error_code: the exit code with which a step says that its input is wrong; `None` for any but 0.
         precompiled: if the steps use a worker's precompiled header: for which standard, and as which file.
+        proof: how many of the first steps only show that the compiler works.
     """
 
     what: str
@@ -61,6 +67,7 @@ class Recipe:
     sees_system: bool = False
     error_code: int | None = None
     precompiled: tuple[str, str] | None = None
+    proof: int = 0
 
     def key(self, toolchain: Toolchain) -> str:
         """The artifact's name in the store: a hash of everything that determines it."""
@@ -196,6 +203,23 @@ def known_good_recipe(
     commands = rules.commands(toolchain, [name], [], "good", std=dialect)
     steps = (Step(argv=argv, files=() if index else ((name, source),)) for index, argv in enumerate(commands))
     return Recipe(what="known good program", steps=(*reading, *steps), artifacts=("good",), sees=toolchain.sees)
+
+
+def with_proof(recipe: Recipe, toolchain: Toolchain, std: str, language: Language) -> Recipe:
+    """A recipe that first compiles the known good program: with the same compiler, on the same worker of a target."""
+    proof = known_good_recipe(toolchain, std, language, was_compiled=True).steps
+    return replace(recipe, steps=(*proof, *recipe.steps), proof=len(proof))
+
+
+def without_proof(recipe: Recipe, answer: CompileAnswer) -> CompileAnswer:
+    """The answer to the recipe's own steps.
+
+    Raises:
+        TransientError: the compiler did not compile the known good program.
+    """
+    if not recipe.proof or answer.artifacts or len(answer.steps) > recipe.proof:
+        return replace(answer, steps=answer.steps[recipe.proof :])
+    raise TransientError(f"the compiler there does not work: {answer.output('it was not started')}")
 
 
 def known_good_key(toolchain: Toolchain, std: str, language: Language = Language.CPP) -> str:

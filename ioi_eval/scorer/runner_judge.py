@@ -232,7 +232,7 @@ class RunnerJudge:
             answer = await self._builder.compile(recipe, run.target)
         alone = compiling.is_doubtful(answer)
         if alone or (answer.last and compiling.may_lack_a_part(answer.last.output)):
-            answer = await self._builder.compile(recipe, run.target, alone=alone)
+            answer = await self._builder.compile(self._again(run, recipe, answer), run.target, alone=alone)
         if isinstance(run.tool, Toolchain) and self._outcome(recipe, answer).verdict is Verdict.CE:
             last = answer.steps[-1]
             await self._builder.require_working_compiler(
@@ -244,8 +244,16 @@ class RunnerJudge:
                 state=run.compiler_state,
             )
             if compiling.is_machine_failure(last.output):  # the machine may have recovered just before that check
-                answer = await self._builder.compile(recipe, run.target, alone=True)
+                answer = await self._builder.compile(self._again(run, recipe, answer), run.target, alone=True)
         return answer
+
+    def _again(self, run: SubmissionRun, recipe: recipes.Recipe, answer: CompileAnswer) -> recipes.Recipe:
+        """The recipe for a repetition. One of many workers may have a full disk, or lack a part of its compiler."""
+        output = answer.last.output if answer.last else ""
+        is_in_doubt = compiling.is_machine_failure(output) or compiling.may_lack_a_part(output)
+        if not (is_in_doubt and run.target.is_remote and isinstance(run.tool, Toolchain)):
+            return recipe
+        return recipes.with_proof(recipe, run.tool, self._standard(run), run.submission.language)
 
     async def _compile_with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` if there is none, or the program does not compile with it."""

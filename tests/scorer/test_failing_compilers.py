@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.model import Execution, Job, JobKind, Submission, SubmissionResult, Subtask, Verdict
+from ioi_eval.model import Execution, Job, JobKind, Stage, Submission, SubmissionResult, Subtask, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
-from tests.box_answers import built, plan_of, step_answer
+from tests.box_answers import answer_text, built, plan_of, step_answer
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
 
 PROBLEM = small_problem(subtasks=(Subtask(name="all", points=100, tests=("a",)),))
 GOOD = step_answer("good")
-MISSING = step_answer(code=1, output="g++: fatal error: cannot execute 'cc1plus': execvp: No such file or directory\n")
+LACKS = "g++: fatal error: cannot execute 'cc1plus': execvp: No such file or directory\n"
+MISSING = step_answer(code=1, output=LACKS)
+DISK_FULL = step_answer(code=1, output="as: final close failed: No space left on device\n")
+STEP = {"code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""}
 FULL = step_answer(code=1, output="g++: fatal error: cannot execute 'as': vfork: Resource temporarily unavailable\n")
 UNKNOWN = step_answer(code=1, output="nile.cpp:1:1: error: unknown\n")
 OTHER = step_answer(code=1, output="cc1plus: error: unrecognized command-line option '-new'\n")
@@ -104,3 +109,31 @@ def test_a_failure_of_the_machine_may_end_before_the_compiler_is_checked(tmp_pat
         assert "error: unknown" in compiled.message
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("answer", [MISSING, DISK_FULL])
+def test_a_compiler_that_works_on_another_worker_proves_nothing(tmp_path: Path, answer: Callable[[Job], Stage]) -> None:
+    """A worker that fails is free again first, so it gets all submissions, and the others show that compilers work."""
+    machine = Machine(tmp_path / "g++")
+    machine.target = replace(machine.target, is_remote=True)
+    machine.submission = answer
+    compiled = asyncio.run(result(Scorer(machine, artifacts=ArtifactStore(tmp_path / "cache")))).compile
+    assert compiled.verdict is Verdict.JE
+    assert "the compiler there does not work" in compiled.message
+
+
+def test_a_forged_message_is_a_compile_error_also_on_a_worker(tmp_path: Path) -> None:
+    """There the known good program is compiled in the same job, before the submission."""
+
+    def forged(job: Job) -> Stage:
+        good = [{**STEP, "step": number} for number in range(plan_of(job).count("\nstep ") - 1)]
+        nonce = plan_of(job).split("\n")[1].split()[1]
+        failed = {**STEP, "step": len(good), "code": 1, "output": LACKS}
+        return Stage(stdout=answer_text([*good, failed], nonce), stderr="", code=0)
+
+    machine = Machine(tmp_path / "g++")
+    machine.target = replace(machine.target, is_remote=True)
+    machine.submission = forged
+    compiled = asyncio.run(result(Scorer(machine, artifacts=ArtifactStore(tmp_path / "cache")))).compile
+    assert compiled.verdict is Verdict.CE
+    assert LACKS.strip() in compiled.message
