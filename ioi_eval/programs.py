@@ -336,7 +336,12 @@ class Builder:
             nonce = secrets.token_hex(16)
             job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, of_problem=of_problem, alone=alone)
             execution = await self._sandbox.execute(replace(job, retries=retries), target)
-            return recipes.without_proof(recipe, compile_answer(execution.run, nonce, execution.returned))
+            answer = compile_answer(execution.run, nonce, execution.returned)
+            try:
+                return recipes.without_proof(recipe, answer)
+            except TransientError:
+                retries.useless += retries.tried[-1:]
+                raise
 
         return await with_retries(ask)
 

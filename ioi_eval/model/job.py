@@ -80,10 +80,12 @@ class Retries:
         left: how many retries are left.
         tried: the workers that it was tried on, in order, also without a connection; one that was tried twice is listed
             twice.
+        useless: workers whose answers the caller found to be of no use; the sandbox gives them no jobs for a while.
     """
 
     left: int = RETRIES
     tried: list[str] = field(default_factory=list)
+    useless: list[str] = field(default_factory=list)
 
     def take(self) -> bool:
         """Use one retry; false if none is left."""

@@ -75,6 +75,25 @@ def test_all_workers_give_unusable_answers(start: Any, kind: str, words: str) ->
     assert f"on {url}/api/v2 (6 times)" in str(asyncio.run(run()))
 
 
+def test_the_caller_finds_answers_of_no_use(start: Any) -> None:
+    """As if the compiler did not work there. Later jobs, which would prefer this worker, go to the other one."""
+    urls = start("stub_piston.py", "--confines", "--count", "2").urls
+
+    async def run() -> None:
+        async with PistonCluster(urls) as cluster:
+            (target,) = cluster.targets()
+            retries = Retries()
+            await cluster.execute(replace(JOB, retries=retries), target)
+            retries.useless += retries.tried
+            others = [Retries(tried=["another"]) for _ in range(3)]
+            for each in (retries, *others):
+                await cluster.execute(replace(JOB, retries=each), target)
+            assert not retries.useless
+            assert {*retries.tried[1:], *(each.tried[-1] for each in others)} == {*retries.tried} - {retries.tried[0]}
+
+    asyncio.run(run())
+
+
 def test_the_only_worker_of_a_target_gives_unusable_answers(start: Any) -> None:
     """After six attempts a job leaves this target for another one; if it has no other, it fails."""
     bad, good = start("stub_piston.py", "--useless", "older", "--packages", "bash"), start("stub_piston.py")

@@ -40,6 +40,7 @@ class Machine:
         self.compiler, self.submission, self.good = compiler, MISSING, GOOD
         self.is_upgraded_by_each_job = False
         self.full_until_checked = False
+        self.useless: list[list[str]] = []
         self.target = small_target(toolchain=replace(small_target().toolchain, command=str(compiler)))
 
     def targets(self) -> Sequence[Target]:
@@ -48,6 +49,9 @@ class Machine:
 
     async def execute(self, job: Job, _: Target) -> Execution:
         """The compiler's answer."""
+        if job.retries is not None:
+            self.useless.append([*job.retries.useless])
+            job.retries.tried.append("w")
         if job.kind is JobKind.SCRIPTS:
             return Execution(run=built(job))
         if self.is_upgraded_by_each_job:
@@ -120,6 +124,7 @@ def test_a_compiler_that_works_on_another_worker_proves_nothing(tmp_path: Path, 
     compiled = asyncio.run(result(Scorer(machine, artifacts=ArtifactStore(tmp_path / "cache")))).compile
     assert compiled.verdict is Verdict.JE
     assert "the compiler there does not work" in compiled.message
+    assert machine.useless[-2:] == [["w"], ["w", "w"]]  # the sandbox, which should give it no jobs, removes them
 
 
 def test_a_forged_message_is_a_compile_error_also_on_a_worker(tmp_path: Path) -> None:

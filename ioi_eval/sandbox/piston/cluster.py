@@ -214,6 +214,8 @@ class PistonCluster:
         if installed.starter is Starter.BASH and two_stages.has_two_stages(job):
             job = two_stages.as_one_stage(job)
         retries = job.retries or Retries()
+        while retries.useless:
+            self._pool.pause(retries.useless.pop(), self._client.time())
         retried = unserved = 0
         last: SandboxError | None = None
         request = self._pool.request(

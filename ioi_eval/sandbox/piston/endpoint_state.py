@@ -34,6 +34,7 @@ FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 30.0
 """Pauses double from the first to the longest. Each is multiplied by a random 0.5 to 1, so that endpoints which failed
 together are not checked together."""
+_MANY_PAUSES = 30  # after so many in a row, all are the longest
 
 CHECK_AFTER_S = 2.0
 LONGEST_CHECK_AFTER_S = 30.0
@@ -322,9 +323,14 @@ class EndpointState:
         self._failing_since = now if self._failing_since is None else self._failing_since
         return now - self._failing_since >= ABANDON_AFTER_S
 
+    def pause_for_long(self, now: float, rng: random.Random) -> None:
+        """Its answers are of no use, although it gives them at once: it would be given one job after the other."""
+        self._pauses = _MANY_PAUSES
+        self._pause(now, rng)
+
     def _pause(self, now: float, rng: random.Random) -> None:
         longest = min(FIRST_PAUSE_S * 2**self._pauses, LONGEST_PAUSE_S)
-        self._pauses = min(self._pauses + 1, 30)
+        self._pauses = min(self._pauses + 1, _MANY_PAUSES)
         self._paused_until = now + longest * rng.uniform(0.5, 1.0)
         self.availability = Availability.PAUSED
         self.is_checked = False  # the result of a check that is under way does not count

@@ -118,6 +118,13 @@ class Pool:
                     request.abandon()
         self._after_change(state, now)
 
+    def pause(self, name: str, now: float) -> None:
+        """Give an endpoint no jobs for `LONGEST_PAUSE_S`: it answers them, but its answers are of no use."""
+        state = self._endpoints.get(name)
+        if state is not None:
+            state.pause_for_long(now, self._rng)
+            self._after_change(state, now)
+
     def in_service(self, group: str) -> int:
         """How many endpoints of a group are in service."""
         known = self._groups.get(group)

@@ -120,6 +120,22 @@ def test_the_third_broken_answer_ends_the_service() -> None:
     assert state.availability is Availability.PAUSED
 
 
+def test_an_endpoint_whose_answers_are_of_no_use_is_paused_for_long() -> None:
+    """It answers checks and jobs, so it would be in service again after half a second."""
+    world = World(2)
+    request = world.request()
+    assert names([request]) == ["w0"]
+    world.release(request)
+    world.pool.pause("w0", world.now)
+    world.pool.pause("forgotten", world.now)
+    world.until(world.now + LONGEST_PAUSE_S / 2 - TICK_S)
+    assert names([world.request()]) == ["w1"]
+    waiting = world.request()
+    assert waiting not in world.running
+    world.until(world.now + LONGEST_PAUSE_S)
+    assert names([waiting]) == ["w0"]
+
+
 @pytest.mark.parametrize("end", [JobEnd.NOT_SERVED, JobEnd.TIMED_OUT, JobEnd.OVERLOADED])
 def test_what_ends_the_service_at_once(end: JobEnd) -> None:
     """Service ends at once if there is no connection, no answer in time, or the server is overloaded."""
