@@ -112,7 +112,7 @@ def test_problems_are_installed_used_and_removed(start: Start, write: Write, tmp
     scored = start("score", "dump.jsonl", *ROWS, "--out", "out", "--endpoints", endpoint)
     assert scored.returncode == 0, scored.stderr
     assert "100" in scored.stdout
-    assert "is another file; it is sent instead" in scored.stderr, "which shows that it was wanted"
+    assert "is another file, and 1 more are missing or differ; they are sent instead" in scored.stderr, "wanted"
     removed = start("cluster", "uninstall", "--problems", "all", "--endpoints", endpoint)
     assert (removed.returncode, "1 of 1" in removed.stdout) == (0, True), removed.stderr
     assert not [path for path in (tmp_path / "packages").rglob("*") if path.is_file()]
