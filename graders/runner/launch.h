@@ -44,8 +44,8 @@ struct ExitingProgram {
   unsigned char code[16] = {0x31, 0xff, 0xb8, SYS_exit, 0, 0, 0, 0x0f, 0x05};  // xor edi, edi; mov eax, SYS_exit; syscall
 };
 
-// Whether a contestant's user can execute a memory file like that of `program_copy`. Where it cannot, because an outer filter or a
-// kernel that is not Linux's own forbids it, the errors look like those of a program that cannot be executed.
+// Whether a contestant's user can execute a memory file like that of `program_copy`. Where an outer filter or
+// gVisor's kernel forbids it, the errors look like those of a program that cannot be executed.
 inline bool can_execute_programs(uid_t contestant_uid) {
   Fd writable = sealable_file("program");
   const ExitingProgram content;

@@ -119,7 +119,7 @@ class Pool:
         self._after_change(state, now)
 
     def pause(self, name: str, now: float) -> None:
-        """Give an endpoint no jobs for `LONGEST_PAUSE_S`: it answers them, but its answers are of no use."""
+        """Give an endpoint no jobs for up to `LONGEST_PAUSE_S`: it answers them, but its answers are of no use."""
         state = self._endpoints.get(name)
         if state is not None:
             state.pause_for_long(now, self._rng)
