@@ -128,6 +128,10 @@ class AppsExecutor:
                 raise SetupError(str(error)) from error
             return verdicts.unjudged(problem, settings, str(error))
 
+    def notes(self) -> list[str]:
+        """What users should know of the targets so far, in sentences."""
+        return self._bindings.notes()
+
     @property
     def checker(self) -> bytes | None:
         """The source of the comparator's checker, read when this executor was made; `None` without one."""

@@ -88,7 +88,7 @@ async def _score(
             id_column=call.id_column,
             extractor=EXTRACTORS.get(compat.name, our_extractor) if compat is not None else our_extractor,
         )
-        return await judge_dump(
+        outcome = await judge_dump(
             call,
             AppsFamily(dump_reader, executor, settings.judged_by, summary),
             entered,
@@ -98,3 +98,5 @@ async def _score(
             shares=True,
             events=events,
         )
+        tell(*executor.notes())
+        return outcome

@@ -3,7 +3,8 @@
 A submission is bound to one target, because a program runs only where it was compiled. Of the targets that may judge
 it, the one is chosen that would be least busy with it, so that every slot of a mixed cluster is used; targets without
 workers come last. If its target is lost or turns out to be unsuitable, the whole submission is judged again on another
-one: a result, and its fingerprint, contain one compiler, one interpreter and one profile.
+one: a result, and its fingerprint, contain one compiler, one interpreter and one profile. A target on which nothing can
+be judged (its compiler does not work) gets no more submissions.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator,
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from ioi_eval.errors import SandboxError, TargetLostError
+from ioi_eval.errors import SandboxError, SetupError, TargetLostError
 from ioi_eval.programs import UnsuitableError
 from ioi_eval.sandbox import Sandbox, Target
 
@@ -60,6 +61,7 @@ class Bindings(Generic[ProblemT]):
         self._bound: defaultdict[str, set[object]] = defaultdict(set)  # sets, because threads may share this
         self._seen: dict[str, Target] = {}
         self._reasons: dict[tuple[Hashable, str], str | None] = {}
+        self._broken: dict[str, str] = {}  # why nothing can be judged on a target, by name
 
     async def judge_on_target(
         self,
@@ -72,16 +74,18 @@ class Bindings(Generic[ProblemT]):
         """Judge a submission on one target.
 
         Args:
-            judge: judges it there; called again with another target if one is lost or unsuitable.
+            judge: judges it there; called again with another target if one is lost, unsuitable or broken.
             why_unsuitable: why a target is unsuitable for this submission; `None` if no reason is known.
             nothing_runs: nothing is run, so if no target may judge it, any target is used.
 
         Raises:
             NoTargetError: no target is left.
+            SetupError: nothing can be judged on the last suitable target either.
         """
         failed: dict[str, SandboxError] = {}
         while True:
             targets = self._targets()
+            failed |= {name: UnsuitableError(f"{name}: {reason}") for name, reason in self._broken.items()}
             failed |= {each.name: UnsuitableError(reason) for each in targets if (reason := why_unsuitable(each))}
             target = self.choose(targets, problem, without=failed)
             if target is None and nothing_runs:
@@ -96,6 +100,14 @@ class Bindings(Generic[ProblemT]):
                     return await judge(target)
             except (TargetLostError, UnsuitableError) as error:
                 failed[target.name] = error
+            except SetupError as error:
+                self._broken[target.name] = str(error)
+                if all(each.name in self._broken for each in self.suitable(targets, problem)):
+                    raise
+
+    def notes(self) -> list[str]:
+        """A sentence for each target on which nothing could be judged."""
+        return [f"{name} judged nothing more: {' '.join(reason.split())}" for name, reason in self._broken.items()]
 
     def suitable_so_far(self, problem: ProblemT) -> list[Target]:
         """The targets seen so far that may judge submissions to a problem; all of them, if none may.

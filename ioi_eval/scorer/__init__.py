@@ -136,7 +136,7 @@ class Scorer:
 
     def notes(self) -> list[str]:
         """What users should know of how programs were compiled so far, in sentences."""
-        return self._headers.notes()
+        return [*self._bindings.notes(), *self._headers.notes()]
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
         """Judge one submission.

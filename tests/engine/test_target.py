@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections import Counter
 from dataclasses import replace
@@ -10,6 +11,7 @@ import pytest
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.target import Bindings
+from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import problem_digest
 from ioi_eval.model import (
     Batch,
@@ -147,3 +149,26 @@ def test_the_classic_profile_with_our_runner_refuses_nothing() -> None:
     with_arguments = replace(PROBLEM, method=Batch(check=Tokens(args=("case_sensitive",))))
     assert name_of(bindings.choose([STOCK, own], with_arguments)) == own.name
     assert "checker no arguments" in str(bindings.why_unsuitable(STOCK, with_arguments))
+
+
+def test_a_broken_target_gets_no_more_submissions() -> None:
+    """Others judge what it could not, and a note says why. If all are broken, nothing can be judged."""
+    bindings = bindings_of()
+    tried: list[str] = []
+    broken = {BIG.name}
+
+    async def judge(target: Target) -> str:
+        tried.append(target.name)
+        if target.name in broken:
+            raise SetupError("the runner does not compile:\n no compiler")
+        return target.name
+
+    async def scenario() -> None:
+        assert [await bindings.judge_on_target(PROBLEM, judge) for _ in range(2)] == [SMALL.name] * 2
+        assert tried == [BIG.name, SMALL.name, SMALL.name]
+        assert bindings.notes() == ["big judged nothing more: the runner does not compile: no compiler"]
+        broken.add(SMALL.name)
+        with pytest.raises(SetupError, match="no compiler"):
+            await bindings.judge_on_target(PROBLEM, judge)
+
+    asyncio.run(scenario())
