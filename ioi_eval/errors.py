@@ -89,6 +89,10 @@ class GarbledError(TransportError):
     """The whole answer arrived, but is not what was sent or asked for. (A job with fewer tests would not help.)"""
 
 
+class BrokenCompilerError(TransientError):
+    """A compiler did not compile a program that every working one compiles. That of another worker may work."""
+
+
 class OverloadError(TransientError):
     """The server itself says that it is too busy."""
 
@@ -99,6 +103,10 @@ class UnavailableError(TransientError):
 
 class TargetLostError(UnavailableError):
     """No worker of this target has been in service for a while. Its submissions can be judged on other targets."""
+
+
+class UnsuitableError(SandboxError):
+    """A target lacks the compiler, C++ standard, interpreter or isolation for a submission. Another may have it."""
 
 
 class ExhaustedError(SandboxError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -17,8 +17,10 @@ from typing import TypeVar
 
 from ioi_eval import shipped
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.compiler_checks import CompilerChecks, repetition
 from ioi_eval.config import Policy
 from ioi_eval.errors import (
+    BrokenCompilerError,
     IoiEvalError,
     SandboxError,
     SetupError,
@@ -34,7 +36,6 @@ from ioi_eval.languages import CompiledLanguage, compiled, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
 from ioi_eval.problems.grader_files import is_compiled
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.slots import Once
 from ioi_eval.tools import Tool, Tools
 
 MAX_ATTEMPTS = 3
@@ -69,10 +70,6 @@ async def with_retries(ask: Callable[[Retries], Awaitable[T]]) -> T:
     return await ask(retries)
 
 
-class UnsuitableError(SandboxError):
-    """A target lacks the compiler, C++ standard, interpreter or isolation for a submission. Another may have it."""
-
-
 class ProblemProgramError(SandboxError):
     """A program of the problem's own (grader, checker, manager) does not compile. Final: the package is at fault."""
 
@@ -94,9 +91,8 @@ class Builder:
         self._artifacts = artifacts
         self._policy = policy
         self._errors: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
-        self._checks: Once[tuple[str, Language, str], str | None] = Once()  # errors of the known good program
-        self._checked: dict[tuple[str, Language, str], Hashable] = {}  # states of compilers that compiled this program
         self.tools = Tools(partial(self._execute, of_problem=True), self.runner)
+        self.checks = CompilerChecks(partial(self._execute, of_problem=True), self.tools, artifacts)
 
     async def runner(self, target: Target) -> Blob:
         """The runner for a target: the one in this package, or one that is compiled there.
@@ -118,6 +114,7 @@ class Builder:
                 if has_failed:
                     raise
                 has_failed = True
+                retries.useless += retries.tried[-1:]
                 raise TransientError(f"{error} (one answer said so; the others did not arrive)") from error
 
         return await self._artifacts.ensure(runner_key(target.toolchain), lambda: with_retries(ask))
@@ -170,7 +167,7 @@ class Builder:
         """
         if not is_compiled(source):
             return source.content
-        self._require_known_standard(std, target, Language.CPP)
+        self.checks.require_known_standard(std, target, Language.CPP)
         recipe = recipes.program_recipe(what, source, beside, target.toolchain, std=std)
         return await self._ensure_artifact(recipe, target, std, Language.CPP, problem=problem)
 
@@ -204,112 +201,13 @@ class Builder:
         if not isinstance(rules, CompiledLanguage):
             return ()
         std = rules.standard(problem, self._policy.std)
-        self._require_known_standard(std, target, language)
+        self.checks.require_known_standard(std, target, language)
         graders = recipes.grader_recipes(problem, target.toolchain, std=self._policy.std, language=language)
         objects = [
             (recipe.artifacts[0], await self._ensure_artifact(recipe, target, std, language, problem=problem.key))
             for recipe in graders
         ]
         return tuple(objects)
-
-    async def require_working_compiler(
-        self,
-        std: str,
-        target: Target,
-        *,
-        language: Language = Language.CPP,
-        message: str = "",
-        crashed: bool = False,
-        state: Hashable = None,
-    ) -> None:
-        """Before a compile error counts, check that the compiler compiles a program that is known to be good.
-
-        If it does not, the error is not the program's fault. The check is made at the first error in a run, and again
-        if the compiler was replaced.
-
-        Args:
-            language: the language of the program that did not compile.
-            message: the compiler's message. If it mentions the machine (a full disk), or a part of the compiler that is
-                missing, the check is made again, because the machine may have changed since the last one.
-            crashed: the compiler reported no error, but was killed, because of the program or the machine.
-                The check is made again then, too.
-            state: `Tools.state_of_compiler` before it was started; `None` if that does not matter.
-
-        Raises:
-            SetupError: the compiler does not work.
-            UnsuitableError: it works, but not for this standard of this language.
-            SandboxError: neither is certain: the job could not be run, the compiler was stopped or replaced, or it
-                worked before.
-        """
-        key, now = (target.name, language, std), self.tools.state_of_compiler(language, target)
-        may_be_machine = crashed or compiling.is_machine_failure(message) or self._checked.get(key) != now
-        is_in_doubt = may_be_machine or compiling.may_lack_a_part(message)
-        has_worked = self._checks.known.get(key, "unknown") is None
-        if is_in_doubt and has_worked:
-            error = await self._compile_known_good(std, target, language, was_compiled=not may_be_machine)
-            if error is not None:
-                raise TransientError(f"the compiler on {target.name} does not work any more: {error}")
-        elif await self._check_error(std, target, language) is not None:
-            error = await self._check_error(compiled(Language.CPP).known_good_standard, target, Language.CPP)
-            if error is not None:
-                raise SetupError(
-                    f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {error}. "
-                    "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
-                )
-            self._require_known_standard(std, target, language)
-        self._checked[key] = now
-        if state not in (None, self.tools.state_of_compiler(language, target)):
-            raise TransientError(f"the compiler on {target.name} was replaced meanwhile: {message}")
-
-    def _require_known_standard(self, std: str, target: Target, language: Language) -> None:
-        """Check that a target's compiler was not found to lack a standard, without another job.
-
-        Raises:
-            UnsuitableError: it does not know the standard.
-        """
-        if self._checks.known.get((target.name, language, std)) is None:
-            return
-        compiler = f"{self.tools.known_toolchain(language, target).version} on {target.name}"
-        flags = compiled(language).flags(std)
-        if language is not Language.CPP:
-            name = rules_of(language).name
-            raise UnsuitableError(f"{compiler} does not compile {name} ({flags}); use workers whose compiler does")
-        raise UnsuitableError(f"{compiler} does not know {flags}; use workers with a newer compiler, or --std")
-
-    async def _check_error(self, std: str, target: Target, language: Language) -> str | None:
-        """Why the known good program does not compile with a standard; `None` if it does. Concurrent callers share one
-        attempt.
-
-        The answer is kept for the run only if it is certain: from the compiler, or from a box without a compiler. If an
-        earlier run compiled the program with this machine's compiler, only a missing part is looked for now.
-        """
-
-        async def check() -> str | None:
-            stored = recipes.known_good_key(await self.tools.toolchain(language, target), std, language)
-            was_compiled = not target.is_remote and self._artifacts.holds(stored)
-            return await self._compile_known_good(std, target, language, was_compiled=was_compiled)
-
-        return await self._checks.get((target.name, language, std), check)
-
-    async def _compile_known_good(
-        self, std: str, target: Target, language: Language, *, was_compiled: bool
-    ) -> str | None:
-        toolchain = await self.tools.toolchain(language, target)
-        recipe = recipes.known_good_recipe(toolchain, std, language, was_compiled=was_compiled)
-        try:
-            answer = await self._execute(recipe, target, of_problem=True)
-        except TransientError as error:
-            if compiling.was_not_found(error):
-                return str(error)
-            raise
-        if answer.artifacts:
-            if not (target.is_remote or was_compiled):
-                self._artifacts.put(recipes.known_good_key(toolchain, std, language), answer.artifacts["good"])
-            return None
-        output = answer.output("it was not started")
-        if compiling.found_error(answer):
-            return output
-        raise TransientError(f"the compiler on {target.name} did not finish with -std={std}: {output}")
 
     async def compile(
         self, recipe: recipes.Recipe, target: Target, *, of_problem: bool = False, alone: bool = False
@@ -324,7 +222,7 @@ class Builder:
             return await self._execute(recipe, target, of_problem=of_problem, alone=alone)
         except TransientError as error:
             if compiling.was_not_found(error):
-                await self.require_working_compiler(compiled(Language.CPP).known_good_standard, target)
+                await self.checks.require_working_compiler(compiled(Language.CPP).known_good_standard, target)
             raise
 
     async def _execute(
@@ -336,11 +234,11 @@ class Builder:
             nonce = secrets.token_hex(16)
             job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, of_problem=of_problem, alone=alone)
             execution = await self._sandbox.execute(replace(job, retries=retries), target)
-            answer = compile_answer(execution.run, nonce, execution.returned)
             try:
-                return recipes.without_proof(recipe, answer)
-            except TransientError:
-                retries.useless += retries.tried[-1:]
+                return recipes.without_proof(recipe, compile_answer(execution.run, nonce, execution.returned))
+            except TransientError as error:
+                if isinstance(error, BrokenCompilerError) or compiling.was_not_found(error):
+                    retries.useless += retries.tried[-1:]
                 raise
 
         return await with_retries(ask)
@@ -361,15 +259,18 @@ class Builder:
         async def compile_it() -> bytes:
             state = self.tools.state_of_compiler(language, target)
             answers = [await self.compile(recipe, target, of_problem=True)]
-            if compiling.is_doubtful(answers[0]):
-                answers.append(await self.compile(recipe, target, of_problem=True, alone=True))
+            toolchain = await self.tools.toolchain(language, target)
+            again = repetition(recipe, answers[0], target, toolchain, language)
+            alone = compiling.is_doubtful(answers[0])
+            if alone or again is not recipe:
+                answers.append(await self.compile(again, target, of_problem=True, alone=alone))
             answer = answers[-1]
             if name in answer.artifacts:
                 return answer.artifacts[name]
             output = answer.output("the compiler was not started")
             stopped = compiling.limit_that_stopped_all(answers, compiling.problem_limits(self._policy.compile))
             if stopped or compiling.found_error(answer):
-                await self.require_working_compiler(std, target, language=language, message=output, state=state)
+                await self.checks.require_working_compiler(std, target, language=language, message=output, state=state)
                 why = "\n".join(filter(None, (stopped, output, _hint(output))))
                 self._errors[key] = f"the problem's {recipe.what} does not compile: {why}"
                 raise ProblemProgramError(self._errors[key])

@@ -128,7 +128,7 @@ async def _build(cache: Path) -> list[str]:
         keys = [known_good_key(target.toolchain, std) for std in STANDARDS]
         for std, key in zip(STANDARDS, keys, strict=True):
             if not store.holds(key):
-                await builder.require_working_compiler(std, target)
+                await builder.checks.require_working_compiler(std, target)
     return [runner_key(target.toolchain), *keys]
 
 

@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("scores", "estimates"),
     ("jobs", "compat"),
     ("tools",),
+    ("compiler_checks",),
     ("programs", "fingerprint"),
     ("precompiled_headers", "kept_programs"),
     ("engine",),

@@ -13,9 +13,9 @@ import pytest
 from ioi_eval import LocalSandbox
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.errors import SetupError, TransientError
+from ioi_eval.errors import SetupError, TransientError, UnsuitableError
 from ioi_eval.model import Job, Stage
-from ioi_eval.programs import Builder, UnsuitableError
+from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
 from tests.box_answers import built, not_started, plan_of, step_answer
 from tests.scripted_compiler import CHECKED, GOOD, NO, TARGET, Answer, Scripted, ask
@@ -80,10 +80,10 @@ def test_after_no_space_left_the_known_good_program_is_compiled_again(tmp_path: 
         sandbox = Scripted(built, GOOD, GOOD, step_answer(code=1, output=full))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for words in ("x.cpp:1:1: error: no", "", full):
-            await builder.require_working_compiler("gnu++17", TARGET, message=words)
+            await builder.checks.require_working_compiler("gnu++17", TARGET, message=words)
         assert sandbox.asked == 3
         with pytest.raises(TransientError, match="No space left"):
-            await builder.require_working_compiler("gnu++17", TARGET, message=full)
+            await builder.checks.require_working_compiler("gnu++17", TARGET, message=full)
 
     asyncio.run(scenario())
 
@@ -115,7 +115,7 @@ def test_a_later_run_only_reads_the_large_headers_of_the_known_good_program(
 
     async def run(answers: list[Answer], target: Target) -> None:
         builder = Builder(Scripted(*answers), ArtifactStore(tmp_path), Policy())
-        await builder.require_working_compiler("gnu++17", target, message="x.cpp:1:1: error: no")
+        await builder.checks.require_working_compiler("gnu++17", target, message="x.cpp:1:1: error: no")
 
     asyncio.run(run([built, compiles_headers], TARGET))
     asyncio.run(run(later, replace(TARGET, **changed)))
@@ -126,7 +126,7 @@ def test_a_refused_known_good_program_is_not_stored(tmp_path: Path) -> None:
 
     async def run(*answers: Answer) -> None:
         builder = Builder(Scripted(*answers), ArtifactStore(tmp_path), Policy())
-        await builder.require_working_compiler("gnu++17", TARGET, message="x.cpp:1:1: error: no")
+        await builder.checks.require_working_compiler("gnu++17", TARGET, message="x.cpp:1:1: error: no")
 
     with pytest.raises(SetupError, match="does not work inside a box"):
         asyncio.run(run(built, step_answer(**NO)))
@@ -143,10 +143,10 @@ def test_after_a_missing_part_of_the_compiler_the_known_good_program_is_compiled
         sandbox = Scripted(built, GOOD, reads_headers, step_answer(code=1, output=missing))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for words in ("x.cpp:1:1: error: no", missing):
-            await builder.require_working_compiler("gnu++17", TARGET, message=words)
+            await builder.checks.require_working_compiler("gnu++17", TARGET, message=words)
         assert sandbox.asked == 3
         with pytest.raises(TransientError, match=r"does not work any more: .*vector: No such file"):
-            await builder.require_working_compiler("gnu++17", TARGET, message=missing)
+            await builder.checks.require_working_compiler("gnu++17", TARGET, message=missing)
 
     asyncio.run(scenario())
 
@@ -157,10 +157,10 @@ def test_after_a_crash_of_the_compiler_the_known_good_program_is_compiled_again(
     async def scenario() -> None:
         sandbox = Scripted(built, GOOD, GOOD, step_answer(code=0, signal=7))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
-        await builder.require_working_compiler("gnu++17", TARGET)
-        await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
+        await builder.checks.require_working_compiler("gnu++17", TARGET)
+        await builder.checks.require_working_compiler("gnu++17", TARGET, crashed=True)
         with pytest.raises(TransientError, match="did not finish"):
-            await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
+            await builder.checks.require_working_compiler("gnu++17", TARGET, crashed=True)
 
     asyncio.run(scenario())
 
@@ -172,11 +172,11 @@ def test_a_compiler_that_fails_later_is_a_failure_of_the_machine(tmp_path: Path)
     async def scenario() -> None:
         sandbox = Scripted(built, GOOD, step_answer(code=1, output=quota), GOOD)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
-        await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
+        await builder.checks.require_working_compiler("gnu++17", TARGET, crashed=True)
         assert sandbox.asked == 2
         with pytest.raises(TransientError, match="Disk quota"):
-            await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
-        await builder.require_working_compiler("gnu++17", TARGET, crashed=True)
+            await builder.checks.require_working_compiler("gnu++17", TARGET, crashed=True)
+        await builder.checks.require_working_compiler("gnu++17", TARGET, crashed=True)
 
     asyncio.run(scenario())
 
@@ -188,7 +188,7 @@ def test_a_full_disk_is_not_the_problem_s_fault(tmp_path: Path) -> None:
     async def scenario() -> None:
         sandbox = Scripted(built, GOOD, full, full, CHECKED)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
-        await builder.require_working_compiler("gnu++29", TARGET)
+        await builder.checks.require_working_compiler("gnu++29", TARGET)
         with pytest.raises(TransientError, match="could not finish compiling"):
             await ask(builder)
         await ask(builder)
@@ -218,7 +218,7 @@ def test_concurrent_callers_share_one_known_good_compilation(tmp_path: Path) -> 
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         async with asyncio.TaskGroup() as group:
             for _ in range(20):
-                group.create_task(builder.require_working_compiler("gnu++17", TARGET))
+                group.create_task(builder.checks.require_working_compiler("gnu++17", TARGET))
         return sandbox.asked
 
     assert asyncio.run(scenario()) == 2
@@ -237,11 +237,11 @@ def test_a_header_that_the_box_hides_is_a_setup_error(cache: Path) -> None:
             sees = (*(path for path in target.toolchain.sees if path != str(hidden.parent)), *beside)
             blind = replace(target, toolchain=replace(target.toolchain, sees=sees))
             builder = Builder(sandbox, ArtifactStore(cache), Policy())
-            await builder.require_working_compiler("gnu++17", target)
+            await builder.checks.require_working_compiler("gnu++17", target)
             with pytest.raises(
                 SetupError,
                 match=r"(?s)does not work inside a box of local: .*pthread\.h: (No such file|Permission denied)",
             ):
-                await Builder(sandbox, ArtifactStore(cache), Policy()).require_working_compiler("gnu++17", blind)
+                await Builder(sandbox, ArtifactStore(cache), Policy()).checks.require_working_compiler("gnu++17", blind)
 
     asyncio.run(main())

@@ -71,7 +71,7 @@ def test_the_compiler_here_knows_each_accepted_standard_of_cpp(cache: Path) -> N
             (target,) = sandbox.targets()
             builder = Builder(sandbox, ArtifactStore(cache), Policy())
             for name in (names[0], names[-1]):
-                await builder.require_working_compiler(name, target)
+                await builder.checks.require_working_compiler(name, target)
 
     asyncio.run(main())
 

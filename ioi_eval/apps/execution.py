@@ -27,7 +27,7 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.judging import Judging
 from ioi_eval.engine.scheduling import Program, ProgramRun, ProgramScheduler
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
-from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
+from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError, UnsuitableError
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
 from ioi_eval.jobs.run_job import JobTest
@@ -44,7 +44,7 @@ from ioi_eval.model import (
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import arguments_of, encode
-from ioi_eval.programs import Builder, ProblemProgramError, UnsuitableError
+from ioi_eval.programs import Builder, ProblemProgramError
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
 
 __all__ = ["AppsExecutor", "AppsResult", "AppsSettings"]

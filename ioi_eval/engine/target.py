@@ -16,8 +16,7 @@ from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator,
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from ioi_eval.errors import SandboxError, SetupError, TargetLostError
-from ioi_eval.programs import UnsuitableError
+from ioi_eval.errors import SandboxError, SetupError, TargetLostError, UnsuitableError
 from ioi_eval.sandbox import Sandbox, Target
 
 ProblemT = TypeVar("ProblemT")

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits
-from ioi_eval.errors import TransientError
+from ioi_eval.errors import BrokenCompilerError
 from ioi_eval.languages import ObjectLanguage, compiled
 from ioi_eval.model import Content, Language, Problem, SourceFile, by_include
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
@@ -215,11 +215,11 @@ def without_proof(recipe: Recipe, answer: CompileAnswer) -> CompileAnswer:
     """The answer to the recipe's own steps.
 
     Raises:
-        TransientError: the compiler did not compile the known good program.
+        BrokenCompilerError: the compiler did not compile the known good program.
     """
     if not recipe.proof or answer.artifacts or len(answer.steps) > recipe.proof:
         return replace(answer, steps=answer.steps[recipe.proof :])
-    raise TransientError(f"the compiler there does not work: {answer.output('it was not started')}")
+    raise BrokenCompilerError(f"the compiler there does not work: {answer.output('it was not started')}")
 
 
 def known_good_key(toolchain: Toolchain, std: str, language: Language = Language.CPP) -> str:

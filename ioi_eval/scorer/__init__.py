@@ -23,7 +23,7 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.likely_failures import LikelyFailuresFirst, in_listed_order
 from ioi_eval.engine.scheduling import ProgramScheduler
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
-from ioi_eval.errors import SandboxError, SetupError, UnavailableError
+from ioi_eval.errors import SandboxError, SetupError, UnavailableError, UnsuitableError
 from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
@@ -32,7 +32,7 @@ from ioi_eval.model import CompileOutcome, Keep, Language, OutputOnly, Problem, 
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.problems.grader_files import needs_python
 from ioi_eval.problems.submissions import check_fits
-from ioi_eval.programs import Builder, ProblemProgramError, UnsuitableError
+from ioi_eval.programs import Builder, ProblemProgramError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.runner_judge import RunnerJudge
 from ioi_eval.scorer.submission_run import SubmissionRun

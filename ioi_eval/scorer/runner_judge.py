@@ -21,6 +21,7 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ioi_eval.compiler_checks import repetition
 from ioi_eval.config import Policy
 from ioi_eval.engine.scheduling import Program, ProgramRun, ProgramScheduler
 from ioi_eval.errors import (
@@ -31,6 +32,7 @@ from ioi_eval.errors import (
     SetupError,
     TransientError,
     UnavailableError,
+    UnsuitableError,
 )
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import harness, recipes
@@ -54,7 +56,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.precompiled_headers import PrecompiledHeaders
-from ioi_eval.programs import Builder, UnsuitableError
+from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.submission_run import SubmissionRun
 from ioi_eval.toolchain import Toolchain
@@ -235,7 +237,7 @@ class RunnerJudge:
             answer = await self._builder.compile(self._again(run, recipe, answer), run.target, alone=alone)
         if isinstance(run.tool, Toolchain) and self._outcome(recipe, answer).verdict is Verdict.CE:
             last = answer.steps[-1]
-            await self._builder.require_working_compiler(
+            await self._builder.checks.require_working_compiler(
                 self._standard(run),
                 run.target,
                 language=run.submission.language,
@@ -248,12 +250,9 @@ class RunnerJudge:
         return answer
 
     def _again(self, run: SubmissionRun, recipe: recipes.Recipe, answer: CompileAnswer) -> recipes.Recipe:
-        """The recipe for a repetition. One of many workers may have a full disk, or lack a part of its compiler."""
-        output = answer.last.output if answer.last else ""
-        is_in_doubt = compiling.is_machine_failure(output) or compiling.may_lack_a_part(output)
-        if not (is_in_doubt and run.target.is_remote and isinstance(run.tool, Toolchain)):
+        if not isinstance(run.tool, Toolchain):
             return recipe
-        return recipes.with_proof(recipe, run.tool, self._standard(run), run.submission.language)
+        return repetition(recipe, answer, run.target, run.tool, run.submission.language)
 
     async def _compile_with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` if there is none, or the program does not compile with it."""

@@ -1,0 +1,161 @@
+"""Whether a target's compiler works. Before an error of it counts, it must compile a program that is known to be good.
+
+A target on a cluster has many workers, and any of them may have a full disk, or a compiler that lacks a part, while the
+others work. So a compilation whose error may have such a reason is repeated with the known good program before it, in
+the same job (`repetition`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Hashable
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.errors import BrokenCompilerError, SetupError, TransientError, UnsuitableError
+from ioi_eval.jobs import compile as compiling
+from ioi_eval.jobs import recipes
+from ioi_eval.jobs.recipes import Recipe
+from ioi_eval.jobs.runner_answer import CompileAnswer
+from ioi_eval.languages import compiled, rules_of
+from ioi_eval.model import Language
+from ioi_eval.sandbox import Target
+from ioi_eval.slots import Once
+from ioi_eval.toolchain import Toolchain
+from ioi_eval.tools import Tools
+
+
+def repetition(
+    recipe: Recipe, answer: CompileAnswer, target: Target, toolchain: Toolchain, language: Language
+) -> Recipe:
+    """The recipe for compiling something once more: with the known good program, if its worker may be at fault.
+
+    Args:
+        answer: the first answer.
+        language: of the toolchain. (The standard of the known good program is one that every compiler knows.)
+    """
+    output = answer.last.output if answer.last else ""
+    is_in_doubt = compiling.is_machine_failure(output) or compiling.may_lack_a_part(output)
+    if not (target.is_remote and is_in_doubt):
+        return recipe
+    return recipes.with_proof(recipe, toolchain, compiled(language).known_good_standard, language)
+
+
+class CompilerChecks:
+    """What is known about the compilers of targets.
+
+    Args:
+        compile_: executes a recipe on a target.
+        tools: the compilers.
+        artifacts: has the known good program, if an earlier run compiled it with this machine's compiler.
+    """
+
+    def __init__(
+        self, compile_: Callable[[Recipe, Target], Awaitable[CompileAnswer]], tools: Tools, artifacts: ArtifactStore
+    ) -> None:
+        self._compile, self._tools, self._artifacts = compile_, tools, artifacts
+        self._checks: Once[tuple[str, Language, str], str | None] = Once()  # errors of the known good program
+        self._checked: dict[tuple[str, Language, str], Hashable] = {}  # states of compilers that compiled this program
+
+    async def require_working_compiler(
+        self,
+        std: str,
+        target: Target,
+        *,
+        language: Language = Language.CPP,
+        message: str = "",
+        crashed: bool = False,
+        state: Hashable = None,
+    ) -> None:
+        """Before a compile error counts, check that the compiler compiles a program that is known to be good.
+
+        If it does not, the error is not the program's fault. The check is made at the first error in a run, and again
+        if the compiler was replaced.
+
+        Args:
+            language: the language of the program that did not compile.
+            message: the compiler's message. If it mentions the machine (a full disk), or a part of the compiler that is
+                missing, the check is made again, because the machine may have changed since the last one.
+            crashed: the compiler reported no error, but was killed, because of the program or the machine.
+                The check is made again then, too.
+            state: `Tools.state_of_compiler` before it was started; `None` if that does not matter.
+
+        Raises:
+            SetupError: the compiler does not work.
+            UnsuitableError: it works, but not for this standard of this language.
+            SandboxError: neither is certain: the job could not be run, the compiler was stopped or replaced, or it
+                worked before.
+        """
+        key, now = (target.name, language, std), self._tools.state_of_compiler(language, target)
+        may_be_machine = crashed or compiling.is_machine_failure(message) or self._checked.get(key) != now
+        is_in_doubt = may_be_machine or compiling.may_lack_a_part(message)
+        has_worked = self._checks.known.get(key, "unknown") is None
+        if is_in_doubt and has_worked:
+            error = await self._compile_known_good(std, target, language, was_compiled=not may_be_machine)
+            if error is not None:
+                raise TransientError(f"the compiler on {target.name} does not work any more: {error}")
+        elif await self._check_error(std, target, language) is not None:
+            error = await self._check_error(compiled(Language.CPP).known_good_standard, target, Language.CPP)
+            if error is not None:
+                raise SetupError(
+                    f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {error}. "
+                    "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
+                )
+            self.require_known_standard(std, target, language)
+        self._checked[key] = now
+        if state not in (None, self._tools.state_of_compiler(language, target)):
+            raise TransientError(f"the compiler on {target.name} was replaced meanwhile: {message}")
+
+    def require_known_standard(self, std: str, target: Target, language: Language) -> None:
+        """Check that a target's compiler was not found to lack a standard, without another job.
+
+        Raises:
+            UnsuitableError: it does not know the standard.
+        """
+        if self._checks.known.get((target.name, language, std)) is None:
+            return
+        compiler = f"{self._tools.known_toolchain(language, target).version} on {target.name}"
+        flags = compiled(language).flags(std)
+        if language is not Language.CPP:
+            name = rules_of(language).name
+            raise UnsuitableError(f"{compiler} does not compile {name} ({flags}); use workers whose compiler does")
+        raise UnsuitableError(f"{compiler} does not know {flags}; use workers with a newer compiler, or --std")
+
+    async def _check_error(self, std: str, target: Target, language: Language) -> str | None:
+        """Why the known good program does not compile with a standard; `None` if it does. Concurrent callers share one
+        attempt.
+
+        The answer is kept for the run only if it is certain: from the compiler, or from a box without a compiler. If an
+        earlier run compiled the program with this machine's compiler, only a missing part is looked for now.
+        """
+
+        async def check() -> str | None:
+            stored = recipes.known_good_key(await self._tools.toolchain(language, target), std, language)
+            was_compiled = not target.is_remote and self._artifacts.holds(stored)
+            return await self._compile_known_good(std, target, language, was_compiled=was_compiled)
+
+        return await self._checks.get((target.name, language, std), check)
+
+    async def _compile_known_good(
+        self, std: str, target: Target, language: Language, *, was_compiled: bool
+    ) -> str | None:
+        toolchain = await self._tools.toolchain(language, target)
+        recipe = recipes.known_good_recipe(toolchain, std, language, was_compiled=was_compiled)
+        try:
+            answer = await self._compile(recipe, target)
+        except TransientError as error:
+            if compiling.was_not_found(error):
+                return str(error)
+            raise
+        again = recipe if answer.artifacts else repetition(recipe, answer, target, toolchain, language)
+        if again is not recipe:
+            try:
+                answer = await self._compile(again, target)
+            except BrokenCompilerError:
+                return answer.output("it was not started")
+        if answer.artifacts:
+            if not (target.is_remote or was_compiled):
+                self._artifacts.put(recipes.known_good_key(toolchain, std, language), answer.artifacts["good"])
+            return None
+        output = answer.output("it was not started")
+        if compiling.found_error(answer):
+            return output
+        raise TransientError(f"the compiler on {target.name} did not finish with -std={std}: {output}")
