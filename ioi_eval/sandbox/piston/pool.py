@@ -119,9 +119,12 @@ class Pool:
         self._after_change(state, now)
 
     def pause(self, name: str, now: float) -> None:
-        """Give an endpoint no jobs for up to `LONGEST_PAUSE_S`: it answers them, but its answers are of no use."""
+        """Give an endpoint no jobs for up to `LONGEST_PAUSE_S`: it answers them, but its answers are of no use.
+
+        If no other one of its group is in service, it keeps getting jobs, so that its users soon learn what is wrong.
+        """
         state = self._endpoints.get(name)
-        if state is not None:
+        if state is not None and state.group.in_service > 1:
             state.pause_for_long(now, self._rng)
             self._after_change(state, now)
 

@@ -136,6 +136,14 @@ def test_an_endpoint_whose_answers_are_of_no_use_is_paused_for_long() -> None:
     assert names([waiting]) == ["w0"]
 
 
+def test_the_only_endpoint_in_service_is_not_paused() -> None:
+    """No other one could do better, and its users wait for its answer."""
+    world = World(2)
+    world.pool.pause("w0", world.now)
+    world.pool.pause("w1", world.now)
+    assert names([world.request()]) == ["w1"]
+
+
 @pytest.mark.parametrize("end", [JobEnd.NOT_SERVED, JobEnd.TIMED_OUT, JobEnd.OVERLOADED])
 def test_what_ends_the_service_at_once(end: JobEnd) -> None:
     """Service ends at once if there is no connection, no answer in time, or the server is overloaded."""
