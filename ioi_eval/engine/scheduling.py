@@ -4,7 +4,8 @@ What runs once more, and why (the first two are repetitions, the others retries)
 - a TLE that may be in time (`TestOutcome.may_be_in_time`): alone on the machine, and the new time counts. If several
   matter, they share a job.
 - a run that the machine spoiled: once, in a job of its own, and alone on the machine, because programs in our other
-  jobs may have kept it busy. (If a checker or manager failed, the JE is final.)
+  jobs may have kept it busy; on a cluster by another worker, because a part of its Python may be missing, say. (If a
+  checker or manager failed, the JE is final.)
 - a job whose answer was lost, or changed on the way: it has up to `MAX_ATTEMPTS` attempts, because its worker may have
   been lost. A cluster sends lost jobs again itself; all jobs for the same tests, and for halves of them, share one
   `Retries`.
@@ -18,10 +19,10 @@ The outcomes say what happened; `scorer/` and `apps/` compute scores from them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ioi_eval.engine.judging import Judging, PlannedTests
+from ioi_eval.engine.judging import RUNNER, Judging, PlannedTests
 from ioi_eval.engine.packing import Durations, fitting, run_in_parallel
 from ioi_eval.engine.sharing import MAX_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import (
@@ -116,6 +117,7 @@ class ProgramRun:
         self._max_tests = scheduler.max_tests  # fewer once an answer could not be used
         self._bounds = bounds_of(target, program.setup, compiles=isinstance(program.content, Uncompiled))
         self._weakest: Isolation | None = None
+        self._failed_on: list[str] = []  # the worker whose machine spoiled a run last
 
     async def run(self) -> Isolation | None:
         """Run the tests that can still matter, and repeat those whose outcome is in doubt.
@@ -132,7 +134,7 @@ class ProgramRun:
             if judging.pending() and self._wanted():
                 await run_in_parallel(judging, self._next_bundle, self._run_job, self._jobs_at_once, self._wanted)
             elif again := judging.machine_fault_reruns():
-                await self._run_job(again[:1], alone=True)
+                await self._run_job(again[:1], alone=True, useless=self._failed_on)
             elif late := judging.late_reruns():
                 await self._run_job(self._fitting(late, self._max_tests), alone=True, prefaults=True)
             else:
@@ -152,14 +154,15 @@ class ProgramRun:
         # the program, so that idle slots can run the others.
         pending = self._judging.pending()
         tests = self._fitting(pending, self._max_tests)
-        request = self._request(tests, Retries(), rest=pending[len(tests) :])
+        retries = Retries()
+        request = self._request(tests, retries, rest=pending[len(tests) :])
         answer = await self._scheduler.shared_jobs.run(request, own_job=True)
         if isinstance(answer, SandboxError):
             raise answer
         compiled = answer.compiled
         if compiled is None or compiled.succeeded != bool(answer.tests or compiled.artifacts):
             raise TransportError("the answer does not say how the program was compiled")
-        self._record_answer(tests, answer)
+        self._record_answer(tests, answer, retries)
         return compiled
 
     def _jobs_at_once(self) -> int:
@@ -211,13 +214,15 @@ class ProgramRun:
             prefault_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if prefaults else 0,
         )
 
-    async def _run_job(self, tests: PlannedTests, *, alone: bool = False, prefaults: bool = False) -> None:
+    async def _run_job(
+        self, tests: PlannedTests, *, alone: bool = False, prefaults: bool = False, useless: Sequence[str] = ()
+    ) -> None:
         """Run tests in one job and record their outcomes; if the sandbox fails, the outcome is JE.
 
         If an answer arrives and cannot be used, only the first half of the tests is run. The others stay pending.
         """
-        shared_jobs, asked, retries, attempts = self._scheduler.shared_jobs, len(tests), Retries(), 0
-        own_job = False
+        shared_jobs, asked, attempts = self._scheduler.shared_jobs, len(tests), 0
+        retries, own_job = Retries(useless=[*useless]), False
         while True:
             attempts += 1
             try:
@@ -229,7 +234,7 @@ class ProgramRun:
             except SandboxError as error:
                 answer, may_be_too_large = error, False
             if isinstance(answer, RunAnswer):
-                self._record_answer(tests, answer)
+                self._record_answer(tests, answer, retries)
                 break
             own_job = True
             if may_be_too_large:
@@ -241,7 +246,9 @@ class ProgramRun:
         if len(tests) < asked:
             self._max_tests = min(self._max_tests, len(tests))
 
-    def _record_answer(self, tests: PlannedTests, answer: RunAnswer) -> None:
+    def _record_answer(self, tests: PlannedTests, answer: RunAnswer, retries: Retries) -> None:
+        if any(outcome.failed_program == RUNNER for outcome in answer.tests.values()):
+            self._failed_on = retries.tried[-1:]
         self._weakest = answer.isolation.weaker(self._weakest)
         for number, outcome in answer.tests.items():
             self._record(replace(outcome, test=tests[number].test))

@@ -234,6 +234,8 @@ class SharedJobs:
         try:
             answers = await self._execute(requests, retries)
             if not isinstance(answers[0], SandboxError):
+                for request in requests:
+                    request.retries.tried += retries.tried
                 return answers
         except UnavailableError:
             raise

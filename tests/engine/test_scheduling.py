@@ -80,6 +80,7 @@ class Scripted:
         self.lines = list(lines)
         self.alone: list[bool] = []
         self.ready: list[str] = []
+        self.useless: list[list[str]] = []
 
     def targets(self) -> Sequence[Target]:
         """One target."""
@@ -88,6 +89,9 @@ class Scripted:
     async def execute(self, job: Job, target: Target) -> Execution:  # noqa: ARG002 - the only one
         """Answer in the format of the runner."""
         self.alone.append(job.alone)
+        assert job.retries is not None
+        self.useless.append([*job.retries.useless])
+        job.retries.tried.append(f"worker {len(self.useless)}")
         plan = next(file.content for file in job.files if file.name == "plan")
         assert isinstance(plan, bytes)
         nonce = plan.decode().partition("\nnonce ")[2].partition("\n")[0]
@@ -176,6 +180,12 @@ def test_memory_is_prepared_for_a_repetition_alone() -> None:
     """As much memory as the first run used is prepared to measure its time. After a machine fault, none is."""
     *_, sandbox = judged(LOADED, {**SLOW, "memory_bytes": 99_999}, RIGHT)
     assert sandbox.ready == ["", "", "99999"]
+
+
+def test_a_worker_whose_machine_failed_gets_no_jobs_for_a_while() -> None:
+    """It has answered fast, so it would soon be free for the repetition."""
+    *_, sandbox = judged(SLOW, LOADED, SLOW, RIGHT)
+    assert sandbox.useless == [[], [], ["worker 2"], []]
 
 
 CLOSE, FAR, MUCH_TOO_LATE = 10.2, 12.55, 12.7
