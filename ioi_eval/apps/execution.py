@@ -82,6 +82,7 @@ class AppsExecutor:
         )
         self._scheduler = ProgramScheduler(sandbox, jobs_at_once=self._bindings.jobs_at_once, max_shared_jobs=max_jobs)
         self._judging_digests: dict[str, str] = {}  # by target, if its interpreter is known
+        self._without_python: dict[str, str] = {}  # why targets have no usable interpreter, by name
         self._checker = read_checker(settings)
 
     async def interpreter(self) -> Interpreter:
@@ -102,6 +103,8 @@ class AppsExecutor:
                 interpreters.append(await self._interpreter(target))
             except SandboxError as error:
                 failures.append(error)
+                if isinstance(error, UnsuitableError):
+                    self._without_python[target.name] = str(error)
         if interpreters:
             return interpreters[0]
         raise SetupError(str(failures[0])) if isinstance(failures[0], UnsuitableError) else failures[0]
@@ -130,7 +133,8 @@ class AppsExecutor:
 
     def notes(self) -> list[str]:
         """What users should know of the targets so far, in sentences."""
-        return self._bindings.notes()
+        without = (f"{name} runs no programs: {reason}" for name, reason in self._without_python.items())
+        return [*without, *self._bindings.notes()]
 
     @property
     def checker(self) -> bytes | None:

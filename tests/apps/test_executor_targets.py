@@ -157,3 +157,24 @@ def test_workers_that_do_not_answer_do_not_affect_others(cache: Path) -> None:
             assert len(executor.fingerprints("digest", submission)) == 1
 
     asyncio.run(scenario())
+
+
+def test_a_kind_of_workers_without_python_is_named(cache: Path) -> None:
+    """Its workers are idle during the whole run, so users must learn why."""
+
+    class Lacking(Losing):
+        """`a` has no Python."""
+
+        async def execute(self, job: Job, target: Target) -> Execution:
+            """Run the job on `b` only."""
+            if target.name == "a":
+                raise SetupError("python3 cannot be started")
+            return await super().execute(job, target)
+
+    async def scenario() -> None:
+        async with LocalSandbox(slots=1) as inner:
+            executor = AppsExecutor(Lacking(inner), artifacts=ArtifactStore(cache))
+            await executor.interpreter()
+            assert executor.notes() == ["a runs no programs: python3 cannot be started"]
+
+    asyncio.run(scenario())
