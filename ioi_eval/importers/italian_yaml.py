@@ -16,7 +16,7 @@ Source: CMS, `cmscontrib/loaders/italy_yaml.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -53,10 +53,21 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
         InputError: something that judging needs is missing or not valid.
         UnsupportedError: a task type or score type that is not supported.
     """
+    _refuse_outer_settings(Path(path))
     with open_package(path, ROOT_FILE) as package:
         package.format = "a task in the Italian YAML format"
         _check_format(package)
         return _task(package, package.yaml(ROOT_FILE), year, day)
+
+
+def _refuse_outer_settings(directory: Path) -> None:
+    """Refuse a task whose settings are beside its directory, where CMS reads them too (deprecated)."""
+    outer = directory.resolve().with_name(f"{directory.resolve().name}.yaml")
+    if directory.is_dir() and not (directory / ROOT_FILE).exists() and outer.is_file():
+        raise InputError(
+            f"{directory} holds no {ROOT_FILE}; {outer} seems to have the settings, as in old tasks: copy it to"
+            f" {directory / ROOT_FILE}"
+        )
 
 
 def _check_format(package: Package) -> None:
@@ -335,6 +346,8 @@ def _files(package: Package, task_type: str) -> list[tuple[str, str]]:
             if name.endswith(_HEADERS)
         ]
     others = [path for directory in _JUDGE_DIRECTORIES for path in map(PurePosixPath, package.names(directory))]
+    if source is None:
+        _refuse_other_names(others)
     unused = [
         str(other)
         for other in others
@@ -344,3 +357,18 @@ def _files(package: Package, task_type: str) -> list[tuple[str, str]]:
         what = f"the {role} is {source}" if source else f"outputs are compared without a {role}"
         package.notes.append(f"left out, because CMS does not use them either: {', '.join(unused)} ({what})")
     return files
+
+
+def _refuse_other_names(paths: Sequence[PurePosixPath]) -> None:
+    """Refuse a program where checkers are, in a task without a checker: outputs would be compared without it.
+
+    CMS's loader reads a compiled program, which may have been made from a source of any name.
+    """
+    for path in paths:
+        if len(path.parts) > 2 or path.stem in _JUDGE_NAMES or path.suffix not in (*_SOURCES, *_JUDGE_ENDINGS):
+            continue
+        wanted = "checker" if str(path.parent) == "check" else "correttore"
+        raise InputError(
+            f"{path} is not read: checkers are called check/checker or cor/correttore. If it is the checker, call it"
+            f" {path.parent}/{wanted}{path.suffix}; if outputs are compared without a checker, import a copy without it"
+        )

@@ -217,6 +217,28 @@ def test_a_checker_with_another_name(tmp_path: Path) -> None:
     assert "cor/checker.cpp (outputs are compared without a checker)" in "".join(task.notes)
 
 
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("check/check.cpp", "check/checker.cpp"), ("cor/cor.py", "cor/correttore.py")],
+)
+def test_a_program_that_may_be_the_checker(tmp_path: Path, name: str, wanted: str) -> None:
+    """CMS reads a compiled checker, whose source may have any name. Beside a checker another program is left alone."""
+    without = {"cor/correttore.cpp": None, "cor/correttore": None}
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, **{**without, name: "int main() {}\n"})
+    assert f"{name} is not read" in str(caught.value)
+    assert f"call it {wanted};" in str(caught.value)
+    assert checker_of(loaded(tmp_path, read(tmp_path / "both", **{name: "int main() {}\n"})))
+
+
+def test_settings_beside_the_directory(tmp_path: Path) -> None:
+    """CMS still reads them there. The message says where they are."""
+    (tmp_path / "somma.yaml").write_text(str(TASK["task.yaml"]))
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, **{"task.yaml": None})
+    assert f"{tmp_path / 'somma.yaml'} seems to have the settings" in str(caught.value)
+
+
 @pytest.mark.parametrize("name", ["sol/grader.h", "sol/grader.txt", "sol/slow/grader.cpp"])
 def test_files_that_are_no_grader(tmp_path: Path, name: str) -> None:
     """Submissions stand alone, as in CMS, if no file has the extension of a language."""
