@@ -308,11 +308,12 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
 
 
 def _other_format(clean: dict[str, Any]) -> str:
-    """The format that the package has instead, by its uppermost root file."""
+    """The format that the package has instead, by its uppermost root file, or the archives in it."""
     known = {*_FORMATS, *_BEFORE_TASK_MAKER}
     paths = sorted((len(path.parts), path.name) for path in map(PurePosixPath, clean) if path.name in known)
     if not paths:
-        return ""
+        archives = sorted(name for name in clean if _ARCHIVE_ENDING.search(name))
+        return f"; it holds archives ({first_names(archives)}): unpack it, and import these" if archives else ""
     name = paths[0][1]
     if name in _BEFORE_TASK_MAKER:
         return (

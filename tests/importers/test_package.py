@@ -220,6 +220,14 @@ def test_other_files_are_no_packages(tmp_path: Path) -> None:
         pass
 
 
+def test_an_archive_of_archives(tmp_path: Path) -> None:
+    """As contests publish them. The message names the packages."""
+    as_folder(tmp_path, {"day1/fish.zip": b"PK", "day2/towns.tar.gz": b"", "notes.pdf": b""})
+    words = r"holds no problem\.json.*; it holds archives \(day1/fish\.zip, day2/towns\.tar\.gz\): unpack it"
+    with pytest.raises(InputError, match=words), open_package(tmp_path):
+        pass
+
+
 @pytest.mark.parametrize(("content", "words"), [(b"{", "is not JSON"), (b"[]", "is not a JSON object")])
 def test_invalid_json(tmp_path: Path, content: bytes, words: str) -> None:
     """The message has the file and the package."""
