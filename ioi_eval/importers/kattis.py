@@ -238,9 +238,14 @@ def _check_secret_tests(package: Package, root: TestGroup, kind: KattisKind) -> 
     """Note that there are only samples. Packages without generated tests have no others.
 
     Raises:
-        InputError: the problem is scored by groups of secret tests.
+        InputError: the problem is scored by groups of secret tests, and there are none, or one group has none.
     """
     if any(group.tests for group in root.secret):
+        empty = [group for group in root.secret if group.configured and not group.all_tests]
+        if lacking := [group.path for group in empty if kind.scoring and group.config.get("accept_score", 1) != 0]:
+            raise InputError(
+                f"{lacking[0]} has a configuration and no tests, so full marks would be fewer; get the complete package"
+            )
         return
     missing = "there is no test in data/secret/"
     if kind.scoring:

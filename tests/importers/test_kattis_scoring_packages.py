@@ -198,6 +198,15 @@ def test_groups_without_points(tmp_path: Path) -> None:
         read(tmp_path, SCORING, **groups, **TAGGED)
 
 
+def test_a_group_whose_tests_are_missing(tmp_path: Path) -> None:
+    """Full marks would be fewer than the package's. A group that is worth nothing may be empty."""
+    three = "data/secret/three/testdata.yaml"
+    with pytest.raises(InputError, match="data/secret/three has a configuration and no tests"):
+        read(tmp_path, SCORING, **{three: "accept_score: 20\nrange: 0 20\n"})
+    task = read(tmp_path / "nothing", SCORING, **{three: "accept_score: 0\n"})
+    assert [row["subtask"] for row in task.problem_rows] == ["sample", "one", "two"]
+
+
 def test_the_minimum_over_groups_is_one_subtask(tmp_path: Path) -> None:
     """If groups get all or nothing, the minimum is the points of the cheapest group, given if all tests pass."""
     problem = loaded(tmp_path, read(tmp_path, SCORING, **{"data/secret/testdata.yaml": "grader_flags: min\n"}))
