@@ -167,8 +167,10 @@ def _scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, list
         total = number_of("total_value", number_in_text(meta.get("total_value", 100.0)))
         tests = tuple(f"{n:03}" for n in range(count))
         return ScoreType.SUM, [Subtask(name=SUM_SUBTASK, points=total, tests=tests)], count
+    if lacking := [points for points, tests in groups if points and not tests]:
+        raise InputError(f"gen/GEN has a subtask that is worth {lacking[0]} points and has no tests; complete it")
     if any(not tests for _, tests in groups):
-        package.notes.append("subtasks without tests in gen/GEN are left out")
+        package.notes.append("subtasks without tests in gen/GEN, which are worth nothing, are left out")
     parameters = [[points, tests] for points, tests in groups if tests]
     names = [f"{n:03}" for n in range(count)]
     if (total := sum(points or 0 for points, _ in groups)) != 100:

@@ -295,6 +295,7 @@ def test_score_type_parameters(
             "group 0 of score_type_parameters has 'minimum', which may change its score",
         ),
         ({"gen/GEN": GEN + "#ST: 60\n4 5\n"}, "are worth 160 points together, not 100"),
+        ({"gen/GEN": "#ST: 60\n1\n2\n3\n4\n#ST: 40\n"}, "a subtask that is worth 40 points and has no tests"),
         ({"gen/GEN": "1 2\n#ST: 100\n3 4\n"}, "gen/GEN, line 2 begins the first subtask, but there are tests"),
         ({"gen/GEN": "#ST: all\n"}, "gen/GEN, line 1: the subtask is worth 'all'"),
         ({"gen/GEN": "1 2 #COPY: x\n"}, "gen/GEN, line 1 has both a test and a command"),
