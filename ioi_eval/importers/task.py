@@ -369,7 +369,8 @@ def _test_text(name: str, content: bytes) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{name} is not text (byte {error.start + 1} is not UTF-8); such tests cannot be rows"
+            f"{name} is not text (byte {error.start + 1} is not UTF-8); such tests cannot be rows: import a copy"
+            " in which it is UTF-8 (`iconv`), if programs may read that instead"
         ) from error
 
 
