@@ -16,6 +16,8 @@ from ioi_eval.importers.kattis_programs import VALIDATOR_DIRECTORIES
 from ioi_eval.importers.package import Package
 
 ROOT_FILE = "problem.yaml"
+_NEWEST = "2025-09"
+_KNOWN = re.compile(rf"legacy|legacy-icpc|draft|(?:2023-07|{_NEWEST})(?:-draft)?")
 _CONSTANT_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _SEQUENCE = re.compile(r"\{\{([a-zA-Z_][a-zA-Z0-9_]*)(?:\.([a-zA-Z_][a-zA-Z0-9_]*))?\}\}")
 _WITH_CONSTANTS = ("output_validator/", "output_validators/", "input_validators/", "include/", "submissions/")
@@ -62,7 +64,10 @@ def read_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     Raises:
         UnsupportedError: problems of this kind cannot be judged here.
     """
-    legacy = str(meta.get("problem_format_version", "legacy")) in ("legacy", "legacy-icpc")
+    version = str(meta.get("problem_format_version", "legacy"))
+    if not _KNOWN.fullmatch(version):
+        package.notes.append(f"version {version} of the format is not known; the package is read as one of {_NEWEST}")
+    legacy = version in ("legacy", "legacy-icpc")
     kind = _legacy_kind(package, meta) if legacy else _kind_by_type(package, meta)
     if kind.multi_pass and (kind.interactive or kind.scoring):
         raise UnsupportedError("multi-pass problems that are interactive or scoring are not supported")

@@ -62,6 +62,13 @@ def test_groups_since_2025(tmp_path: Path) -> None:
     assert problem.method == Batch(check=Tokens())
 
 
+@pytest.mark.parametrize(("version", "noted"), [("2025-09", False), ("2025-09-draft", False), ("2031-01", True)])
+def test_versions_that_are_not_known_are_noted(tmp_path: Path, version: str, noted: bool) -> None:
+    """A later version may have other rules."""
+    task = read(tmp_path, NEW, **{"problem.yaml": str(NEW["problem.yaml"]).replace("2025-09", version)})
+    assert (f"version {version} of the format is not known" in "".join(task.notes)) == noted
+
+
 def test_arguments_of_one_test(tmp_path: Path) -> None:
     """They replace those of its group, also if there are none. Tests without them keep the group's."""
     changes: dict[str, str | None] = {
