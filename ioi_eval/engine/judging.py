@@ -62,9 +62,6 @@ LATE_RERUNS_IN_A_ROW = 3
 """A program is too slow for certain if this many late tests in a row are late again when they run alone."""
 
 _NEVER_RECORDED = frozenset({Verdict.CE, Verdict.NC, Verdict.SKIPPED})
-RUNNER = "runner"
-"""The program that failed if the machine spoiled a run. Source: `TrustedProgram` in `graders/runner/verdicts.h`."""
-
 _JUDGE_PROGRAMS = frozenset({"checker", "manager"})
 
 

@@ -4,8 +4,8 @@ What runs once more, and why (the first two are repetitions, the others retries)
 - a TLE that may be in time (`TestOutcome.may_be_in_time`): alone on the machine, and the new time counts. If several
   matter, they share a job.
 - a run that the machine spoiled: once, in a job of its own, and alone on the machine, because programs in our other
-  jobs may have kept it busy; on a cluster by another worker, because a part of its Python may be missing, say. (If a
-  checker or manager failed, the JE is final.)
+  jobs may have kept it busy. If a worker could not start the program (a part of its Python is missing, say), another
+  one gets that job. (If a checker or manager failed, the JE is final.)
 - a job whose answer was lost, or changed on the way: it has up to `MAX_ATTEMPTS` attempts, because its worker may have
   been lost. A cluster sends lost jobs again itself; all jobs for the same tests, and for halves of them, share one
   `Retries`.
@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ioi_eval.engine.judging import RUNNER, Judging, PlannedTests
+from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.engine.packing import Durations, fitting, run_in_parallel
 from ioi_eval.engine.sharing import MAX_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import (
@@ -117,7 +117,7 @@ class ProgramRun:
         self._max_tests = scheduler.max_tests  # fewer once an answer could not be used
         self._bounds = bounds_of(target, program.setup, compiles=isinstance(program.content, Uncompiled))
         self._weakest: Isolation | None = None
-        self._failed_on: list[str] = []  # the worker whose machine spoiled a run last
+        self._broken_worker: list[str] = []  # the last one that could not start the program
 
     async def run(self) -> Isolation | None:
         """Run the tests that can still matter, and repeat those whose outcome is in doubt.
@@ -134,7 +134,7 @@ class ProgramRun:
             if judging.pending() and self._wanted():
                 await run_in_parallel(judging, self._next_bundle, self._run_job, self._jobs_at_once, self._wanted)
             elif again := judging.machine_fault_reruns():
-                await self._run_job(again[:1], alone=True, useless=self._failed_on)
+                await self._run_job(again[:1], alone=True, useless=self._broken_worker)
             elif late := judging.late_reruns():
                 await self._run_job(self._fitting(late, self._max_tests), alone=True, prefaults=True)
             else:
@@ -247,8 +247,8 @@ class ProgramRun:
             self._max_tests = min(self._max_tests, len(tests))
 
     def _record_answer(self, tests: PlannedTests, answer: RunAnswer, retries: Retries) -> None:
-        if any(outcome.failed_program == RUNNER for outcome in answer.tests.values()):
-            self._failed_on = retries.tried[-1:]
+        if any(outcome.details.not_started for outcome in answer.tests.values()):
+            self._broken_worker = retries.tried[-1:]
         self._weakest = answer.isolation.weaker(self._weakest)
         for number, outcome in answer.tests.items():
             self._record(replace(outcome, test=tests[number].test))

@@ -227,6 +227,7 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
             output_bytes=integer(line, "output_bytes") if "output_bytes" in line else 0,
             idle_s=integer(line, "idle_us") / 1e6,
             report=_report(decoded(string(line, "report"))) if "report" in line else HarnessReport(),
+            not_started=line.get("fault") == "start" and program == "runner",
         ),
     )
 

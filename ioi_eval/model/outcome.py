@@ -38,12 +38,14 @@ class RunDetails:
         output_bytes: how many bytes the program printed.
         idle_s: how long it neither ran nor waited for a processor.
         report: the harness's report.
+        not_started: for JE: whether the machine could not start the program, or its interpreter.
     """
 
     judged: bool = True
     output_bytes: int = 0
     idle_s: float = 0.0
     report: HarnessReport = HarnessReport()
+    not_started: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

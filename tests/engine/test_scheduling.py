@@ -63,6 +63,7 @@ HALF = line("PA", "0.5", 9.0)
 SLOW = line("TLE", "0", 10.2, in_time="1")
 SLOW_HALF = line("TLE", "0", 10.2, in_time="0.5")
 CRASH = line("JE", None, 9.0, program="checker", fault="crash", words="SIGSEGV")
+NOT_STARTED = line("JE", None, 0, program="runner", fault="start", explanation="no Python")
 LOADED = line("JE", None, 9.0, program="runner", fault="load", words="too loaded")
 
 
@@ -182,10 +183,12 @@ def test_memory_is_prepared_for_a_repetition_alone() -> None:
     assert sandbox.ready == ["", "", "99999"]
 
 
-def test_a_worker_whose_machine_failed_gets_no_jobs_for_a_while() -> None:
-    """It has answered fast, so it would soon be free for the repetition."""
-    *_, sandbox = judged(SLOW, LOADED, SLOW, RIGHT)
-    assert sandbox.useless == [[], [], ["worker 2"], []]
+def test_a_worker_that_cannot_start_programs_gets_no_jobs_for_a_while() -> None:
+    """It has answered fast, so it would soon be free for the repetition. One that is only busy still gets jobs."""
+    *_, sandbox = judged(NOT_STARTED, SLOW, RIGHT)
+    assert sandbox.useless == [[], ["worker 1"], []]
+    *_, sandbox = judged(LOADED, RIGHT)
+    assert sandbox.useless == [[], []]
 
 
 CLOSE, FAR, MUCH_TOO_LATE = 10.2, 12.55, 12.7
