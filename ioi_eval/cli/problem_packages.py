@@ -73,15 +73,15 @@ def install(chosen: ChosenPackages, repository: Path, *, url: str | None, max_by
     least = sum(map(_data_bytes, problems))
     if least > max_bytes:
         raise InputError(
-            f"{counted(len(problems), 'problem')} with {least / 1e9:.1f} GB of test data: --max-gb allows "
-            f"{max_bytes / 1e9:g} on a worker; name fewer with --problem and --year, or allow more"
+            f"{counted(len(problems), 'problem')} with {least / 1e6:.3f} MB of test data: --max-gb allows "
+            f"{max_bytes / 1e6:g} MB on a worker; name fewer with --problem and --year, or allow more"
         )
     cluster = needed_cluster(chosen.endpoints)
     packages = asyncio.run(_make(cluster.source, problems, repository))
     total = sum(each.size for _, each in packages)
     if total > max_bytes:
         raise InputError(
-            f"these packages take {total / 1e9:.1f} GB on a worker, and --max-gb allows {max_bytes / 1e9:g}; name "
+            f"these packages take {total / 1e6:.3f} MB on a worker, and --max-gb allows {max_bytes / 1e6:g} MB; name "
             "fewer with --problem and --year, or allow more"
         )
     list_packages(repository, url or f"http://{socket.gethostname()}:8000", [each for _, each in packages])

@@ -51,7 +51,7 @@ def endpoint(environment: Mapping[str, str], tmp_path: Path) -> Iterator[str]:
         ((), "--problems needs --repository DIR"),
         (
             ("--repository", "repository", "--max-gb", "0.0000001"),
-            "1 problem with 0.0 GB of test data: --max-gb allows",
+            "1 problem with 0.001 MB of test data: --max-gb allows 0.0001 MB",
         ),
         (("--repository", "repository", "--year", "1999"), "has no such problem; check --year and --problem"),
     ],
