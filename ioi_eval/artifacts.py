@@ -73,7 +73,7 @@ class ArtifactStore:
         known = self._checked_entry(key)
         if known is not None:
             return known
-        async with self._building.setdefault(key, TaskLock()):
+        async with self._building.setdefault(key, TaskLock()).take():
             blob = self._checked_entry(key) or self._open(key)
             if blob is None:
                 blob = self._write(key, await build())

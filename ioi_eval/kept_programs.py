@@ -94,7 +94,7 @@ class KeptPrograms:
         certain = answer.artifacts or (answer.last and _reports_error(answer.last))
         if self._given_up or not certain or is_doubtful(answer):
             return
-        async with self._writing:
+        async with self._writing.take():
             try:
                 await in_new_thread(lambda: self._write(key, answer, toolchain))
             except (OSError, SetupError) as error:

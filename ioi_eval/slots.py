@@ -6,8 +6,9 @@ other jobs overtake; then they run one after the other. If no other job waits, n
 synchronous, so that a cancellation cannot lose a slot.
 
 The waiting tasks may be in several threads, each with its own event loop, as training frameworks call rewards: a mutex
-protects the state, and a task that gets a slot is woken in its own loop. In a forked process all slots are free: those
-that threads of the parent held do not count there.
+protects the state, and a task that gets a slot is woken in its own loop. If a loop was closed while a task of it held a
+slot, that slot is free again: the task never runs on, and nothing else would release it. In a forked process all slots
+are free: those that threads of the parent held do not count there.
 """
 
 from __future__ import annotations
@@ -71,10 +72,11 @@ class Slots:
 
     def reset_after_fork(self) -> None:
         """Make all slots free; the holders are in the parent process."""
-        self._mutex = threading.Lock()
+        self._mutex = threading.RLock()  # the collector may end a holder's coroutine in a thread that has the mutex
         self._free = deque(range(self.count))
         self._waiting: deque[_Waiter] = deque()
         self._waiting_alone: deque[_Waiter] = deque()
+        self._holders: set[_Waiter] = set()
         self._overtaken = 0  # how many jobs have overtaken those that wait to run alone
         # whether the last job that got a slot ran or runs alone: then others of this kind come next
         self._last_ran_alone = False
@@ -87,13 +89,14 @@ class Slots:
     @asynccontextmanager
     async def take(self, *, alone: bool = False) -> AsyncIterator[int]:
         """Hold one slot, or all of them; yields the number of the (first) slot."""
-        held = await self._acquire(self._waiting_alone if alone else self._waiting)
+        holder = await self._acquire(self._waiting_alone if alone else self._waiting)
         try:
-            yield held[0]
+            yield holder.held[0]
         finally:
-            self._release(held)
+            self._take_back(holder)
+            self._wake()
 
-    async def _acquire(self, waiting: deque[_Waiter]) -> tuple[int, ...]:
+    async def _acquire(self, waiting: deque[_Waiter]) -> _Waiter:
         waiter = _Waiter(asyncio.get_running_loop().create_future())
         with self._mutex:
             waiting.append(waiter)
@@ -107,18 +110,18 @@ class Slots:
             self._take_back(waiter)
             self._wake()
             raise
-        return waiter.held
+        return waiter
 
     def _take_back(self, waiter: _Waiter) -> None:
         """Free the slots that were given to a task which does not use them any more, if that is not done already."""
         with self._mutex:
-            self._free.extend(waiter.held)
-            waiter.held = ()
+            self._free_slots_of(waiter)
 
-    def _release(self, held: tuple[int, ...]) -> None:
-        with self._mutex:
-            self._free.extend(held)
-        self._wake()
+    def _free_slots_of(self, waiter: _Waiter) -> None:
+        """Needs the mutex."""
+        held, waiter.held = waiter.held, ()
+        self._free.extend(held)
+        self._holders.discard(waiter)
 
     def _wake(self) -> None:
         """Give free slots to waiting tasks, and wake each in its own loop."""
@@ -134,6 +137,9 @@ class Slots:
 
     def _next(self) -> _Waiter | None:
         """Assign slots to the next waiting task; `None` if there is none, or too few are free. Needs the mutex."""
+        for holder in tuple(self._holders):
+            if holder.turn.get_loop().is_closed():
+                self._free_slots_of(holder)
         if not self._waiting_alone:
             self._overtaken = 0
             # a job that runs alone may still hold all slots
@@ -147,6 +153,7 @@ class Slots:
         self._overtaken += not is_alone and bool(self._waiting_alone)
         waiter = waiting.popleft()
         waiter.held = tuple(self._free.popleft() for _ in range(need))
+        self._holders.add(waiter)
         return waiter
 
     def _alone_is_due(self) -> bool:
@@ -168,16 +175,10 @@ class Slots:
 
 
 class TaskLock(Slots):
-    """A lock for the tasks of all threads: `async with lock`. (`asyncio.Lock` works in one event loop only.)"""
+    """A lock for the tasks of all threads: `async with lock.take()`. (`asyncio.Lock` works in one event loop only.)"""
 
     def __init__(self) -> None:
         super().__init__(1)
-
-    async def __aenter__(self) -> None:
-        await self._acquire(self._waiting)
-
-    async def __aexit__(self, *_: object) -> None:
-        self._release((0,))
 
 
 class Once(Generic[KeyT, ValueT]):
@@ -190,7 +191,7 @@ class Once(Generic[KeyT, ValueT]):
     async def get(self, key: KeyT, compute: Callable[[], Awaitable[ValueT]]) -> ValueT:
         """The value of a key. If computing it fails, the next call tries again."""
         if key not in self.known:
-            async with self._computing.setdefault(key, TaskLock()):
+            async with self._computing.setdefault(key, TaskLock()).take():
                 if key not in self.known:
                     self.known[key] = await compute()
         return self.known[key]

@@ -191,7 +191,7 @@ def test_a_task_cancelled_in_another_thread_releases_the_lock() -> None:
 
     async def hold(number: int) -> object:
         async def one() -> None:
-            async with lock:
+            async with lock.take():
                 await asyncio.sleep(0)
 
         for turn in range(30):
@@ -211,7 +211,7 @@ def test_a_closed_loop_does_not_take_the_lock() -> None:
     lock = TaskLock()
 
     async def wait() -> None:
-        async with lock:
+        async with lock.take():
             raise AssertionError("it has no loop")
 
     def give_up() -> asyncio.Task[None]:
@@ -222,10 +222,34 @@ def test_a_closed_loop_does_not_take_the_lock() -> None:
         return task
 
     async def scenario() -> None:
-        async with lock:
+        async with lock.take():
             given_up = await asyncio.to_thread(give_up)
-        async with asyncio.timeout(60), lock:
+        async with asyncio.timeout(60), lock.take():
             assert not given_up.done()
         given_up._log_destroy_pending = False  # type: ignore[attr-defined]
 
     asyncio.run(scenario())
+
+
+def test_a_closed_loop_does_not_keep_a_slot() -> None:
+    """A loop is closed while its task holds a slot. Others get the slot, and the dead task releases it only once."""
+    slots = Slots(1)
+
+    async def hold() -> None:
+        async with slots.take():
+            await asyncio.get_running_loop().create_future()
+
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(hold())
+    loop.run_until_complete(asyncio.sleep(0))
+    assert slots.taken == 1
+    loop.close()
+
+    async def take() -> None:
+        async with asyncio.timeout(60), slots.take():
+            task.get_coro().close()
+            assert slots.taken == 1
+        assert slots.taken == 0
+
+    asyncio.run(take())
+    task._log_destroy_pending = False  # type: ignore[attr-defined]

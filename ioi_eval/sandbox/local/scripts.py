@@ -136,7 +136,7 @@ class ScriptBoxes:
         return _execution(end.stdout)
 
     async def _open_stage_runner(self, uid: int | None) -> int:
-        async with self._building:
+        async with self._building.take():
             if self._stage_runner is None:
                 self._stage_runner = await self._shipped_stage_runner(uid)
             if self._stage_runner is None:
