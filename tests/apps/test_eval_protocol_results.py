@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from ioi_eval.apps.eval_protocol_results import (
@@ -50,11 +52,24 @@ def over_all(row: AppsProblem, tests: Sequence[TestOutcome]) -> EvaluateResult:
     return over_all_tests(row, result_of(row, outcomes, AppsSettings()))
 
 
-def problem(inputs: list[Any], outputs: list[Any], **more: Any) -> AppsProblem:
+def problem(inputs: Any, outputs: Any, **more: Any) -> AppsProblem:
     """A problem from a ground truth that can be judged."""
     found = read_ground_truth({"inputs": inputs, "outputs": outputs, **more})
     assert isinstance(found, AppsProblem)
     return found
+
+
+def test_a_ground_truth_of_pandas() -> None:
+    """A row that pandas read from a Parquet file has arrays in the place of lists."""
+    lines, calls = pd.Series([["2"], ["3"]]), [np.array([2], dtype=object)]
+    assert problem(np.array(["2\n"], dtype=object), np.array(["4\n"])) == problem(["2\n"], ["4\n"])
+    assert problem(lines.to_numpy(), lines.to_numpy()) == problem([["2"], ["3"]], [["2"], ["3"]])
+    assert problem(np.array([calls, calls], dtype=object), np.array([4, 5]), fn_name="f") == problem(
+        [[[2]], [[2]]], [4, 5], fn_name="f"
+    )
+    theirs = read_ground_truth({"inputs": np.array(["2"]), "outputs": np.array(["4"])}, as_is=True)
+    assert isinstance(theirs, EvaluateResult)
+    assert theirs.is_score_valid
 
 
 def summary(result: EvaluateResult) -> tuple[float, str | None, dict[str, tuple[float, bool, str]]]:
