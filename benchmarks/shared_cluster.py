@@ -57,7 +57,10 @@ class Running:
         self.process.wait()
         if not text:
             raise SystemExit("a client failed")
-        return ClientFigures(**json.loads(text))
+        figures = ClientFigures(**json.loads(text))
+        if not figures.ended_s:
+            raise SystemExit("a client finished no job: the machine is too busy to measure this")
+        return figures
 
 
 class Cluster:
