@@ -329,7 +329,9 @@ class _Server:
         packed = bytes(body)
         del body
         encoding = http_request.headers.get("Content-Encoding", "")
-        unpacked: bytes = await _in_thread(request_body.unpack, packed, encoding, most, size=len(packed))
+        if not encoding:
+            return packed
+        unpacked = await asyncio.to_thread(request_body.unpack, packed, encoding, most)  # a small one may become large
         held.grow(len(unpacked) - len(packed))
         return unpacked
 

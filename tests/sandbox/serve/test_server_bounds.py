@@ -18,6 +18,7 @@ import pytest
 from ioi_eval.errors import IsolationError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
+from ioi_eval.sandbox.serve import request_body
 from ioi_eval.sandbox.serve.server import ServerSettings, serving
 from tests.sandbox.marked_processes import processes_with
 from tests.sandbox.served import Served, server
@@ -43,6 +44,23 @@ def test_compressed_and_chunked_requests(served: Served, chunked: bool) -> None:
     assert response.json()["run"]["stdout"] == "hi\n"
     response = served.client.post("/execute", content=b"not gzip", headers=headers)
     assert (response.status_code, set(response.json())) == (400, {"stack"})
+
+
+def test_a_small_body_is_not_unpacked_in_the_event_loop(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 kB may unpack to 64 MiB. If the event loop did that, other clients would wait 0.15 s for each such request."""
+    unpack, in_loop = request_body.unpack, []
+
+    def watched(body: bytes, encoding: str, most: int) -> bytes:
+        in_loop.append(asyncio._get_running_loop() is not None)
+        return unpack(body, encoding, most)
+
+    monkeypatch.setattr(request_body, "unpack", watched)
+    body = gzip.compress(b" " * (60 << 20))
+    assert len(body) < 64_000
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    with server(cache) as one:
+        assert one.client.post("/execute", content=body, headers=headers).status_code == 400
+    assert in_loop == [False]
 
 
 def test_bodies_are_bounded(cache: Path) -> None:
