@@ -49,3 +49,18 @@ def test_other_event_loops_are_refused(start: Callable[..., Any]) -> None:
             assert (await cluster.execute(JOB, target)).run.code == 0
 
     asyncio.run(scenario())
+
+
+def test_a_cluster_that_was_left_is_refused(start: Callable[..., Any]) -> None:
+    """A reward function may be called after the training has ended. The cluster may be entered again."""
+    cluster = PistonCluster(start("stub_piston.py", "--count", "1").urls)
+
+    async def scenario() -> None:
+        async with cluster:
+            target = cluster.targets()[0]
+            assert (await cluster.execute(JOB, target)).run.code == 0
+        with pytest.raises(SetupError, match="the cluster is not entered"):
+            await cluster.execute(JOB, target)
+
+    asyncio.run(scenario())
+    asyncio.run(scenario())

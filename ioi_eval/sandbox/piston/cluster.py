@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 
 _SLACK_S = 10.0  # making and clearing the box, on a loaded server
 _BYTES_PER_S = 1_000_000  # the slowest upload that does not miss the deadline
+_NOT_ENTERED = "the cluster is not entered: use `async with PistonCluster(…) as cluster`"
 _GC_THRESHOLDS = (20_000, 50, 100)
 """While a cluster is entered the garbage collector runs less often: with 1,500 connections it took a quarter of the
 client's CPU at Python's defaults (700, 10, 10), and found almost nothing."""
@@ -160,7 +161,7 @@ class PistonCluster:
         """One target for each kind of workers, the largest first; slots are those of workers in service."""
         served = self._groups.targets()
         if not served:
-            raise SetupError("the cluster is not entered: use `async with PistonCluster(…) as cluster`")
+            raise SetupError(_NOT_ENTERED)
         slots = self._groups.slots
         return [replace(target, slots=self._pool.in_service(target.name) * slots) for target in served]
 
@@ -202,14 +203,14 @@ class PistonCluster:
             UnavailableError: no worker was available for as long as jobs may wait.
             ExhaustedError: all allowed attempts of the job got no usable answer.
             RejectedError: a server will always refuse the job.
-            SetupError: the cluster was entered in another event loop than the caller's.
+            SetupError: the cluster was left, or entered in another event loop than the caller's.
             SandboxError: any other failure that another attempt cannot help.
             InputError: the target is not one of this cluster's.
         """
         group = self._groups.groups.get(target.name)
         if group is None:
             raise InputError(f"{target.name!r} is not a target of this cluster")
-        self._require_own_loop()
+        self._require_entered_here()
         installed = group.installed
         if installed.starter is Starter.BASH and two_stages.has_two_stages(job):
             job = two_stages.as_one_stage(job)
@@ -257,8 +258,10 @@ class PistonCluster:
         is_lost = not target.is_only and self._pool.is_lost(target.name)
         return TargetLostError(str(error)) if is_lost else error
 
-    def _require_own_loop(self) -> None:
+    def _require_entered_here(self) -> None:
         """Refuse other threads and forked processes: in another event loop the connections and timers never end."""
+        if not self._client.is_open:
+            raise SetupError(_NOT_ENTERED)
         if asyncio.get_running_loop() is not self._loop:
             raise SetupError(
                 "this PistonCluster was entered in another event loop (of another thread, or before a fork): enter "

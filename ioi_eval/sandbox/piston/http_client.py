@@ -206,6 +206,11 @@ class HttpClient:
             await self._session.close()
             self._session = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is entered, and was not left."""
+        return self._session is not None
+
     def take_login(self, url: URL) -> URL:
         """The URL without its user and password, which are sent with every request below it from now on.
 
