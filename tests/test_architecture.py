@@ -43,6 +43,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("apps",),
     ("sample",),
     ("cli",),
+    ("__main__",),
 )
 """Bottom to top. Names on one line do not import each other."""
 

@@ -41,6 +41,8 @@ def test_help_shows_arguments_as_users_type_them(start: Start) -> None:
 def test_version(start: Start) -> None:
     """One line."""
     assert start("--version").stdout == f"ioi-eval {__version__}\n"
+    as_module = [sys.executable, "-m", "ioi_eval", "--version"]
+    assert subprocess.run(as_module, capture_output=True, text=True, check=True).stdout == f"ioi-eval {__version__}\n"
 
 
 def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
