@@ -7,7 +7,7 @@ synchronous, so that a cancellation cannot lose a slot.
 
 The waiting tasks may be in several threads, each with its own event loop, as training frameworks call rewards: a mutex
 protects the state, and a task that gets a slot is woken in its own loop. If a loop was closed while a task of it held a
-slot, that slot is free again: the task never runs on, and nothing else would release it. In a forked process all slots
+slot, the next task that asks for one or releases one frees it: the task never runs on. In a forked process all slots
 are free: those that threads of the parent held do not count there.
 """
 
@@ -76,7 +76,9 @@ class Slots:
         self._free = deque(range(self.count))
         self._waiting: deque[_Waiter] = deque()
         self._waiting_alone: deque[_Waiter] = deque()
-        self._holders: set[_Waiter] = set()
+        self._holders: dict[_Waiter, None] = {}
+        self._ended: deque[_Waiter] = deque()  # holders whose slots are to be freed; append is atomic
+        self._is_waking = False
         self._overtaken = 0  # how many jobs have overtaken those that wait to run alone
         # whether the last job that got a slot ran or runs alone: then others of this kind come next
         self._last_ran_alone = False
@@ -93,7 +95,7 @@ class Slots:
         try:
             yield holder.held[0]
         finally:
-            self._take_back(holder)
+            self._ended.append(holder)
             self._wake()
 
     async def _acquire(self, waiting: deque[_Waiter]) -> _Waiter:
@@ -107,39 +109,42 @@ class Slots:
             with self._mutex:
                 if waiter in waiting:
                     waiting.remove(waiter)
-            self._take_back(waiter)
+            self._ended.append(waiter)
             self._wake()
             raise
         return waiter
 
-    def _take_back(self, waiter: _Waiter) -> None:
-        """Free the slots that were given to a task which does not use them any more, if that is not done already."""
-        with self._mutex:
-            self._free_slots_of(waiter)
-
-    def _free_slots_of(self, waiter: _Waiter) -> None:
-        """Needs the mutex."""
-        held, waiter.held = waiter.held, ()
-        self._free.extend(held)
-        self._holders.discard(waiter)
-
     def _wake(self) -> None:
-        """Give free slots to waiting tasks, and wake each in its own loop."""
+        """Give free slots to waiting tasks, and wake each in its own loop.
+
+        If the collector ends a holder's coroutine in the midst of this, in the same thread, that holder is only in
+        `_ended` afterwards, and the loop here finds it.
+        """
         while True:
             with self._mutex:
-                waiter = self._next()
-            if waiter is None:
+                if self._is_waking:
+                    return
+                self._is_waking = True
+                try:
+                    waiter = self._next()
+                finally:
+                    self._is_waking = False
+            if waiter is not None:
+                try:
+                    self._wake_in_its_loop(waiter)
+                except RuntimeError:  # its loop was closed while it waited
+                    self._ended.append(waiter)
+            elif not self._ended:
                 return
-            try:
-                self._wake_in_its_loop(waiter)
-            except RuntimeError:  # its loop was closed while it waited
-                self._take_back(waiter)
 
     def _next(self) -> _Waiter | None:
         """Assign slots to the next waiting task; `None` if there is none, or too few are free. Needs the mutex."""
-        for holder in tuple(self._holders):
-            if holder.turn.get_loop().is_closed():
-                self._free_slots_of(holder)
+        self._ended.extend(holder for holder in [*self._holders] if holder.turn.get_loop().is_closed())
+        while self._ended:
+            holder = self._ended.popleft()
+            if holder in self._holders:  # not freed already, nor held before a fork
+                del self._holders[holder]
+                self._free.extend(holder.held)
         if not self._waiting_alone:
             self._overtaken = 0
             # a job that runs alone may still hold all slots
@@ -153,7 +158,7 @@ class Slots:
         self._overtaken += not is_alone and bool(self._waiting_alone)
         waiter = waiting.popleft()
         waiter.held = tuple(self._free.popleft() for _ in range(need))
-        self._holders.add(waiter)
+        self._holders[waiter] = None
         return waiter
 
     def _alone_is_due(self) -> bool:
