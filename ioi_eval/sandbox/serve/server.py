@@ -147,6 +147,7 @@ class _Server:
         self._runtimes = self._own + (packages.runtimes() if packages else ())
         self._pair = {**boxfiles.classic_scripts(), "runner": runner}
         self._max_jobs = sandbox.targets()[0].slots + settings.queue
+        self._unpacking = asyncio.Semaphore(1)  # what a body becomes is counted afterwards
         self._jobs = 0
         self._memory = HeldBytes(settings.held_bytes)
 
@@ -331,8 +332,10 @@ class _Server:
         encoding = http_request.headers.get("Content-Encoding", "")
         if not encoding:
             return packed
-        unpacked = await asyncio.to_thread(request_body.unpack, packed, encoding, most)  # a small one may become large
-        held.grow(len(unpacked) - len(packed))
+        async with self._unpacking:
+            # In a thread, because a small body may become a large one.
+            unpacked = await asyncio.to_thread(request_body.unpack, packed, encoding, most)
+            held.grow(len(unpacked) - len(packed))
         return unpacked
 
 
