@@ -62,8 +62,8 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 
 def _refuse_outer_settings(directory: Path) -> None:
     """Refuse a task whose settings are beside its directory, where CMS reads them too (deprecated)."""
-    outer = directory.resolve().with_name(f"{directory.resolve().name}.yaml")
-    if directory.is_dir() and not (directory / ROOT_FILE).exists() and outer.is_file():
+    outer = directory.resolve().parent / f"{directory.resolve().name}.yaml"
+    if directory.is_dir() and not any(directory.rglob(ROOT_FILE)) and outer.is_file():
         raise InputError(
             f"{directory} holds no {ROOT_FILE}; {outer} seems to have the settings, as in old tasks: copy it to"
             f" {directory / ROOT_FILE}"
@@ -348,7 +348,7 @@ def _files(package: Package, task_type: str) -> list[tuple[str, str]]:
             if name.endswith(_HEADERS)
         ]
     others = [path for directory in _JUDGE_DIRECTORIES for path in map(PurePosixPath, package.names(directory))]
-    if source is None:
+    if source is None and role == "checker":
         _refuse_other_names(others)
     unused = [
         str(other)

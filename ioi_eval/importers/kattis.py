@@ -242,7 +242,8 @@ def _check_secret_tests(package: Package, root: TestGroup, kind: KattisKind) -> 
     """
     if any(group.tests for group in root.secret):
         empty = [group for group in root.secret if group.configured and not group.all_tests]
-        if lacking := [group.path for group in empty if kind.scoring and group.config.get("accept_score", 1) != 0]:
+        points = {group.path: group.config.get("accept_score", group.config.get("max_score", 1)) for group in empty}
+        if lacking := [path for path, worth in points.items() if kind.scoring and worth != 0]:
             raise InputError(
                 f"{lacking[0]} has a configuration and no tests, so full marks would be fewer; get the complete package"
             )

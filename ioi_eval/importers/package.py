@@ -313,7 +313,7 @@ def _other_format(clean: dict[str, Any]) -> str:
     paths = sorted((len(path.parts), path.name) for path in map(PurePosixPath, clean) if path.name in known)
     if not paths:
         archives = sorted(name for name in clean if _ARCHIVE_ENDING.search(name))
-        return f"; it holds archives ({first_names(archives)}): unpack it, and import these" if archives else ""
+        return f"; it holds archives ({first_names(archives)}): import these one by one" if archives else ""
     name = paths[0][1]
     if name in _BEFORE_TASK_MAKER:
         return (

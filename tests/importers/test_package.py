@@ -223,7 +223,7 @@ def test_other_files_are_no_packages(tmp_path: Path) -> None:
 def test_an_archive_of_archives(tmp_path: Path) -> None:
     """As contests publish them. The message names the packages."""
     as_folder(tmp_path, {"day1/fish.zip": b"PK", "day2/towns.tar.gz": b"", "notes.pdf": b""})
-    words = r"holds no problem\.json.*; it holds archives \(day1/fish\.zip, day2/towns\.tar\.gz\): unpack it"
+    words = r"holds no problem\.json.*; it holds archives \(day1/fish\.zip, day2/towns\.tar\.gz\): import these"
     with pytest.raises(InputError, match=words), open_package(tmp_path):
         pass
 
