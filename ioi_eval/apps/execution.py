@@ -132,9 +132,12 @@ class AppsExecutor:
             return verdicts.unjudged(problem, settings, str(error))
 
     def notes(self) -> list[str]:
-        """What users should know of the targets so far, in sentences."""
-        without = (f"{name} runs no programs: {reason}" for name, reason in self._without_python.items())
-        return [*without, *self._bindings.notes()]
+        """A sentence for each target on which nothing could be judged."""
+        return self._bindings.notes()
+
+    def without_python(self) -> list[str]:
+        """A sentence for each target that `interpreter` found to have no usable one."""
+        return [f"{name} runs no programs: {reason}" for name, reason in self._without_python.items()]
 
     @property
     def checker(self) -> bytes | None:

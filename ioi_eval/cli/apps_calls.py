@@ -37,7 +37,7 @@ async def ready_executor(
     judge = executor(entered.sandbox, settings, options, events)
     python = await judge.interpreter()
     tell(interpreter_line(python, settings.python, is_here=options.is_here))
-    tell(_rules_line(settings), *judge.notes())
+    tell(_rules_line(settings), *judge.without_python())
     return judge
 
 

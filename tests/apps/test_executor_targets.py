@@ -175,6 +175,6 @@ def test_a_kind_of_workers_without_python_is_named(cache: Path) -> None:
         async with LocalSandbox(slots=1) as inner:
             executor = AppsExecutor(Lacking(inner), artifacts=ArtifactStore(cache))
             await executor.interpreter()
-            assert executor.notes() == ["a runs no programs: python3 cannot be started"]
+            assert executor.without_python() == ["a runs no programs: python3 cannot be started"]
 
     asyncio.run(scenario())
