@@ -2,15 +2,16 @@
 
 A target on a cluster has many workers, and any of them may have a full disk, or a compiler that lacks a part, while the
 others work. So a compilation whose error may have such a reason is repeated with the known good program before it, in
-the same job (`repetition`).
+the same job (`with_proof_if_in_doubt`).
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Hashable
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.errors import BrokenCompilerError, SetupError, TransientError, UnsuitableError
+from ioi_eval.errors import BrokenCompilerError, BrokenTargetError, TransientError, UnsuitableError
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
 from ioi_eval.jobs.recipes import Recipe
@@ -23,10 +24,10 @@ from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tools
 
 
-def repetition(
+def with_proof_if_in_doubt(
     recipe: Recipe, answer: CompileAnswer, target: Target, toolchain: Toolchain, language: Language
-) -> Recipe:
-    """The recipe for compiling something once more: with the known good program, if its worker may be at fault.
+) -> Recipe | None:
+    """The recipe for compiling something once more, after the known good program; `None` if no worker can be at fault.
 
     Args:
         answer: the first answer.
@@ -35,7 +36,7 @@ def repetition(
     output = answer.last.output if answer.last else ""
     is_in_doubt = compiling.is_machine_failure(output) or compiling.may_lack_a_part(output)
     if not (target.is_remote and is_in_doubt):
-        return recipe
+        return None
     return recipes.with_proof(recipe, toolchain, compiled(language).known_good_standard, language)
 
 
@@ -79,7 +80,7 @@ class CompilerChecks:
             state: `Tools.state_of_compiler` before it was started; `None` if that does not matter.
 
         Raises:
-            SetupError: the compiler does not work.
+            BrokenTargetError: the compiler does not work.
             UnsuitableError: it works, but not for this standard of this language.
             SandboxError: neither is certain: the job could not be run, the compiler was stopped or replaced, or it
                 worked before.
@@ -95,7 +96,7 @@ class CompilerChecks:
         elif await self._check_error(std, target, language) is not None:
             error = await self._check_error(compiled(Language.CPP).known_good_standard, target, Language.CPP)
             if error is not None:
-                raise SetupError(
+                raise BrokenTargetError(
                     f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {error}. "
                     "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
                 )
@@ -145,12 +146,10 @@ class CompilerChecks:
             if compiling.was_not_found(error):
                 return str(error)
             raise
-        again = recipe if answer.artifacts else repetition(recipe, answer, target, toolchain, language)
-        if again is not recipe:
-            try:
-                answer = await self._compile(again, target)
-            except BrokenCompilerError:
-                return answer.output("it was not started")
+        proved = with_proof_if_in_doubt(recipe, answer, target, toolchain, language)
+        if proved is not None and not answer.artifacts:
+            with contextlib.suppress(BrokenCompilerError):  # other workers do not compile it either: the answer counts
+                answer = await self._compile(proved, target)
         if answer.artifacts:
             if not (target.is_remote or was_compiled):
                 self._artifacts.put(recipes.known_good_key(toolchain, std, language), answer.artifacts["good"])

@@ -69,6 +69,10 @@ class SetupError(IoiEvalError):
     """This machine, or a target, lacks something that judging needs."""
 
 
+class BrokenTargetError(SetupError):
+    """Nothing can be judged on a target, because its compiler does not work. Another target may judge."""
+
+
 class IsolationError(SetupError):
     """The isolation that was asked for is not available on this machine, or on any worker."""
 

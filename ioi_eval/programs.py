@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from ioi_eval import shipped
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.compiler_checks import CompilerChecks, repetition
+from ioi_eval.compiler_checks import CompilerChecks, with_proof_if_in_doubt
 from ioi_eval.config import Policy
 from ioi_eval.errors import (
     BrokenCompilerError,
@@ -221,7 +221,7 @@ class Builder:
         try:
             return await self._execute(recipe, target, of_problem=of_problem, alone=alone)
         except TransientError as error:
-            if compiling.was_not_found(error):
+            if isinstance(error, BrokenCompilerError) or compiling.was_not_found(error):
                 await self.checks.require_working_compiler(compiled(Language.CPP).known_good_standard, target)
             raise
 
@@ -259,11 +259,12 @@ class Builder:
         async def compile_it() -> bytes:
             state = self.tools.state_of_compiler(language, target)
             answers = [await self.compile(recipe, target, of_problem=True)]
-            toolchain = await self.tools.toolchain(language, target)
-            again = repetition(recipe, answers[0], target, toolchain, language)
-            alone = compiling.is_doubtful(answers[0])
-            if alone or again is not recipe:
-                answers.append(await self.compile(again, target, of_problem=True, alone=alone))
+            if name not in answers[0].artifacts:
+                toolchain = await self.tools.toolchain(language, target)
+                proved = with_proof_if_in_doubt(recipe, answers[0], target, toolchain, language)
+                alone = compiling.is_doubtful(answers[0])
+                if alone or proved:
+                    answers.append(await self.compile(proved or recipe, target, of_problem=True, alone=alone))
             answer = answers[-1]
             if name in answer.artifacts:
                 return answer.artifacts[name]

@@ -10,11 +10,13 @@ import pytest
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.errors import SetupError
-from ioi_eval.model import Execution, Job, JobKind, SourceFile, Stage
+from ioi_eval.errors import BrokenTargetError, TransientError
+from ioi_eval.model import Execution, Job, JobKind, SourceFile, Stage, Submission, Subtask
 from ioi_eval.programs import Builder, ProblemProgramError
 from ioi_eval.sandbox import Target
+from ioi_eval.scorer import Scorer
 from tests.box_answers import answer_text, built, not_started, plan_of, step_answer
+from tests.small_problems import small_problem
 from tests.small_targets import IdleSandbox, small_target
 
 STEP = {"code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""}
@@ -121,10 +123,27 @@ def test_one_working_compiler_is_enough(tmp_path: Path, broken: int) -> None:
     asyncio.run(builder.checks.require_working_compiler("gnu++17", TARGET, message="x"))
 
 
-def test_no_working_compiler_ends_the_run(tmp_path: Path) -> None:
-    """With the compiler's message."""
-    builder = builder_for(Workers(2, 2), tmp_path)
-    with pytest.raises(SetupError, match=r"does not work inside a box of cluster: g\+\+: fatal error: cannot execute"):
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_no_working_compiler_ends_the_run(tmp_path: Path, count: int) -> None:
+    """With the compiler's message, whatever was compiled."""
+    lacks = r"does not work inside a box of cluster: g\+\+: fatal error: cannot execute"
+    builder = builder_for(Workers(count, count), tmp_path)
+    with pytest.raises(BrokenTargetError, match=lacks):
+        asyncio.run(builder.checks.require_working_compiler("gnu++17", TARGET, message="x"))
+    builder = builder_for(Workers(count, count), tmp_path)
+    with pytest.raises(BrokenTargetError, match=lacks):
+        asyncio.run(builder.judge_program("checker", CHECKER, TARGET, std="gnu++17"))
+    problem = small_problem(subtasks=(Subtask(name="all", points=100, tests=("a",)),))
+    submission = Submission(id="x", problem=problem.key, code="int main() {}")
+    with pytest.raises(BrokenTargetError, match=lacks):
+        asyncio.run(Scorer(Workers(count, count), artifacts=ArtifactStore(tmp_path)).score(problem, submission))
+
+
+def test_a_full_disk_of_all_workers_is_no_broken_compiler(tmp_path: Path) -> None:
+    """It may have room again soon."""
+    full = step_answer(code=1, output="as: final close failed: No space left on device\n")
+    builder = builder_for(Workers(2, 2, lacks=full), tmp_path)
+    with pytest.raises(TransientError, match="No space left"):
         asyncio.run(builder.checks.require_working_compiler("gnu++17", TARGET, message="x"))
 
 

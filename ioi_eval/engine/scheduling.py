@@ -5,7 +5,7 @@ What runs once more, and why (the first two are repetitions, the others retries)
   matter, they share a job.
 - a run that the machine spoiled: once, in a job of its own, and alone on the machine, because programs in our other
   jobs may have kept it busy. If a worker could not start the program (a part of its Python is missing, say), another
-  one gets that job. (If a checker or manager failed, the JE is final.)
+  one gets that job, or the program is run again on another target. (If a checker or manager failed, the JE is final.)
 - a job whose answer was lost, or changed on the way: it has up to `MAX_ATTEMPTS` attempts, because its worker may have
   been lost. A cluster sends lost jobs again itself; all jobs for the same tests, and for halves of them, share one
   `Retries`.
@@ -29,6 +29,7 @@ from ioi_eval.errors import (
     GarbledError,
     RejectedError,
     SandboxError,
+    TargetLostError,
     TransientError,
     TransportError,
     UnavailableError,
@@ -118,6 +119,7 @@ class ProgramRun:
         self._bounds = bounds_of(target, program.setup, compiles=isinstance(program.content, Uncompiled))
         self._weakest: Isolation | None = None
         self._broken_worker: list[str] = []  # the last one that could not start the program
+        self._may_pause = True  # whether a worker that cannot start it gets no jobs for a while
 
     async def run(self) -> Isolation | None:
         """Run the tests that can still matter, and repeat those whose outcome is in doubt.
@@ -126,7 +128,7 @@ class ProgramRun:
             The weakest isolation over all jobs; `None` if nothing ran.
 
         Raises:
-            UnavailableError: no endpoint is left to run on.
+            UnavailableError: no endpoint is left to run on (`TargetLostError`: on this target).
             SetupError: the runner cannot work there.
         """
         judging = self._judging
@@ -134,11 +136,24 @@ class ProgramRun:
             if judging.pending() and self._wanted():
                 await run_in_parallel(judging, self._next_bundle, self._run_job, self._jobs_at_once, self._wanted)
             elif again := judging.machine_fault_reruns():
-                await self._run_job(again[:1], alone=True, useless=self._broken_worker)
+                await self._run_elsewhere(again[:1])
             elif late := judging.late_reruns():
                 await self._run_job(self._fitting(late, self._max_tests), alone=True, prefaults=True)
             else:
                 return self._weakest
+
+    async def _run_elsewhere(self, again: PlannedTests) -> None:
+        """Repeat a test that the machine failed on. If the program could not be started, other workers come first.
+
+        Raises:
+            TargetLostError: another worker could not start it either, or there is none, but other targets are left.
+        """
+        broken, self._broken_worker = self._broken_worker, []
+        await self._run_job(again, alone=True, useless=broken if self._may_pause else ())
+        if broken and self._broken_worker:
+            if not self._target.is_only:
+                raise TargetLostError(f"programs could not be started on {self._target.name}")
+            self._may_pause = False  # the workers may not be at fault
 
     async def build(self) -> CompileAnswer:
         """Compile the program, which is `Uncompiled`, and run its first tests in one job; at least one must be pending.

@@ -234,8 +234,9 @@ class SharedJobs:
         try:
             answers = await self._execute(requests, retries)
             if not isinstance(answers[0], SandboxError):
-                for request in requests:
-                    request.retries.tried += retries.tried
+                for request, answer in zip(requests, answers, strict=True):
+                    if isinstance(answer, RunAnswer) and answer.tests:
+                        request.retries.tried += retries.tried
                 return answers
         except UnavailableError:
             raise

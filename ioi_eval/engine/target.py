@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator,
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from ioi_eval.errors import SandboxError, SetupError, TargetLostError, UnsuitableError
+from ioi_eval.errors import BrokenTargetError, SandboxError, TargetLostError, UnsuitableError
 from ioi_eval.sandbox import Sandbox, Target
 
 ProblemT = TypeVar("ProblemT")
@@ -79,7 +79,7 @@ class Bindings(Generic[ProblemT]):
 
         Raises:
             NoTargetError: no target is left.
-            SetupError: nothing can be judged on the last suitable target either.
+            BrokenTargetError: nothing can be judged on the last target that is left.
         """
         failed: dict[str, SandboxError] = {}
         while True:
@@ -99,10 +99,10 @@ class Bindings(Generic[ProblemT]):
                     return await judge(target)
             except (TargetLostError, UnsuitableError) as error:
                 failed[target.name] = error
-            except SetupError as error:
-                self._broken[target.name] = str(error)
-                if all(each.name in self._broken for each in self.suitable(targets, problem)):
+            except BrokenTargetError as error:
+                if self._broken.keys() >= {each.name for each in targets} - {target.name}:
                     raise
+                self._broken[target.name] = str(error)
 
     def notes(self) -> list[str]:
         """A sentence for each target on which nothing could be judged."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits, Policy
-from ioi_eval.errors import SetupError, TransientError, TransportError
+from ioi_eval.errors import BrokenTargetError, TransientError, TransportError
 from ioi_eval.jobs.plan import RunnerPlan
 from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
@@ -371,7 +371,7 @@ def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None
     """The runner from the answer to `runner_job`.
 
     Raises:
-        SetupError: it does not compile there; quotes the compiler's message.
+        BrokenTargetError: it does not compile there; quotes the compiler's message.
         TransientError: the machine lacked something; `TransportError` if the answer was cut off.
     """
     stage = execution.run
@@ -381,7 +381,7 @@ def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None
             raise TransportError(_CHANGED)
         if is_machine_failure(stage.stderr):
             raise TransientError(f"the machine could not finish compiling the runner on this target: {output}")
-        raise SetupError(f"the runner does not compile on this target: {output}")
+        raise BrokenTargetError(f"the runner does not compile on this target: {output}")
     lines = stage.stdout.splitlines()
     if len(lines) < 4 or lines[-4] != nonce or lines[-1] != nonce:
         raise TransportError(f"the compiled runner did not arrive whole (exit code {stage.code}, {stage.signal})")

@@ -21,7 +21,7 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ioi_eval.compiler_checks import repetition
+from ioi_eval.compiler_checks import with_proof_if_in_doubt
 from ioi_eval.config import Policy
 from ioi_eval.engine.scheduling import Program, ProgramRun, ProgramScheduler
 from ioi_eval.errors import (
@@ -252,7 +252,8 @@ class RunnerJudge:
     def _again(self, run: SubmissionRun, recipe: recipes.Recipe, answer: CompileAnswer) -> recipes.Recipe:
         if not isinstance(run.tool, Toolchain):
             return recipe
-        return repetition(recipe, answer, run.target, run.tool, run.submission.language)
+        proved = with_proof_if_in_doubt(recipe, answer, run.target, run.tool, run.submission.language)
+        return proved or recipe
 
     async def _compile_with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` if there is none, or the program does not compile with it."""

@@ -14,7 +14,7 @@ from ioi_eval.apps.verdicts import assessed
 from ioi_eval.config import RunPolicy
 from ioi_eval.engine.judging import Judging
 from ioi_eval.engine.scheduling import Program, ProgramRun, ProgramScheduler
-from ioi_eval.errors import TransportError, UnavailableError
+from ioi_eval.errors import TargetLostError, TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import JobTest
 from ioi_eval.jobs.run_setups import Programs, problem_setup
@@ -110,7 +110,7 @@ def settled(*lines: Line | Exception) -> tuple[TestOutcome, list[bool]]:
 
 
 async def outcomes_of(
-    runner: ProgramScheduler, count: int, *, ours: bool = False, repeats: int = 1
+    runner: ProgramScheduler, count: int, *, ours: bool = False, repeats: int = 1, target: Target = TARGET
 ) -> Sequence[TestOutcome]:
     """The outcomes of a program on tests that each count, as for APPS."""
     tests = {str(number): JobTest(input=b"", answer=b"") for number in range(count)}
@@ -122,7 +122,7 @@ async def outcomes_of(
     def record(outcome: TestOutcome) -> None:
         judging.record(assessed(outcome, is_right, time_limit_s=SETUP.time_limit_s))
 
-    await ProgramRun(runner, program, judging, TARGET, record=record).run()
+    await ProgramRun(runner, program, judging, target, record=record).run()
     return tuple(judging.outcomes().values())
 
 
@@ -189,6 +189,20 @@ def test_a_worker_that_cannot_start_programs_gets_no_jobs_for_a_while() -> None:
     assert sandbox.useless == [[], ["worker 1"], []]
     *_, sandbox = judged(LOADED, RIGHT)
     assert sandbox.useless == [[], []]
+
+
+def test_a_program_that_no_worker_starts_is_tried_on_another_target() -> None:
+    """Where there is no other one, it pauses no more workers: they may not be at fault."""
+    with pytest.raises(TargetLostError, match="could not be started on local"):
+        judged(NOT_STARTED, NOT_STARTED)
+    sandbox = Scripted([NOT_STARTED] * 4)
+
+    async def run() -> Sequence[TestOutcome]:
+        runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1, max_tests=1)
+        return await outcomes_of(runner, 2, target=replace(TARGET, is_only=True))
+
+    assert [outcome.verdict for outcome in asyncio.run(run())] == [Verdict.JE] * 2
+    assert sandbox.useless == [[], [], ["worker 2"], []]
 
 
 CLOSE, FAR, MUCH_TOO_LATE = 10.2, 12.55, 12.7

@@ -11,7 +11,7 @@ import pytest
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.target import Bindings
-from ioi_eval.errors import SetupError
+from ioi_eval.errors import BrokenTargetError, SetupError
 from ioi_eval.fingerprint import problem_digest
 from ioi_eval.model import (
     Batch,
@@ -152,23 +152,36 @@ def test_the_classic_profile_with_our_runner_refuses_nothing() -> None:
 
 
 def test_a_broken_target_gets_no_more_submissions() -> None:
-    """Others judge what it could not, and a note says why. If all are broken, nothing can be judged."""
+    """Others judge what it could not, and a note says why."""
     bindings = bindings_of()
     tried: list[str] = []
-    broken = {BIG.name}
 
     async def judge(target: Target) -> str:
         tried.append(target.name)
-        if target.name in broken:
-            raise SetupError("the runner does not compile:\n no compiler")
+        if target.name == BIG.name:
+            raise BrokenTargetError("the runner does not compile:\n no compiler")
         return target.name
 
     async def scenario() -> None:
         assert [await bindings.judge_on_target(PROBLEM, judge) for _ in range(2)] == [SMALL.name] * 2
         assert tried == [BIG.name, SMALL.name, SMALL.name]
         assert bindings.notes() == ["big judged nothing more: the runner does not compile: no compiler"]
-        broken.add(SMALL.name)
-        with pytest.raises(SetupError, match="no compiler"):
-            await bindings.judge_on_target(PROBLEM, judge)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("error", [BrokenTargetError("no compiler"), SetupError("another event loop")])
+def test_nothing_can_be_judged(error: SetupError) -> None:
+    """Each call says so: of a single target also the second, and of any target if the target is not the reason."""
+    bindings = Bindings[Problem](IdleSandbox(BIG), lambda _, __: None, problem_digest)
+
+    async def judge(_: Target) -> None:
+        raise error
+
+    async def scenario() -> None:
+        for _ in range(2):
+            with pytest.raises(SetupError, match=str(error)):
+                await bindings.judge_on_target(PROBLEM, judge)
+        assert bindings.notes() == []
 
     asyncio.run(scenario())

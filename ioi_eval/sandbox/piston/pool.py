@@ -121,10 +121,10 @@ class Pool:
     def pause(self, name: str, now: float) -> None:
         """Give an endpoint no jobs for up to `LONGEST_PAUSE_S`: it answers them, but its answers are of no use.
 
-        If no other one is in service, it keeps getting jobs, so that its users soon learn what is wrong.
+        If no other one of its group is in service, it keeps getting jobs, so that callers soon learn what is wrong.
         """
         state = self._endpoints.get(name)
-        if state is not None and sum(group.in_service for group in self._groups.values()) > 1:
+        if state is not None and state.group.in_service > 1:
             state.pause_for_long(now, self._rng)
             self._after_change(state, now)
 

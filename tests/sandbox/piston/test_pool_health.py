@@ -137,7 +137,7 @@ def test_an_endpoint_whose_answers_are_of_no_use_is_paused_for_long() -> None:
 
 
 def test_the_only_endpoint_in_service_is_not_paused() -> None:
-    """No other one could do better, and its users wait for its answer. (One of another kind could do better.)"""
+    """No other one could do better, and its users wait for its answer."""
     world = World(2)
     world.pool.pause("w0", world.now)
     world.pool.pause("w1", world.now)
