@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Hashable
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.errors import BrokenCompilerError, BrokenTargetError, TransientError, UnsuitableError
+from ioi_eval.errors import BrokenCompilerError, BrokenTargetError, TargetLostError, TransientError, UnsuitableError
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
 from ioi_eval.jobs.recipes import Recipe
@@ -83,7 +83,7 @@ class CompilerChecks:
             BrokenTargetError: the compiler does not work.
             UnsuitableError: it works, but not for this standard of this language.
             SandboxError: neither is certain: the job could not be run, the compiler was stopped or replaced, or it
-                worked before.
+                worked before (`TargetLostError`, if other targets are left).
         """
         key, now = (target.name, language, std), self._tools.state_of_compiler(language, target)
         may_be_machine = crashed or compiling.is_machine_failure(message) or self._checked.get(key) != now
@@ -92,7 +92,8 @@ class CompilerChecks:
         if is_in_doubt and has_worked:
             error = await self._compile_known_good(std, target, language, was_compiled=not may_be_machine)
             if error is not None:
-                raise TransientError(f"the compiler on {target.name} does not work any more: {error}")
+                failure = TargetLostError if target.is_remote and not target.is_only else TransientError
+                raise failure(f"the compiler on {target.name} does not work any more: {error}")
         elif await self._check_error(std, target, language) is not None:
             error = await self._check_error(compiled(Language.CPP).known_good_standard, target, Language.CPP)
             if error is not None:

@@ -5,16 +5,19 @@
     │   ├── RowError              one row of a data set: names source, row and field
     │   └── UnsupportedError      a task type, score type or option that we refuse by name
     ├── SetupError                this machine or target lacks something                 exit code 2
+    │   ├── BrokenTargetError     nothing can be judged on this target: its compiler does not work
     │   └── IsolationError        the isolation that was asked for is not available here
     └── SandboxError              our failure while a job was executed                   becomes JE
         ├── TransientError        may succeed elsewhere or later; the job is sent again
         │   ├── TransportError    refused, reset, truncated, lost tail, no end line
         │   │   └── GarbledError      the whole answer arrived, but is not what was sent or asked for
+        │   ├── BrokenCompilerError   the compiler of one worker does not work
         │   ├── OverloadError     the server itself says that it is too busy
         │   └── UnavailableError  no worker has been in service for as long as jobs may wait: the run ends
-        │       ├── TargetLostError   … of one target: other targets are in service, and may judge instead
+        │       ├── TargetLostError   … of one target, or its workers run nothing: other targets may judge instead
         │       └── LostDataError     a file of the cache was deleted while it was in use: it must be made again
         │                     (here only so that it passes through the code that makes JE of other errors)
+        ├── UnsuitableError       this target lacks what the submission needs; another one may have it
         ├── ExhaustedError        the job was sent as often as is allowed, without an answer
         └── RejectedError         the server will always refuse this request (the message quotes it)
             └── UnservedError     this server cannot serve the request; another one may
@@ -23,8 +26,9 @@
 The result of a program is returned, never raised; what went wrong with us is raised, and never becomes a score. A
 `SandboxError` of a run job becomes JE in `engine/scheduling.py`; one of a compilation becomes JE in `scorer/` and, for
 APPS, in `apps/execution.py`. An `UnavailableError` passes through them, because it ends the run; the callers
-(`pipeline/dump_judge.py`, `validate/`) mark the affected submissions. The exception is a `TargetLostError`: it moves
-the submission to another target (`engine/target.py`). Messages say what was wrong, where, and what to do.
+(`pipeline/dump_judge.py`, `validate/`) mark the affected submissions. The exceptions are `TargetLostError`,
+`UnsuitableError` and `BrokenTargetError`: they move the submission to another target (`engine/target.py`).
+Messages say what was wrong, where, and what to do.
 
 Bugs end the run, except those that one row of data causes: the code that reads, judges and writes a row catches
 `ODD_DATA`. That row then has no score, and its error names the place in our code.
@@ -106,7 +110,8 @@ class UnavailableError(TransientError):
 
 
 class TargetLostError(UnavailableError):
-    """No worker of this target has been in service for a while. Its submissions can be judged on other targets."""
+    """No worker of this target has been in service for a while, or those that were tried run nothing. Its submissions
+    can be judged on other targets."""
 
 
 class UnsuitableError(SandboxError):

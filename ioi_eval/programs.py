@@ -24,6 +24,7 @@ from ioi_eval.errors import (
     IoiEvalError,
     SandboxError,
     SetupError,
+    TargetLostError,
     TransientError,
     UnavailableError,
 )
@@ -216,6 +217,7 @@ class Builder:
 
         Raises:
             SetupError: boxes there cannot see the compiler.
+            TargetLostError: the compilers of all workers that were tried do not work any more; other targets are left.
             SandboxError: the job could not be run.
         """
         try:
@@ -223,6 +225,8 @@ class Builder:
         except TransientError as error:
             if isinstance(error, BrokenCompilerError) or compiling.was_not_found(error):
                 await self.checks.require_working_compiler(compiled(Language.CPP).known_good_standard, target)
+            if isinstance(error, BrokenCompilerError) and not target.is_only:
+                raise TargetLostError(str(error)) from error
             raise
 
     async def _execute(

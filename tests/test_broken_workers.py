@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.errors import BrokenTargetError, TransientError
+from ioi_eval.errors import BrokenTargetError, TargetLostError, TransientError
+from ioi_eval.jobs.recipes import known_good_recipe
 from ioi_eval.model import Execution, Job, JobKind, SourceFile, Stage, Submission, Subtask
 from ioi_eval.programs import Builder, ProblemProgramError
 from ioi_eval.sandbox import Target
@@ -63,6 +65,10 @@ class Workers(IdleSandbox):
         self._count, self._broken = count, broken
         self._lacks, self._checker = lacks, checker
         self.useless: set[str] = set()
+
+    def break_all(self) -> None:
+        """From now on, none works."""
+        self._broken = self._count
 
     async def execute(self, job: Job, _: Target) -> Execution:
         """The answer of a worker to a compile job."""
@@ -153,3 +159,17 @@ def test_the_runner_is_compiled_on_another_worker(tmp_path: Path) -> None:
     workers = Workers(2, 1, lacks=lambda _: failed)
     asyncio.run(Builder(workers, ArtifactStore(tmp_path), Policy()).runner(TARGET))
     assert workers.useless == {"0"}
+
+
+def test_compilers_that_break_later_move_submissions_to_another_target(tmp_path: Path) -> None:
+    """If none is left, the program is JE: the compiler may work again soon."""
+    workers = Workers(1, 0)
+    builder = builder_for(workers, tmp_path)
+    recipe = replace(known_good_recipe(TARGET.toolchain), proof=3)
+    asyncio.run(builder.checks.require_working_compiler("gnu++17", TARGET, message="x"))
+    workers.break_all()
+    with pytest.raises(TargetLostError, match="cannot execute"):
+        asyncio.run(builder.compile(recipe, TARGET))
+    with pytest.raises(TransientError, match="cannot execute") as failure:
+        asyncio.run(builder.compile(recipe, replace(TARGET, is_only=True)))
+    assert not isinstance(failure.value, TargetLostError)

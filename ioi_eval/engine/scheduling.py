@@ -47,6 +47,10 @@ _GROWTH = 4
 further one this many times as many as the one before. So a program that fails early costs little time, and a program
 that never fails needs few jobs."""
 
+_MAX_PAUSED = 3
+"""How many workers get no jobs for a while because they could not start one program. If more cannot, the program or the
+settings are the reason."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
@@ -118,8 +122,7 @@ class ProgramRun:
         self._max_tests = scheduler.max_tests  # fewer once an answer could not be used
         self._bounds = bounds_of(target, program.setup, compiles=isinstance(program.content, Uncompiled))
         self._weakest: Isolation | None = None
-        self._broken_worker: list[str] = []  # the last one that could not start the program
-        self._may_pause = True  # whether a worker that cannot start it gets no jobs for a while
+        self._unable: list[str] = []  # the workers that could not start the program, in order
 
     async def run(self) -> Isolation | None:
         """Run the tests that can still matter, and repeat those whose outcome is in doubt.
@@ -148,12 +151,11 @@ class ProgramRun:
         Raises:
             TargetLostError: another worker could not start it either, or there is none, but other targets are left.
         """
-        broken, self._broken_worker = self._broken_worker, []
-        await self._run_job(again, alone=True, useless=broken if self._may_pause else ())
-        if broken and self._broken_worker:
-            if not self._target.is_only:
-                raise TargetLostError(f"programs could not be started on {self._target.name}")
-            self._may_pause = False  # the workers may not be at fault
+        known = len(self._unable)
+        may_pause = len(set(self._unable)) <= _MAX_PAUSED
+        await self._run_job(again, alone=True, useless=self._unable[-1:] if may_pause else ())
+        if 0 < known < len(self._unable) and not self._target.is_only:
+            raise TargetLostError(f"programs could not be started on {self._target.name}")
 
     async def build(self) -> CompileAnswer:
         """Compile the program, which is `Uncompiled`, and run its first tests in one job; at least one must be pending.
@@ -263,7 +265,7 @@ class ProgramRun:
 
     def _record_answer(self, tests: PlannedTests, answer: RunAnswer, retries: Retries) -> None:
         if any(outcome.details.not_started for outcome in answer.tests.values()):
-            self._broken_worker = retries.tried[-1:]
+            self._unable += retries.tried[-1:]
         self._weakest = answer.isolation.weaker(self._weakest)
         for number, outcome in answer.tests.items():
             self._record(replace(outcome, test=tests[number].test))

@@ -79,7 +79,7 @@ class Bindings(Generic[ProblemT]):
 
         Raises:
             NoTargetError: no target is left.
-            BrokenTargetError: nothing can be judged on the last target that is left.
+            BrokenTargetError: nothing can be judged on any target.
         """
         failed: dict[str, SandboxError] = {}
         while True:

@@ -63,7 +63,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 def _refuse_outer_settings(directory: Path) -> None:
     """Refuse a task whose settings are beside its directory, where CMS reads them too (deprecated)."""
     outer = directory.resolve().parent / f"{directory.resolve().name}.yaml"
-    if directory.is_dir() and not any(directory.rglob(ROOT_FILE)) and outer.is_file():
+    if directory.is_dir() and outer.is_file() and not any(directory.rglob(ROOT_FILE)):
         raise InputError(
             f"{directory} holds no {ROOT_FILE}; {outer} seems to have the settings, as in old tasks: copy it to"
             f" {directory / ROOT_FILE}"

@@ -82,6 +82,7 @@ class Scripted:
         self.alone: list[bool] = []
         self.ready: list[str] = []
         self.useless: list[list[str]] = []
+        self.workers: list[str] = []  # where the first jobs run
 
     def targets(self) -> Sequence[Target]:
         """One target."""
@@ -92,7 +93,7 @@ class Scripted:
         self.alone.append(job.alone)
         assert job.retries is not None
         self.useless.append([*job.retries.useless])
-        job.retries.tried.append(f"worker {len(self.useless)}")
+        job.retries.tried.append(self.workers.pop(0) if self.workers else f"worker {len(self.useless)}")
         plan = next(file.content for file in job.files if file.name == "plan")
         assert isinstance(plan, bytes)
         nonce = plan.decode().partition("\nnonce ")[2].partition("\n")[0]
@@ -192,17 +193,30 @@ def test_a_worker_that_cannot_start_programs_gets_no_jobs_for_a_while() -> None:
 
 
 def test_a_program_that_no_worker_starts_is_tried_on_another_target() -> None:
-    """Where there is no other one, it pauses no more workers: they may not be at fault."""
+    """Where there is no other one, it pauses few workers: they may not be at fault."""
     with pytest.raises(TargetLostError, match="could not be started on local"):
         judged(NOT_STARTED, NOT_STARTED)
-    sandbox = Scripted([NOT_STARTED] * 4)
+    sandbox = Scripted([NOT_STARTED] * 12)
 
     async def run() -> Sequence[TestOutcome]:
         runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1, max_tests=1)
-        return await outcomes_of(runner, 2, target=replace(TARGET, is_only=True))
+        return await outcomes_of(runner, 6, target=replace(TARGET, is_only=True))
 
-    assert [outcome.verdict for outcome in asyncio.run(run())] == [Verdict.JE] * 2
-    assert sandbox.useless == [[], [], ["worker 2"], []]
+    assert [outcome.verdict for outcome in asyncio.run(run())] == [Verdict.JE] * 6
+    assert sandbox.useless == [[]] * 12  # six workers failed before the first repetition
+
+
+def test_all_tests_that_a_worker_did_not_start_are_repeated_by_others() -> None:
+    """Each of them keeps the worker from getting the next one."""
+    sandbox = Scripted([NOT_STARTED, NOT_STARTED, RIGHT, RIGHT])
+    sandbox.workers = ["a", "a", "b", "b"]
+
+    async def run() -> Sequence[TestOutcome]:
+        runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1, max_tests=1)
+        return await outcomes_of(runner, 2)
+
+    assert [outcome.verdict for outcome in asyncio.run(run())] == [Verdict.AC] * 2
+    assert sandbox.useless == [[], [], ["a"], ["a"]]
 
 
 CLOSE, FAR, MUCH_TOO_LATE = 10.2, 12.55, 12.7
