@@ -225,8 +225,8 @@ class Builder:
         except TransientError as error:
             if isinstance(error, BrokenCompilerError) or compiling.was_not_found(error):
                 await self.checks.require_working_compiler(compiled(Language.CPP).known_good_standard, target)
-            if isinstance(error, BrokenCompilerError) and not target.is_only:
-                raise TargetLostError(str(error)) from error
+                if target.is_remote and not target.is_only:
+                    raise TargetLostError(str(error)) from error
             raise
 
     async def _execute(
