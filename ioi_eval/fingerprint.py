@@ -35,7 +35,7 @@ from ioi_eval.sandbox import Target
 
 _RULES = (
     *("compat", "engine", "jobs", "languages", "model", "scorer"),
-    *("programs.py", "scores.py", "toolchain.py", "tools.py"),
+    *("compiler_checks.py", "programs.py", "scores.py", "toolchain.py", "tools.py"),
     *("apps/execution.py", "apps/result.py", "apps/settings.py", "apps/verdicts.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
     # contents of a box, and how a stage ended

@@ -217,6 +217,7 @@ def test_an_interpreter_counts_for_programs_in_python_only() -> None:
 
 
 MODULES = (
+    "compiler_checks.py",
     "jobs/run_setups.py",
     "scorer/submission_run.py",
     "model/outcome.py",
