@@ -18,6 +18,8 @@ from ioi_eval.extract.python import (
     extract_livecodebench,
     extract_python,
 )
+from ioi_eval.languages import language_called
+from ioi_eval.model import Language
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, program_of, sample_rows
 
@@ -25,8 +27,6 @@ PROBLEM_COLUMNS = ("problem_id", "instance_id")
 PROGRAM_COLUMNS = SAMPLE_COLUMNS
 MAX_CODE_BYTES = 1024 * 1024
 """Longer programs are not run. Most problems are from Codeforces, which accepts 64 kB; models may write out tables."""
-
-_PYTHON = frozenset({"py", "py3", "python", "python3", "pypy", "pypy3"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +75,9 @@ def samples_of(row: Row, id_column: str) -> tuple[Row, ...]:
     Raises:
         RowError: it has no column for a program, is for another language, or its lists differ in length.
     """
-    language = row.optional_text("language")
-    if language is not None and language.strip().lower() not in _PYTHON:
-        raise row.error(f"its language is {language}; programs for APPS are in Python")
+    language = (row.optional_text("language") or "").strip()
+    if language and language_called(language) is not Language.PYTHON:
+        raise row.error(f"its language is {language}; programs for APPS are in Python 3")
     if row.values.keys().isdisjoint(PROGRAM_COLUMNS):
         raise row.error(
             f"the row has no program: it needs one of the columns {', '.join(PROGRAM_COLUMNS)}; its "

@@ -86,7 +86,8 @@ def test_arrays_are_lists() -> None:
         ({"messages": "x"}, "messages is not a list of messages"),
         ({"messages": ["x"]}, "a message is of type str; it must be an object with role and content"),
         ({"messages": [{"role": "assistant", "content": 7}]}, "the content of a message is of type int"),
-        ({"code": "int main(){}", "language": "cpp"}, "its language is cpp; programs for APPS are in Python"),
+        ({"code": "int main(){}", "language": "cpp"}, "its language is cpp; programs for APPS are in Python 3"),
+        ({"code": "print 1", "language": "Python 2"}, "its language is Python 2; programs for APPS are in Python 3"),
     ],
     ids=str,
 )
@@ -94,6 +95,15 @@ def test_an_invalid_program_is_an_error(values: dict[str, Any], words: str) -> N
     """The message has file and row."""
     with pytest.raises(RowError, match=f"dump.jsonl, row 3: {words}"):
         read(**values)
+
+
+@pytest.mark.parametrize(
+    "language", ["python", "py3", "PyPy 3", "Python 3", "Python 3.11", "PyPy3-64", " Python3 ", " "]
+)
+def test_a_row_may_state_python_by_each_of_its_names(language: str) -> None:
+    """The names are those that rows for contest problems may have. A blank text states none."""
+    (one,) = read(code="print(1)", language=language)
+    assert one.code == "print(1)"
 
 
 def test_a_program_that_is_too_long_is_not_run() -> None:
