@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ioi_eval.errors import IsolationError, TargetLostError
 from ioi_eval.jobs.answer_lines import whole_lines
-from ioi_eval.model import Isolation, Job, JobFile, JobKind, StageLimits
+from ioi_eval.model import Isolation, Job, JobFile, JobKind, Retries, StageLimits
+from ioi_eval.sandbox.piston import workers
 from ioi_eval.sandbox.piston.cluster import PistonCluster
+from tests.faults.stub_jobs import echo, until
 
 pytestmark = pytest.mark.usefixtures("short_requests")
 
@@ -57,5 +60,30 @@ def test_a_target_without_a_worker_that_can_isolate_is_lost(start: Any) -> None:
             target = next(target for target in cluster.targets() if "bash" in target.name)
             with pytest.raises(TargetLostError, match="can isolate programs"):
                 await cluster.execute(JOB, target)
+
+    asyncio.run(run())
+
+
+def test_a_job_waits_for_the_only_worker_that_can_isolate(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others, which are free, refuse it one after another, also after their pauses."""
+    monkeypatch.setattr(workers, "REDISCOVER_S", 0.05)
+    good, bad = start("stub_piston.py", "--confines"), start("stub_piston.py", "--count", "4")
+    listed = list(good.urls)
+
+    async def endpoints() -> list[str]:
+        return listed
+
+    async def run() -> None:
+        async with PistonCluster(endpoints) as cluster:
+            (target,) = cluster.targets()
+            other = asyncio.create_task(cluster.execute(echo("x", delay_ms=60_000), target))
+            await until(lambda: cluster.busy() == (1, 1))
+            listed.extend(bad.urls)
+            await until(lambda: cluster.busy() == (1, 5))
+            retries = Retries()
+            waiting = asyncio.create_task(cluster.execute(replace(JOB, retries=retries), target))
+            await until(lambda: len(retries.tried) > len(bad.urls) or waiting.done())
+            other.cancel()
+            assert whole_lines((await waiting).run, "abc") == ([], Isolation.REDUCED)
 
     asyncio.run(run())

@@ -38,7 +38,6 @@ from ioi_eval.errors import (
     TargetLostError,
     TransientError,
     UnavailableError,
-    UnknownRuntimeError,
     UnservedError,
 )
 from ioi_eval.events import Events
@@ -70,8 +69,8 @@ client's CPU at Python's defaults (700, 10, 10), and found almost nothing."""
 
 _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
 _MAX_UNSERVED = 3
-"""A job is given up after this many servers could not serve it. Those that lack the package do not count: they are
-explored, and leave the job's group."""
+"""A job is given up after this many servers refused it. Those that lack the package, and so are explored and leave the
+job's group, do not count; nor do those that cannot isolate programs, of which there may be many."""
 
 
 class PistonCluster:
@@ -240,7 +239,7 @@ class PistonCluster:
                 return result
             last = result
             if isinstance(result, UnservedError):
-                unserved += not isinstance(result, UnknownRuntimeError)
+                unserved += not self._groups.lacks(endpoint, result)
                 self._require_isolation(group, result)
             may_be_served = isinstance(result, UnservedError) and unserved < _MAX_UNSERVED
             if not may_be_served and not isinstance(result, TransientError):

@@ -15,7 +15,15 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ioi_eval.errors import InputError, SandboxError, SetupError, TransientError, UnavailableError
+from ioi_eval.errors import (
+    InputError,
+    SandboxError,
+    SetupError,
+    TransientError,
+    UnavailableError,
+    UnknownRuntimeError,
+    UnservedError,
+)
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston import answer
@@ -123,6 +131,10 @@ class WorkerGroups:
         if has_changed:
             self.changed.add(url)
         return has_changed
+
+    def lacks(self, url: str, error: UnservedError) -> bool:
+        """Whether a worker refused a job because it lacks the package, or cannot isolate programs."""
+        return isinstance(error, UnknownRuntimeError) or url in self.unconfined
 
     def remove(self, url: str) -> None:
         """Forget a worker. Its group stays: jobs may wait for it."""
