@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.errors import SetupError
+from ioi_eval.errors import SetupError, UnavailableError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.cluster import PistonCluster
+from tests.faults.stub_jobs import echo, until
 
 JOB = Job(
     kind=JobKind.SCRIPTS,
@@ -63,4 +64,20 @@ def test_a_cluster_that_was_left_is_refused(start: Callable[..., Any]) -> None:
             await cluster.execute(JOB, target)
 
     asyncio.run(scenario())
+    asyncio.run(scenario())
+
+
+def test_a_cluster_that_is_left_while_jobs_run(start: Callable[..., Any]) -> None:
+    """Each job, also one that would be sent again, ends with an error of ours."""
+    cluster = PistonCluster(start("stub_piston.py").urls)
+
+    async def scenario() -> None:
+        async with cluster, asyncio.timeout(60):
+            target = cluster.targets()[0]
+            jobs = [asyncio.create_task(cluster.execute(echo("x", delay_ms=60_000), target)) for _ in range(3)]
+            await until(lambda: cluster.busy() == (1, 1))
+        ended = await asyncio.gather(*jobs, return_exceptions=True)
+        assert {type(each) for each in ended} == {SetupError, UnavailableError}
+        assert "the cluster was left while a job ran" in str(ended[0])
+
     asyncio.run(scenario())

@@ -202,9 +202,9 @@ class HttpClient:
     async def __aexit__(self, *_: object) -> None:
         if self._next_sweep is not None:
             self._next_sweep.cancel()
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        session, self._session = self._session, None  # first, as a job whose connection breaks is sent again at once
+        if session is not None:
+            await session.close()
 
     @property
     def is_open(self) -> bool:
@@ -299,7 +299,8 @@ class HttpClient:
     async def _exchange(
         self, method: str, url: URL, sending: Sending | None, *, max_bytes: int, headers: Mapping[str, str] = {}
     ) -> Reply:
-        assert self._session is not None, "the client is not entered"
+        if self._session is None:
+            raise SetupError("the cluster was left while a job ran: keep `async with PistonCluster(…)` open until then")
         if login := self._logins.get(url.parent):
             headers = {**headers, "Authorization": login}
         response: aiohttp.ClientResponse | None = None
