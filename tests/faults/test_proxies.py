@@ -130,6 +130,22 @@ def test_an_answer_that_is_not_http() -> None:
     assert re.search(r": the answer is not HTTP: Bad status line: .*SSH", str(lost))
 
 
+def test_an_answer_that_is_damaged_in_its_middle() -> None:
+    """It ends with an error at once, not at the job's deadline."""
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
+
+    async def damaged(writer: asyncio.StreamWriter) -> None:
+        writer.write(chunked)
+        await writer.drain()
+        await asyncio.sleep(0.1)  # if both parts arrive as one, aiohttp ends the wait
+        writer.write(b"no size\r\n")
+
+    async def use(client: HttpClient, url: URL) -> bytes | AnswerLostError:
+        return await posted(client, url, within_s=600.0)
+
+    assert "the answer is not HTTP" in str(with_server(damaged, use))
+
+
 @pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"])
 def test_an_answer_that_ends_before_its_body(head: bytes) -> None:
     """The message says so, in words."""

@@ -96,6 +96,7 @@ class Sending(Wait, Payload):
         Payload.__init__(self, body, content_type="application/json")
         self.on_used_connection = False
         self.connecting_since: float | None = None
+        self.receiving: Connection | None = None
 
     @property
     def size(self) -> int:
@@ -111,8 +112,15 @@ class Sending(Wait, Payload):
         self.end(AnswerLostError("no answer, and none to checks", JobEnd.TIMED_OUT))
 
     def end_if_lost(self, now: float) -> None:
-        """End the wait at its deadline, or if no connection is made."""
+        """End the wait at its deadline, or if no connection is made, or the answer is damaged in its middle.
+
+        (If aiohttp cannot read a later part of a body, such as the size of a chunk, it closes the connection, and would
+        let the reader wait for ever.)
+        """
         super().end_if_lost(now)
+        protocol = None if self.receiving is None else self.receiving.protocol
+        if protocol is not None and protocol.exception() is not None:
+            self.end(AnswerLostError("the answer is not HTTP", JobEnd.BROKEN))
         if self.connecting_since is not None and now - self.connecting_since >= CONNECT_S:
             self.end(AnswerLostError(f"no connection within {CONNECT_S:g} s", JobEnd.NOT_SERVED))
 
@@ -308,6 +316,8 @@ class HttpClient:
             async with self._session.request(
                 method, url, data=sending, headers=headers, allow_redirects=False
             ) as response:
+                if sending is not None:
+                    sending.receiving = response.connection
                 coding = response.headers.get("Content-Encoding", _PLAIN)
                 if coding != _PLAIN:
                     raise AnswerLostError(
