@@ -54,6 +54,7 @@ from ioi_eval.model import (
 from ioi_eval.model.methods import Comparator, ComparatorKind
 from tests.small_problems import small_problem
 from tests.small_targets import small_target
+from tests.test_architecture import RANK
 
 PROBLEM = small_problem(
     name="Sum",
@@ -244,6 +245,16 @@ def rules(tmp_path: Path) -> Callable[[Callable[[str], str]], set[str]]:
         return digests
 
     return changed
+
+
+def test_modules_between_jobs_and_scorer_are_rules() -> None:
+    """A module that is split from one with rules is easily forgotten, and then a corrected rule leaves wrong results in
+    journals. Of those that are none, `fingerprint` decides no verdict, and the other two only save compiling.
+    """
+    first, last = RANK["jobs"], RANK["scorer"]
+    judging = {name for name, rank in RANK.items() if first <= rank <= last}
+    rules = {name.partition("/")[0].removesuffix(".py") for name in fingerprint_module._RULES}
+    assert judging - rules == {"fingerprint", "kept_programs", "precompiled_headers"}
 
 
 def test_a_changed_rule_changes_the_digest(rules: Callable[[Callable[[str], str]], set[str]]) -> None:
