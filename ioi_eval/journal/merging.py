@@ -45,6 +45,7 @@ class Merged:
     """The result of each program: the values that are compared, and their description."""
 
     _copied: list[bytes] = field(default_factory=list)
+    _scores_only: bool = False  # whether the run whose records are being added was one with `--score-only`
 
     @property
     def unknown(self) -> int:
@@ -52,11 +53,16 @@ class Merged:
         return sum(program not in self._index.programs for program in self._copied)
 
     def add_journal(self, directory: Path, journal: Journal) -> None:
-        """Write the records that the earlier journals do not have."""
+        """Write the records that the earlier journals do not have, and how each run judged."""
+        self._scores_only = False
         with _opened(directory, self.notes) as (buffer, end):
             for frame in frames.whole_frames(buffer[:end], len(frames.MAGIC)):
-                if frame.kind is not RecordKind.RUN:
-                    self._add_record(frame, bytes(buffer[frame.body : frame.end - 1]), directory, journal)
+                body = bytes(buffer[frame.body : frame.end - 1])
+                if frame.kind is RecordKind.RUN:
+                    self._scores_only = orjson.loads(body).get("score_only") is True
+                    journal.append(frame.kind, frame.keys, body)
+                else:
+                    self._add_record(frame, body, directory, journal)
 
     def _add_record(self, frame: Frame, body: bytes, directory: Path, journal: Journal) -> None:
         values = orjson.loads(body)
@@ -86,9 +92,13 @@ class Merged:
             )
 
     def _compare(self, frame: Frame, values: Mapping[str, Any], directory: Path) -> None:
-        """Note a conflict if an earlier journal has another result for the same program, judged in the same way."""
+        """Note a conflict if an earlier journal has another result for the same program, judged in the same way.
+
+        If only scores count (`--score-only`), verdicts depend on what was judged before, and are not compared.
+        """
         subtasks = tuple((subtask["subtask"], subtask["score"]) for subtask in values.get("subtasks", ()))
-        worth = (values["verdict"], values.get("score"), values.get("passed"), subtasks)
+        verdict = None if self._scores_only else values["verdict"]
+        worth = (verdict, values.get("score"), values.get("passed"), subtasks)
         points = values["score"] if "score" in values else f"{values['passed']} of {values['total']}"
         text = f"{values['submission']} of {values['problem']} in {directory} ({values['verdict']}, {points})"
         before, earlier_text = self._programs.setdefault(frame.keys.program, (worth, text))

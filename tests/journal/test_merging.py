@@ -89,6 +89,24 @@ def test_conflicts_are_named_and_the_first_counts(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("score_only", [True, False])
+def test_verdicts_may_differ_if_only_scores_count(tmp_path: Path, score_only: bool) -> None:
+    """With `--score-only` they depend on what was judged before. A merged journal still says how it was judged."""
+    directories = []
+    for verdict in ("WA", "RE", "TLE"):
+        directories.append(tmp_path / verdict)
+        with Journal(directories[-1], options={"score_only": score_only}) as journal:
+            names = {"submission": "a", "problem": "nile", "year": 2024}
+            journal.append(
+                RecordKind.RESULT,
+                keys_of("nile", "a", "program"),
+                orjson.dumps({**names, "verdict": verdict, "score": 0}),
+            )
+    first = merge(directories[:2], tmp_path / "out")
+    again = merge([tmp_path / "out", directories[2]], tmp_path / "again")
+    assert [len(merged.conflicts) for merged in (first, again)] == ([0, 0] if score_only else [1, 1])
+
+
 def test_a_copy_without_its_program_is_reported(tmp_path: Path) -> None:
     """The next run judges it."""
     merged = merge([write(tmp_path / "1", (RecordKind.COPY, "a", 1, None))], tmp_path / "out")
