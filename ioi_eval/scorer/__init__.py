@@ -200,7 +200,8 @@ class Scorer:
         return replace(result, fingerprint=self._fingerprint(problem, submission, target))
 
     def _fingerprint(self, problem: Problem, submission: Submission, target: Target) -> str:
-        tool = self._tools.get((target.name, submission.language), "")
+        nothing_runs = submission.is_empty or submission.refused
+        tool = "" if nothing_runs else self._tools.get((target.name, submission.language), "")
         return self._fingerprints.of(problem, submission, target, tool=tool)
 
     async def _judge(self, run: SubmissionRun) -> CompileOutcome:

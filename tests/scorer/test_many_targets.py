@@ -28,6 +28,7 @@ from ioi_eval.model import (
     ProblemKey,
     Submission,
     SubmissionResult,
+    Subtask,
     Verdict,
 )
 from ioi_eval.problems.ioi import load_problems
@@ -36,6 +37,7 @@ from ioi_eval.rows import open_source
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
+from tests.small_problems import small_problem
 
 LABEL = ("buoys", "model_solution/bisection.cpp")
 Loses = Callable[[str, int], bool]
@@ -210,3 +212,20 @@ def test_other_languages_are_not_judged_by_a_worker_s_own_scripts(cache: Path) -
     assert result.verdict is Verdict.WA
     assert result.target.startswith("new, bundled")
     assert asked == {("new", True)}
+
+
+def test_a_row_without_a_program_is_found_again_when_a_tool_becomes_known(cache: Path) -> None:
+    """A target may be asked for its Python only after such a row: its result has a fingerprint without any tool."""
+
+    async def scenario() -> tuple[SubmissionResult, tuple[str, ...]]:
+        problem = small_problem(subtasks=(Subtask(name="01", points=100, tests=("a",)),))
+        submission = Submission(id="empty", problem=problem.key, code=None, language=Language.PYTHON)
+        async with LocalSandbox(slots=1) as sandbox:
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
+            result = await scorer.score(problem, submission)
+            await scorer.learn_tools([Language.PYTHON])
+            return result, scorer.fingerprints(problem, submission)
+
+    result, fingerprints = asyncio.run(scenario())
+    assert result.verdict is Verdict.NC
+    assert result.fingerprint in fingerprints
