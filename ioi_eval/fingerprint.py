@@ -204,7 +204,7 @@ def _write_node(value: object, parts: list[str]) -> None:
         parts.append("(")
         for field in value._fields:
             inner = getattr(value, field, None)
-            if inner is None or inner == [] or field in _SPELLING:
+            if inner is None or inner == [] or field in _IGNORED_FIELDS:
                 continue
             parts.append(field)
             parts.append("=")
@@ -213,17 +213,17 @@ def _write_node(value: object, parts: list[str]) -> None:
     elif isinstance(value, list):
         parts.append("[")
         for item in value:
-            if not _says_nothing(item):
+            if not _has_no_effect(item):
                 _write_node(item, parts)
         parts.append("]")
     else:
         parts.append(f"{type(value).__name__} {value!r};")
 
 
-_SPELLING = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+_IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
-def _says_nothing(node: object) -> bool:
+def _has_no_effect(node: object) -> bool:
     """Whether it is a bare string (such as a docstring), or `pass`."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

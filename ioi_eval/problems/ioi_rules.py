@@ -103,8 +103,8 @@ def read_shared_columns(row: Row) -> SharedColumns:
         task_type=None if task_type is None else parse_task_type(task_type, "the row"),
         time_limit=time_limit,
         memory_limit=memory_limit,
-        output_limit=_bytes(row, "output_limit"),
-        code_limit=_bytes(row, "code_limit"),
+        output_limit=_byte_limit(row, "output_limit"),
+        code_limit=_byte_limit(row, "code_limit"),
         score_type=parse_score_type(row.optional_text("score_type"), "the row"),
         score_precision=precision,
         grader_files=read_pairs(row.pairs("grader_files") if row.has("grader_files") else ()),
@@ -124,7 +124,7 @@ def _passes(row: Row) -> int:
     return passes
 
 
-def _bytes(row: Row, column: str) -> int | None:
+def _byte_limit(row: Row, column: str) -> int | None:
     limit = row.integer(column) if row.has(column) else None
     if limit is not None and limit <= 0:
         raise row.error(f"{column} is {limit}; it must be a number of bytes above 0")

@@ -138,15 +138,15 @@ def _add(data: TestData, name: str, row: Row, contents: _Contents) -> None:
         input=contents.put(given),
         answer=None if answer is None else contents.put(answer),
         checker_args=row.arguments("checker_args") or (),
-        full_score=_whole(row, "full_score", 1),
-        score_steps=_whole(row, "score_steps", 0),
+        full_score=_whole_number(row, "full_score", 1),
+        score_steps=_whole_number(row, "score_steps", 0),
         step_rounding=_rounding(row),
     )
     if data.cases.setdefault(name, case) != case:
         raise row.error(f"test {name} occurs twice, with different contents")
 
 
-def _whole(row: Row, column: str, default: int) -> int:
+def _whole_number(row: Row, column: str, default: int) -> int:
     value = row.integer(column, default)
     if not 0 <= value <= 10**9:
         raise row.error(f"{column} is {value}; it must be a whole number from 0 to 10^9")

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from ioi_eval.errors import InputError
+from ioi_eval.extract.fences import encodable
 from ioi_eval.problems import big_json
 from ioi_eval.problems.row import Row
 from ioi_eval.rows.source import PathSource
@@ -119,7 +120,7 @@ def _may_be_rounded(values: dict[str, Any]) -> bool:
 def _parsed_slowly(row: Row, line: bytes) -> Any:
     torn = "" if line.endswith(b"\n") else "; the file ends within this row: remove it, or get the file again"
     try:
-        return _whole(big_json.loads(line.decode("utf-8")))
+        return _encodable(big_json.loads(line.decode("utf-8")))
     except UnicodeDecodeError as error:
         advice = torn or "; write the file again in UTF-8 (iconv -f ENCODING -t UTF-8)"
         raise row.error(f"is not valid UTF-8 (byte {error.start + 1} of the line){advice}") from error
@@ -132,14 +133,14 @@ def _parsed_slowly(row: Row, line: bytes) -> Any:
         raise big_json.TooLargeError("it is nested too deeply") from error
 
 
-def _whole(value: Any) -> Any:
-    """The value with lone surrogates (half an emoji, cut by a writer) replaced, so that it can be written again."""
+def _encodable(value: Any) -> Any:
+    """The value without lone surrogates in its texts (half an emoji, cut by a writer), so it can be written again."""
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return encodable(value)
     if isinstance(value, list):
-        return [_whole(item) for item in value]
+        return [_encodable(item) for item in value]
     if isinstance(value, dict):
-        return {_whole(key): _whole(item) for key, item in value.items()}
+        return {encodable(key): _encodable(item) for key, item in value.items()}
     return value
 
 
