@@ -3,7 +3,7 @@
 What runs once more, and why (the first two are repetitions, the others retries):
 - a TLE that may be in time (`TestOutcome.may_be_in_time`): alone on the machine, and the new time counts. If several
   matter, they share a job.
-- a run that the machine spoiled: once, in a job of its own, and alone on the machine, because programs in our other
+- a run in which the machine failed: once, in a job of its own, and alone on the machine, because programs in our other
   jobs may have kept it busy. If a worker could not start the program (a part of its Python is missing, say), another
   one gets that job, or the program is run again on another target. (If a checker or manager failed, the JE is final.)
 - a job whose answer was lost, or changed on the way: it has up to `MAX_ATTEMPTS` attempts, because its worker may have

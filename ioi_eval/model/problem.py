@@ -180,8 +180,8 @@ class Submission:
         language: what it is written in.
         extraction: which rule found the code (`fence:cpp`, `column:code`, `none`, …).
         fixes: what was changed in the code before compiling (`includes`), for the results.
-        refused: the message if it is not compiled at all (it is over our size limit); then `code` is `None` and the
-            verdict CE.
+        refused: the message if it is not compiled at all, because it is too large or has too many files; then `code`
+            is `None` and the verdict CE.
     """
 
     id: str
