@@ -35,6 +35,7 @@ from typing import IO, TypeVar
 from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_private_directory
 from ioi_eval.config import MIB
 from ioi_eval.model import Blob, Content, Execution, Stage
+from ioi_eval.sandbox.piston.endpoints import without_login
 from ioi_eval.sandbox.piston.stored_files import DIGITS, LIST, REFUSED_CODE
 from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX, Runtime
 from ioi_eval.sandbox.serve import request
@@ -251,7 +252,8 @@ class InstalledPackages:
                     raise ValueError(f"HTTP {answer.status_code} {answer.reason_phrase}")
                 yield from answer.iter_raw(MIB)
         except (OSError, ValueError, httpx.HTTPError, httpx.InvalidURL) as error:
-            message = f"the package repository cannot be read: {address}: {str(error) or type(error).__name__}"
+            reason = str(error) or type(error).__name__
+            message = f"the package repository cannot be read: {without_login(address)}: {reason}"
             advice = "see that it is there, and that this server can read it"
             raise Refusal(500, {"message": f"{message}; {advice}"}) from error
 

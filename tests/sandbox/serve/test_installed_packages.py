@@ -202,3 +202,12 @@ def test_only_blobs_are_unpacked(tmp_path: Path) -> None:
     packages.install(package.language, "*")
     assert blobs(tmp_path / "packages") == []
     assert not [path for path in tmp_path.rglob("*evil*") if hostile not in path.parents]
+
+
+@pytest.mark.parametrize("scheme", ["http", "ftp"])
+def test_a_password_of_the_repository_is_not_shown(tmp_path: Path, scheme: str) -> None:
+    """Every client can ask for packages, and gets the error."""
+    packages = InstalledPackages(tmp_path / "packages", f"{scheme}://me:secret@127.0.0.1:9/index")
+    with pytest.raises(Refusal, match=f"cannot be read: {scheme}://127.0.0.1:9/index") as refused:
+        packages.list_repository()
+    assert "secret" not in str(refused.value)
