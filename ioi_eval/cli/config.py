@@ -15,6 +15,9 @@ from ioi_eval.errors import InputError, unknown
 
 _DEFAULT = "default"
 
+_ENDPOINTS = frozenset({"PISTON_ENDPOINTS", "endpoints"})
+"""The settings whose URLs may contain passwords, which are not shown: people pass on what this prints."""
+
 
 def config(
     context: typer.Context,
@@ -76,7 +79,11 @@ def _options(
 
 
 def _show(title: str, rows: Iterable[tuple[str, object, str]]) -> None:
-    lines = [f"  {name:32} {_as_text(value)}  ({source})" for name, value, source in rows]
+    from ioi_eval.sandbox.piston.endpoints import without_logins
+
+    texts = [(name, _as_text(value), source) for name, value, source in rows]
+    shown = [(name, without_logins(text) if name in _ENDPOINTS else text, source) for name, text, source in texts]
+    lines = [f"  {name:32} {text}  ({source})" for name, text, source in shown]
     if lines:
         print("\n".join([f"{title}:", *lines]))
 

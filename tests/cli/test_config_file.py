@@ -135,3 +135,10 @@ def test_an_unknown_command(start: Start) -> None:
     ended = start("config", "scor")
     assert ended.returncode == 2
     assert "no such command 'scor'. Did you mean 'score'?" in ended.stderr
+
+
+def test_passwords_are_not_shown(tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]) -> None:
+    """URLs of endpoints may contain a user and a password."""
+    (tmp_path / NAME).write_text('[score]\nendpoints = "https://me:secret@w1, slurm"\n')
+    assert lines_of(PISTON_ENDPOINTS="me:secret@w2:1,file:a@b")["PISTON_ENDPOINTS"] == ["w2:1,file:a@b", "environment"]
+    assert lines_of("score")["endpoints"] == ["https://w1,slurm", NAME]
