@@ -40,7 +40,9 @@ def work_directory(uid: int | None = None) -> Iterator[Path]:
         where = tempfile.gettempdir()
         raise TransientError(f"a job's directory cannot be made in {where}: {error.strerror}") from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        # some network file systems have no locks (Lustre, if mounted without them); there `sweep` removes nothing
+        with contextlib.suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
         if uid is not None:
             os.chown(name, uid, uid)
         yield Path(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import shutil
 import subprocess
@@ -106,3 +108,16 @@ def test_a_directory_that_cannot_be_made_is_a_transient_error(temporary_director
         work_directory(),
     ):
         pass
+
+
+def test_a_file_system_without_locks(temporary_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs run there too. What a killed process has left stays, because nobody knows whether it is in use."""
+
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    with work_directory() as directory:
+        sweep()
+        assert directory.is_dir()
+    assert list(temporary_directory.iterdir()) == []
