@@ -12,6 +12,7 @@ import pytest
 from ioi_eval.errors import ExhaustedError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.piston.cluster import PistonCluster
+from tests.faults.stub_jobs import arm, counts
 
 pytestmark = pytest.mark.usefixtures("short_requests")
 
@@ -122,5 +123,21 @@ def test_a_job_that_fails_there_is_sent_to_our_package(start: Any, kind: str) ->
             after = started_by(bad)
             assert after["ioi_eval_run"] == 1
             assert after["ioi_eval"] - before["ioi_eval"] >= 5
+
+    asyncio.run(run())
+
+
+def test_a_job_that_a_proxy_denies_says_nothing_of_the_package(start: Any) -> None:
+    """It is not sent there again with all its files. Later jobs are started by the same package as before."""
+    stub = start("stub_piston.py", "--confines", "--packages", "ioi_eval,ioi_eval_run")
+    proxy = start("fault_proxy.py", f"--upstream={stub.ports}", "--faults=denied", "--first=1")
+    url = stub.urls[0]
+
+    async def run() -> None:
+        async with PistonCluster(proxy.urls[0]) as cluster:
+            await arm(proxy)
+            assert await starters(url, cluster, JOB) == {"ioi_eval": 1}, "a job that is sent again has all its files"
+            assert counts(proxy.urls[0], "faults") == {"requests": 2, "denied": 1}
+            assert await starters(url, cluster, JOB) == {"ioi_eval_run": 1}
 
     asyncio.run(run())

@@ -304,7 +304,7 @@ class PistonCluster:
         while (variant := self._stored.variant(job, worker, group.target)) is not None:
             body = await self._spool.body(variant.job, group.installed, package=variant.package)
             result = await self._send(endpoint, request, variant.job, body)
-            if endpoint in self._groups.unconfined or not self._stored.note_missing(endpoint, variant, job, result):
+            if self._groups.denies(endpoint, result) or not self._stored.note_missing(endpoint, variant, job, result):
                 return answer.checked(endpoint, result, job)
         body = await self._spool.body(job, group.installed)
         return answer.checked(endpoint, await self._send(endpoint, request, job, body), job)

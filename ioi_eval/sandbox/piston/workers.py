@@ -136,6 +136,11 @@ class WorkerGroups:
         """Whether a worker refused a job because it lacks the package, or cannot isolate programs."""
         return isinstance(error, UnknownRuntimeError) or url in self.unconfined
 
+    def denies(self, url: str, result: object) -> bool:
+        """Whether a worker refused a job whichever package starts it: a proxy in front of it denies access, or it cannot
+        isolate programs."""
+        return type(result) is UnservedError and url not in self.changed
+
     def remove(self, url: str) -> None:
         """Forget a worker. Its group stays: jobs may wait for it."""
         self.workers.pop(url, None)
