@@ -137,8 +137,8 @@ class WorkerGroups:
         return isinstance(error, UnknownRuntimeError) or url in self.unconfined
 
     def denies(self, url: str, result: object) -> bool:
-        """Whether a worker refused a job whichever package starts it: a proxy in front of it denies access, or it cannot
-        isolate programs."""
+        """Whether a worker refused a job whichever package starts it: it cannot isolate programs, or a proxy before
+        it denies access."""
         return type(result) is UnservedError and url not in self.changed
 
     def remove(self, url: str) -> None:
