@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import signal
 from dataclasses import dataclass
@@ -101,6 +102,19 @@ def serve(call: ServeCall) -> int:
 
 
 async def _serve(call: ServeCall) -> int:
+    """Serve until a signal comes; also one that comes while the runner is still compiled ends the command."""
+    import asyncio
+
+    serving = asyncio.ensure_future(_serve_without_end(call))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, serving.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await serving
+    tell("ended")
+    return 0
+
+
+async def _serve_without_end(call: ServeCall) -> None:
     import asyncio
 
     from ioi_eval.artifacts import ArtifactStore
@@ -113,9 +127,6 @@ async def _serve(call: ServeCall) -> int:
     from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
     from ioi_eval.sandbox.serve.server import serving
 
-    ended = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
     environment = Environment.read()
     async with LocalSandbox(
         slots=call.workers, least_isolation=Isolation.FULL, compiler=environment.compiler
@@ -135,6 +146,4 @@ async def _serve(call: ServeCall) -> int:
                 f"serving Piston API v2 at {address}/api/v2 ({target.toolchain.version}, "
                 f"{counted(target.slots, 'job')} at once, {call.queue} may wait)"
             )
-            await ended.wait()
-    tell("ended")
-    return 0
+            await asyncio.Event().wait()

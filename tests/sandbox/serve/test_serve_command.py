@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests import unprivileged
 from tests.forked_commands import COMMAND, ForkedCommands
 from tests.sandbox.served import Served
 
@@ -62,3 +63,26 @@ def test_public_addresses_need_an_option(host: str, commands: ForkedCommands, tm
     done = commands.run("serve", "--port", "0", "--host", host, cwd=tmp_path, env=os.environ)
     assert done.returncode == 2
     assert "add --public" in done.stderr
+
+
+def test_it_ends_on_sigterm_while_it_compiles_the_runner(tmp_path: Path) -> None:
+    """The compiler is ended too, here one that never ends."""
+    with unprivileged.private_directory() as directory:
+        directory.chmod(0o755)
+        compiler = directory / "g++"
+        compiler.write_text('#!/bin/bash\n[[ " $* " != *" runner.cpp "* ]] || exec sleep 1000\nexec g++ "$@"\n')
+        compiler.chmod(0o755)
+        process = subprocess.Popen(
+            [*COMMAND, "serve", "--port", "0"],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"IOI_EVAL_CACHE": str(tmp_path / "cache"), "CXX": str(compiler)},
+        )
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "the runner) is compiled" in line:
+                break
+        else:
+            pytest.skip("nothing can be served here, or the runner of the wheel is used")
+        process.send_signal(signal.SIGTERM)
+        assert (process.wait(), process.stderr.read()) == (0, "ioi-eval: ended\n")
