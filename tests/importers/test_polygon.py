@@ -379,3 +379,15 @@ def test_a_test_that_cannot_be_made(tmp_path: Path) -> None:
     crash = {**STANDARD, "solutions/main.cpp": '#include <cstdio>\nint main() { fprintf(stderr, "no"); return 3; }\n'}
     with pytest.raises(InputError, match=r"tests/01\.a \(the main solution\) cannot be made here: exit code 3\. no"):
         made(read(tmp_path, crash, tests=GENERATED, groups=""))
+
+
+def test_windows_formats_make_no_test(tmp_path: Path) -> None:
+    """Here `%I64d` prints other digits than on Windows. A branch for Windows is no error."""
+    require_full_isolation()
+    source = "#include <cstdio>\n#ifdef _WIN32\n#define D %s\n#else\n#define D %s\n#endif\n"
+    source += "int main() { printf(D, 5000000000LL); }\n"
+    good = {**STANDARD, "solutions/main.cpp": source % ('"%I64d"', '"%lld"')}
+    assert made(read(tmp_path, good, tests='<test method="manual"/>', groups="")) == {"01": ("1\n", "5000000000")}
+    bad = {**STANDARD, "solutions/main.cpp": source % ('"%lld"', '"%020I64d"')}
+    with pytest.raises(InputError, match="Only the C library of Windows has %I64"):
+        made(read(tmp_path, bad, tests='<test method="manual"/>', groups=""))
