@@ -391,3 +391,9 @@ def test_windows_formats_make_no_test(tmp_path: Path) -> None:
     bad = {**STANDARD, "solutions/main.cpp": source % ('"%lld"', '"%020I64d"')}
     with pytest.raises(InputError, match="Only the C library of Windows has %I64"):
         made(read(tmp_path, bad, tests='<test method="manual"/>', groups=""))
+
+
+def test_settings_of_cms_are_noted(tmp_path: Path) -> None:
+    """CMS scores such a package by a program in it, not by `problem.xml`."""
+    task = read(tmp_path, {"files/cms_conf.py": "datasets = {'tests': {'score_type': 'GroupMin'}}\n"})
+    assert any("files/cms_conf.py, from which CMS takes the score type" in note for note in task.notes)
