@@ -242,7 +242,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             result = self._family.our_failure(candidate, internal_error_text(error, "judging this row"))
             is_our_bug = True
         facts = self._family.facts(result)
-        if facts.record_kind is not None:
+        if facts.record_kind is not None and candidate.size is not None:  # only such submissions are in the window
             self._window.observe(candidate.problem_key, facts.cpu.total)
         self.counts.cpu += facts.cpu
         return Judged(result=result, facts=facts, seconds=time.monotonic() - begun, is_our_bug=is_our_bug)

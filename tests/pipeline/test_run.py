@@ -11,6 +11,7 @@ import orjson
 from ioi_eval.journal import Journal
 from ioi_eval.model import Problem, Submission, SubmissionResult
 from ioi_eval.pipeline.contest import RowSelection
+from ioi_eval.pipeline.dump_judge import BATCH_ROWS
 from ioi_eval.report.rows import RESULT_COLUMNS
 from tests.pipeline.scripted import NILE, Contest, ScriptedScorer, programs
 
@@ -33,6 +34,24 @@ def test_no_more_are_judged_at_once_than_there_are_workers(contest: Contest, sco
     contest.write(*programs(*(f"1 // {n}" for n in range(40))))
     contest.run(scorer, jobs_at_once=4)
     assert scorer.max_at_once == 4
+
+
+def test_rows_without_a_program_do_not_make_a_problem_seem_short(contest: Contest) -> None:
+    """How long a submission takes is estimated from programs that were judged; without any, it is the most it may take.
+
+    While the first program of *tree* is judged, programs of *nile* and *tree* wait. That of *nile* is taken first.
+    """
+    empty = [{"uuid": f"e{number}", "problem_id": "nile", "code": ""} for number in range(2 * BATCH_ROWS - 3)]
+    waiting = [("first", "tree"), ("short", "tree"), ("unknown", "nile")]
+    contest.write(
+        *empty[:BATCH_ROWS],
+        *({"uuid": name, "problem_id": problem, "code": f"1 //{name}"} for name, problem in waiting),
+        *empty[BATCH_ROWS:],
+        {"uuid": "next", "problem_id": "tree", "code": ""},  # it is read when those that wait are in the window
+    )
+    scorer = ScriptedScorer(held={"first": "next"})
+    contest.run(scorer, jobs_at_once=1)
+    assert [name for name in scorer.judged if name in dict(waiting)] == ["first", "unknown", "short"]
 
 
 def test_a_second_run_judges_nothing(contest: Contest, scorer: ScriptedScorer) -> None:
