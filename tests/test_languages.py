@@ -51,7 +51,10 @@ YEARS = ("11", "14", "17", "20", "23")
 
 @pytest.mark.parametrize(
     "name",
-    ["cpp{}", "c++{}", "C++{}", "gnu++{}", "GNU C++{}", "g++{}", "C++{} (GCC 13-64)", "Clang++{} Diagnostics", "cxx{}"],
+    [
+        *("cpp{}", "c++{}", "C++{}", "gnu++{}", "GNU C++{}", "g++{}", "GNU G++{} 7.3.0", "C++{} (GCC 13-64)"),
+        *("Clang++{} Diagnostics", "cxx{}"),
+    ],
 )
 def test_cpp_is_known_by_the_name_of_each_standard(name: str) -> None:
     """Names as data sets write them. They do not choose the standard: the problem or `--std` does."""
