@@ -230,12 +230,10 @@ MODULES = (
 
 
 WITHOUT_RULES = {
-    *("artifacts", "kept_programs", "shipped", "precompiled_headers"),  # programs, each under a hash of its making
-    *(
-        "boxfiles",
-        "config",
-        "extract",
-    ),  # what they give is in fingerprints: our programs in boxes, the policy, programs
+    # they store programs, each under a hash of its making
+    *("artifacts", "kept_programs", "shipped", "precompiled_headers"),
+    # what they give is in fingerprints: our programs in boxes, the policy, submissions' programs
+    *("boxfiles", "config", "extract"),
     *("errors", "events", "fast_dataclass", "fingerprint", "journal", "slots"),
 }
 """Parts of the package that modules with rules import, and that decide no verdict."""
