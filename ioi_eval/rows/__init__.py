@@ -68,8 +68,10 @@ def open_source(
             directory are splits, by their names (`test.jsonl`, `test-00000-of-00002.parquet`, `test/…`).
 
     Raises:
-        InputError: there is no such file, its ending is unknown, or no split is the obvious one.
+        InputError: the name is empty, there is no such file, its ending is unknown, or no split is the obvious one.
     """
+    if spec == "":  # as a path, it would be the working directory
+        raise InputError("the name of a source of rows is empty; give a file, a directory or the id of a data set")
     splits = SplitChoice(split=split, all_splits=all_splits, obvious=tuple(obvious))
     path = Path(os.path.expanduser(spec))  # `Path.expanduser` fails for a user who does not exist
     if path.is_dir():

@@ -273,6 +273,15 @@ def test_missing_file_is_not_taken_for_a_hub_id(spec: str) -> None:
         open_source(spec)
 
 
+def test_an_empty_name_is_not_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of its files would be read."""
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n')
+    monkeypatch.chdir(tmp_path)
+    assert len(list(open_source(".").iterate())) == 1
+    with pytest.raises(InputError, match="the name of a source of rows is empty"):
+        open_source("")
+
+
 def test_a_directory_without_rows_lists_the_known_extensions(tmp_path: Path) -> None:
     """A directory with other files is refused."""
     (tmp_path / "x.txt").write_text("")
