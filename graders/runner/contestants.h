@@ -46,6 +46,7 @@ struct Contestant {
   bool not_executable = false;    // the kernel refuses to execute it because of the file's content
   bool made_deadly_call = false;  // a call that ends the program (SV)
   bool killed_itself = false;     // it called for SIGKILL, which the runner then sent
+  bool terminated_itself = false;  // it called for SIGTERM, which it may
   bool has_timers = false;        // it has timers, which can send any signal
   long long kills_before = 0;     // the kernel's count of kills before it could kill itself
   bool stopped = false;           // by us, because of another process

@@ -147,8 +147,9 @@ class CallFilter {
 
   void decide_signal(const CallRule& rule, uint32_t signal_argument) {
     load_argument(signal_argument);
-    for (uint32_t ours : {SIGKILL, SIGSYS}) {
-      emit(BPF_JMP | BPF_JEQ | BPF_K, ours, 0, 1);
+    for (uint32_t asked : {SIGKILL, SIGSYS, SIGTERM}) {
+      if (asked == SIGTERM && !notify_) continue;  // only a listener can note it and let it be sent
+      emit(BPF_JMP | BPF_JEQ | BPF_K, asked, 0, 1);
       refuse(rule);
     }
     decide_on_self(rule);

@@ -83,12 +83,14 @@ class TestRun : RunningTest {
   // A SIGKILL that the runner did not send comes from the machine, which most likely has no memory left. With a listener, a
   // contestant can send itself one only by a timer, and the listener reports timers. (If it calls kill, the runner sends the signal.)
   // Without a listener, or with timers, the kernel's count of kills decides, which includes processes of others.
+  // Programs that watch the machine's memory (earlyoom) send SIGTERM first. A contestant can send itself that too, and the listener
+  // reports it; there is no count.
   bool killed_from_outside(const Contestant& c) const {
     bool stopped = c.stopped || c.made_deadly_call || c.killed_itself || c.limit != Limit::None;
-    bool other = c.process.signal() == SIGKILL && !stopped && !over_memory(c) &&
-                 outcome_.cpu_us < plan_.cpu_ms * 1000;
+    if (stopped || over_memory(c) || outcome_.cpu_us >= plan_.cpu_ms * 1000) return false;
     bool can_itself = !can().notify || c.has_timers;
-    return other && (!can_itself || out_of_memory_kills() > c.kills_before);
+    if (c.process.signal() == SIGTERM) return !can_itself && !c.terminated_itself;
+    return c.process.signal() == SIGKILL && (!can_itself || out_of_memory_kills() > c.kills_before);
   }
 
   void decide() {

@@ -55,6 +55,8 @@ class PidNamespace {
 
   pid_t pid() const { return pid_; }
 
+  static constexpr pid_t kOnlyProcess = 2;  // the id of the process that is started in it, as that process itself sees it
+
  private:
   static int sleep(void* pid_namespace) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

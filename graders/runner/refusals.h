@@ -10,6 +10,14 @@
 
 namespace runner {
 
+// Whether a call sends SIGTERM to the program itself, which it may.
+inline bool terminates_itself(const Contestant& contestant, const seccomp_data& call) {
+  const CallRule* rule = call.arch == AUDIT_ARCH_X86_64 ? rule_of(call.nr) : nullptr;
+  bool sends = rule != nullptr && rule->let == Let::SignalSelf && static_cast<int>(call.args[*rule->values.begin()]) == SIGTERM;
+  pid_t own = contestant.pid_namespace.pid() > 0 ? PidNamespace::kOnlyProcess : contestant.process.pid;
+  return sends && (static_cast<pid_t>(call.args[rule->arg]) == 0 || static_cast<pid_t>(call.args[rule->arg]) == own);
+}
+
 inline void count_answer(Contestant& contestant) {
   if (++contestant.refusals >= kMaxRefusals) contestant.listener.reset();
 }
@@ -26,9 +34,11 @@ inline void answer_refusal(const Plan& plan, Contestant& contestant) {
   Padded<seccomp_notif> request;
   if (!receive_call(contestant.listener, request)) return;
   const seccomp_data& call = request.fields.data;
-  if (makes_timer(plan, call)) {
-    if (!contestant.has_timers) contestant.kills_before = out_of_memory_kills();
-    contestant.has_timers = true;
+  bool is_timer = makes_timer(plan, call), is_own_end = terminates_itself(contestant, call);
+  if (is_timer && !contestant.has_timers) contestant.kills_before = out_of_memory_kills();
+  contestant.has_timers |= is_timer;
+  contestant.terminated_itself |= is_own_end;
+  if (is_timer || is_own_end) {
     uint32_t go_on = 1;  // SECCOMP_USER_NOTIF_FLAG_CONTINUE, Linux 5.5
     if (answer_call(contestant.listener, request, 0, go_on) || errno == ENOENT) return count_answer(contestant);
   }

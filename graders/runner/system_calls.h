@@ -11,7 +11,8 @@ namespace runner {
 enum class Let {
   Always,
   OnSelf,           // argument `arg` is 0 or the process's own id
-  SignalSelf,       // the same, and the signal, argument values[0], is neither SIGKILL nor SIGSYS: those are ours and the filter's
+  SignalSelf,       // the same, and the signal, argument values[0], is neither SIGKILL nor SIGSYS: those are ours and the filter's. A
+                    // listener is told of SIGTERM, and lets it be sent
   OneOf,            // argument `arg` is one of `values`
   Without,          // argument `arg` has none of the bits of values[0]
   Opening,          // the same for the flags of an open, which is to read or to write, and truncates only to write
@@ -115,7 +116,8 @@ constexpr CallRule kCallRules[] = {
     {Let::Untimed, 2, {}, Where::Sibling, EINVAL, true, {C(ppoll)}},
     {Let::Untimed, 4, {}, Where::Sibling, EINVAL, true, {C(select), C(pselect6)}},
     {Let::Untimed, 3, {}, Where::Sibling, EINVAL, true, {{449, "futex_waitv"}}},
-    // Signals to itself: abort, raise. A SIGKILL that we did not send means that the machine ran out of memory.
+    // Signals to itself: abort, raise. A SIGKILL that we did not send means that the machine ran out of memory; so does a SIGTERM that
+    // the program did not send (earlyoom sends it first).
     {Let::SignalSelf, 0, {1}, Where::Everywhere, EPERM, true, {C(kill), C(tkill), C(rt_sigqueueinfo)}},
     {Let::SignalSelf, 0, {2}, Where::Everywhere, EPERM, true, {C(tgkill), C(rt_tgsigqueueinfo)}},
     // Queries about the process itself.

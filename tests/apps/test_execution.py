@@ -122,6 +122,7 @@ WRONG: dict[str, tuple[AppsProblem, str, list[str], str]] = {
     "a return at the top": (NEXT, "print(int(input()) + 1)\nreturn", ["CE", "CE"], "'return' outside function"),
     "no such module": (NEXT, "import nosuchmodule", ["RE", "RE"], "No module named 'nosuchmodule'"),
     "a signal": (NEXT, "import os\nos.abort()", ["RE", "RE"], "killed by SIGABRT"),
+    "SIGTERM to itself": (NEXT, "import os\nos.kill(os.getpid(), 15)", ["RE", "RE"], "killed by SIGTERM"),
     "too much recursion": (NEXT, "def f(): f()\nf()", ["RE", "RE"], "RecursionError"),
     "a process": (NEXT, "import os\nos.fork()\nprint(int(input()) + 1)", ["RE", "RE"], "PermissionError"),
     "no function": (ADD, "def sub(a, b): return a - b", ["RE", "RE"], "the program has no function add"),

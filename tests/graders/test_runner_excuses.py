@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import JUDGE, Box, line, run_batch, run_game
+from tests.graders.runner_box import JUDGE, RUNNER_UID, Box, batch_plan, line, run_batch, run_game
+from tests.graders.test_runner_pauses import family
 
 HARMLESS = ["membarrier", "vfork", "fsync", "cpu-limit", "old-cpu-limit", "ticks", "shared", "outputs"]
 
@@ -49,6 +52,58 @@ def test_program_that_kills_itself_by_a_timer(plain_box: Box, program: Callable[
     """A SIGKILL that the program could have sent itself is RE."""
     entry = run_batch(plain_box, program("excuse"), "timer 1").only
     assert (entry["verdict"], entry["signal"], entry["attempted"]) == ("RE", 9, {})
+
+
+WAYS = ("kill", "group", "tkill", "tgkill", "sigqueue", "tgsigqueue", "thread", "timer", "blocked")
+
+
+@pytest.mark.parametrize("without", ["", "notify"])
+def test_program_that_sends_itself_sigterm(plain_box: Box, program: Callable[..., Path], without: str) -> None:
+    """A SIGTERM that the program has sent itself, in any way, is RE. It can handle it, and send it to nobody else."""
+    box = replace(plain_box, more=("--without", without) if without else ())
+    answer = run_batch(
+        box, program("excuse"), *(f"terminate-{way} 1" for way in (*WAYS, "handled", "others")), answer=b"held\n"
+    )
+    for way, entry in zip(WAYS, answer.lines, strict=False):
+        assert (entry["verdict"], entry["signal"], entry["attempted"]) == ("RE", signal.SIGTERM, {}), (way, entry)
+    assert answer.verdicts[len(WAYS) :] == ["AC", "AC"]
+    assert answer.lines[-1]["attempted"] == ({} if without else {"kill": 2})
+
+
+@pytest.mark.parametrize("name", ["dir-full", "dir-reduced"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_program_that_something_else_ends(
+    boxes: Callable[[str], Box], program: Callable[..., Path], name: str, number: signal.Signals
+) -> None:
+    """Programs that watch the machine's memory send SIGTERM, then SIGKILL: JE, because the program is not the cause."""
+    box = boxes(name)
+    work = Path(tempfile.mkdtemp(dir=box.scratch))
+    (work / "plan").write_bytes(batch_plan(["test id=0 input=in answer=in"], cpu_ms=60_000))
+    (work / "program").write_bytes(program("contestant").read_bytes())
+    (work / "in").write_bytes(b"pause 1")
+    if os.geteuid() == 0:
+        for path in (work, *work.iterdir()):
+            os.chown(path, RUNNER_UID, RUNNER_UID)
+    with subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.PIPE) as runner:
+        found: list[int] = []
+        while runner.poll() is None and not found:
+            time.sleep(0.01)
+            found = [pid for pid in family(runner.pid) if command_of(pid) == b"./program\0"]
+        for pid in found:
+            os.kill(pid, number)
+        stdout, _ = runner.communicate(timeout=60)
+    shutil.rmtree(work)
+    test, *_ = (json.loads(text) for text in stdout.splitlines())
+    assert (test["verdict"], test.get("fault"), test.get("program")) == ("JE", "signal", "runner"), test
+    assert "killed from outside" in test["explanation"]
+
+
+def command_of(pid: int) -> bytes:
+    """The command line of a process; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 @pytest.mark.parametrize(("mode", "without"), [("kill", ""), ("timer", ""), ("timer", "notify")])

@@ -2,6 +2,7 @@
 // -DNO_LOADER: a program whose loader does not exist, so that it cannot be executed.
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,12 +14,53 @@
 #include <unistd.h>
 
 #include <string>
+#include <thread>
 
 #ifdef NO_LOADER
 asm(".section .interp,\"a\",@progbits\n.string \"/no/such/loader\"\n.previous");
 #endif
 
 static int refused(bool is, const char* what) { return printf("%s\n", is ? "held" : what), 0; }
+
+static volatile sig_atomic_t handled = 0;
+
+// Sends itself SIGTERM in one of all possible ways.
+static int terminate(const std::string& way) {
+  pid_t pid = getpid();
+  siginfo_t info = {};
+  info.si_code = SI_QUEUE;
+  if (way == "kill") kill(pid, SIGTERM);
+  if (way == "group") kill(0, SIGTERM);
+  if (way == "tkill") syscall(SYS_tkill, pid, SIGTERM);
+  if (way == "tgkill") syscall(SYS_tgkill, pid, pid, SIGTERM);
+  if (way == "sigqueue") syscall(SYS_rt_sigqueueinfo, pid, SIGTERM, &info);
+  if (way == "tgsigqueue") syscall(SYS_rt_tgsigqueueinfo, pid, pid, SIGTERM, &info);
+  if (way == "thread") std::thread([] { pthread_kill(pthread_self(), SIGTERM); }).join();
+  if (way == "timer") {
+    struct sigevent event = {};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGTERM;
+    timer_t timer;
+    itimerspec soon = {{0, 0}, {0, 1000000}};
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &soon, nullptr) != 0) return 95;
+    for (;;) pause();
+  }
+  if (way == "blocked") {  // until long after the call
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGTERM);
+    sigprocmask(SIG_BLOCK, &one, nullptr);
+    kill(pid, SIGTERM);
+    usleep(100'000);
+    sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  }
+  if (way == "others") return refused(kill(1, SIGTERM) != 0 && errno == EPERM && kill(-1, SIGTERM) != 0 && errno == EPERM, "sent");
+  if (way == "handled") {
+    signal(SIGTERM, [](int) { handled = 1; });
+    return refused(raise(SIGTERM) == 0 && handled == 1, "not sent");
+  }
+  return 91;
+}
 
 int main() {
   char word[64] = "";
@@ -61,6 +103,8 @@ int main() {
     for (;;) work = work + 1;
   } else if (mode == "kill") {
     return kill(getpid(), SIGKILL);
+  } else if (mode.compare(0, 10, "terminate-") == 0) {
+    return terminate(mode.substr(10));
   } else if (mode == "shared") {
     size_t size = 1 << 20;
     void* no_file = mmap(nullptr, size, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
