@@ -77,10 +77,14 @@ class Judge {
 
   bool over(int64_t cpu_us) const { return cpu_us > (spec_->cpu_ms + more_ms) * 1000; }
 
-  // Measures it, and stops it if it is over a limit. `states`: whether to read the states of its threads.
+  // Measures it. `states`: whether to read the states of its threads.
   void look(bool states = false) {
+    if (process.alive()) last = files.read(process.pid, last, states);
+  }
+
+  // Stops it if it is over a limit, as it was last measured.
+  void stop_at_limits() {
     if (!process.alive()) return;
-    last = files.read(process.pid, last, states);
     if (over(last.cpu_us)) stop(JudgeFault::Time, kOverCpu);
     int64_t wall = stopwatch_.look(now_us());
     if (fault == JudgeFault::None && wall_before_us + wall > spec_->wall_ms * 1000) {

@@ -317,7 +317,9 @@ class TestRun : RunningTest {
     while (!checker.process.ended) {
       pollfd ready = {checker.process.pidfd.get(), POLLIN, 0};
       poll(&ready, 1, 5);
-      if (!checker.process.reap(false)) checker.look();
+      if (checker.process.reap(false)) break;
+      checker.look();
+      checker.stop_at_limits();
     }
     checker.conclude();
     judgement = read_judgement(checker.result(), plan_.checker.protocol, test_.full);

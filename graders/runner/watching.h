@@ -51,7 +51,10 @@ class RunningTest : protected TestState {
         if (killed_by_filter && !c.made_deadly_call) c.attempted.emplace_back(kHiddenCall, 1);
         c.made_deadly_call |= killed_by_filter;
       }
-      if (manager_.process.alive() && manager_.process.reap(false)) manager_.conclude();
+      if (manager_.process.alive() && manager_.process.reap(false)) {
+        give_manager_more_time(manager_.process.cpu_us());  // it may have gone over its limit after the last look
+        manager_.conclude();
+      }
       int64_t now = now_us();
       if (now >= next_tick_us()) tick(now);
       if (is_over(now)) break;
@@ -211,8 +214,9 @@ class RunningTest : protected TestState {
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
     }
-    if (manager_.process.alive() && manager_.over(cpu_clock_us(manager_.process.pid))) give_manager_more_time();
     manager_.look(due);
+    if (manager_.process.alive()) give_manager_more_time(manager_.last.cpu_us);
+    manager_.stop_at_limits();
     if (due && manager_.process.alive()) stop_flood();
     // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread is runnable, idle time is not added up.
     int64_t idle = !due || anybody(&Sample::runs) ? 0 : new_idle_us(wall);
@@ -273,14 +277,15 @@ class RunningTest : protected TestState {
   // still reads or answers, they are ended, and what it has not read is thrown away. If it ends then, the program waited too long;
   // else the manager is at fault. Source: CMS stops a process after 2 L + 1 s of wall clock, and such a manager then ends.
   // Whenever all processes have ended, it may use its limit once more: many questions may be left.
-  void give_manager_more_time() {
+  void give_manager_more_time(int64_t cpu_us) {
+    if (!manager_.over(cpu_us)) return;
     ProcFiles::Moved bytes = manager_.files.moved_bytes(manager_.process.pid);
     int64_t moved = bytes.read + bytes.written;
     if (!anybody_alive()) {
       manager_.more_ms = plan_.manager.cpu_ms;
     } else if (manager_.more_ms == 0) {
       moved_at_limit_ = moved;
-      manager_.more_ms = kManagerMoreMs;
+      manager_.more_ms = cpu_us / 1000 - plan_.manager.cpu_ms + kManagerMoreMs;  // on a busy machine it is seen late
     } else if (moved > moved_at_limit_) {
       asks_without_end_ = true;
       for (Contestant& c : contestants_) stop(c);

@@ -181,6 +181,21 @@ def test_program_that_asks_in_advance(plain_box: Box, program: Callable[..., Pat
     assert (entry["verdict"], entry["limit"], entry["judge"]["cpu_us"] > 2_000_000) == ("TLE", "idle", True), entry
 
 
+def test_program_that_asks_while_the_manager_is_measured(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The same if the manager goes over its limit while the runner measures it, which takes long for many threads."""
+    answer = run_game(
+        plain_box, program, *["many-threads play"] * 3, cpu_ms=20_000, manager={**PATIENT, "cpu_ms": 100}
+    )
+    assert [(entry["verdict"], entry["limit"]) for entry in answer.lines] == [("TLE", "idle")] * 3, answer.lines
+
+
+def test_manager_that_ends_just_over_its_limit(plain_box: Box, program: Callable[..., Path]) -> None:
+    """It may use 0.4 s more, also if it ends before the runner has seen that it is over its limit."""
+    manager = {**PATIENT, "cpu_ms": 100}
+    answer = run_game(plain_box, program, *["computes-for play 100.1"] * 8, manager=manager)
+    assert answer.verdicts == ["AC"] * 8, answer.lines
+
+
 def test_manager_that_still_answers_when_the_program_has_ended(plain_box: Box, program: Callable[..., Path]) -> None:
     """Then it may use its CPU limit once more: a program cannot make it fail by leaving while questions wait."""
     entry = run_game(plain_box, program, "answers ask-and-leave", manager={**PATIENT, "cpu_ms": 1000}).only

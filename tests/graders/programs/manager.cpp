@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 static std::vector<FILE*> to, from;
@@ -18,6 +19,12 @@ static std::vector<FILE*> to, from;
   printf("%s\n", score);
   fprintf(stderr, "%s\n", message);
   exit(0);
+}
+
+// Computes until this process has used so much CPU time.
+static void compute_until(double ms) {
+  while (static_cast<double>(clock()) < ms * (CLOCKS_PER_SEC / 1000)) {
+  }
 }
 
 int main(int argc, char** argv) {
@@ -124,6 +131,12 @@ int main(int argc, char** argv) {
     volatile long work = 0;
     for (long i = 0; i < 900'000'000; i++) work = work + 1;
   }
+  if (mode == "many-threads") {  // any number of questions; it has so many threads that to measure it takes longer than a tick
+    for (int i = 0; i < 300; i++) std::thread([] { pause(); }).detach();
+    for (int number = 1; fprintf(to[0], "%s 1\n", order) > 0 && fflush(to[0]) == 0 && fscanf(from[0], "%d", &number) == 1;) {
+    }
+    verdict("1", "no more answers");
+  }
   for (int round = 1; round <= 3; round++) {
     for (int i = 0; i < processes; i++) {
       int number = 10 * round + i, answer = 0;
@@ -132,6 +145,10 @@ int main(int argc, char** argv) {
       if (fscanf(from[i], "%d", &answer) != 1) verdict("0", "Judge Failure: nothing came back");
       if (answer != 2 * number) verdict("0", "a wrong number came back");
     }
+  }
+  if (mode == "computes-for") {  // `score` ms of CPU time, and very little more
+    compute_until(atof(score));
+    strcpy(score, "1");
   }
   for (int i = 0; i < processes; i++) fprintf(to[i], "end 0\n"), fflush(to[i]);
   if (mode == "slow-to-finish") sleep(1000);
