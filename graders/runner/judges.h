@@ -82,6 +82,17 @@ class Judge {
     if (process.alive()) last = files.read(process.pid, last, states);
   }
 
+  // Whether it waits for others to do its work: a process that it has started runs, or waits for a processor or a disk. (Some are
+  // scripts that start the program proper.)
+  bool has_busy_child() const {
+    if (!process.alive()) return false;
+    std::vector<pid_t> started = descendants(process.pid);
+    return std::any_of(started.begin(), started.end(), [](pid_t pid) {
+      Sample sample = ProcFiles().read(pid, {}, true);
+      return sample.runs || sample.waits;
+    });
+  }
+
   // Stops it if it is over a limit, as it was last measured.
   void stop_at_limits() {
     if (!process.alive()) return;

@@ -232,10 +232,10 @@ class RunningTest : protected TestState {
   }
 
   // Idle time since it was last added up: wall clock minus CPU time and run-queue delay. Waiting for the machine's disk is not
-  // idle; only the wall clock of the test bounds it.
+  // idle, nor for a process that the manager has started; only the wall clock of the test bounds it.
   int64_t new_idle_us(int64_t wall) {
     int64_t waited = wait_clock_.end_piece(wall, all_busy_us());
-    return anybody(&Sample::waits) ? 0 : waited;
+    return waited == 0 || anybody(&Sample::waits) || manager_.has_busy_child() ? 0 : waited;
   }
 
   int64_t all_busy_us() const {

@@ -276,6 +276,13 @@ def test_waiting_for_a_busy_manager_is_not_idle(plain_box: Box, program: Callabl
     assert entry["idle_us"] < 1_100_000
 
 
+def test_waiting_for_a_process_of_the_manager_is_not_idle(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The same if the manager waits for a process that it has started, as scripts do that start the manager proper."""
+    entry = run_game(plain_box, program, "busy-child play", cpu_ms=100).only
+    assert entry["verdict"] == "AC", entry
+    assert entry["idle_us"] < 1_100_000
+
+
 def test_manager_that_reads_first(plain_box: Box, program: Callable[..., Path]) -> None:
     """With FIFOs as arguments, the program opens them in any order, and the manager can open them in the same order."""
     assert run_game(plain_box, program, "reads-first play", io="fifo_io", stub=["-DOUT_FIRST"]).verdicts == ["AC"]

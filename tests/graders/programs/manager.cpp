@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -130,6 +131,14 @@ int main(int argc, char** argv) {
   if (mode == "busy") {  // the processes wait for this manager: not idle time of theirs
     volatile long work = 0;
     for (long i = 0; i < 900'000'000; i++) work = work + 1;
+  }
+  if (mode == "busy-child") {  // the same, but another process of the manager's does the work
+    pid_t child = fork();
+    if (child == 0) {
+      compute_until(2000);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
   }
   if (mode == "many-threads") {  // any number of questions; it has so many threads that to measure it takes longer than a tick
     for (int i = 0; i < 300; i++) std::thread([] { pause(); }).detach();
