@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ioi_eval.model import ProcessIO, TaskType
-from ioi_eval.problems.fifo_arguments import last_argument, opens_fifos, processes_of
+from ioi_eval.problems.fifo_arguments import opens_fifos, processes_of
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _OPENED = re.compile(r'\bfopen[ \t]*\([ \t]*argv[ \t]*\[[ \t]*([12])[ \t]*\][ \t]*,[ \t]*"([rw])b?\+?"')
@@ -48,10 +48,7 @@ def with_processes(config: Mapping[str, Any], files: Sequence[tuple[str, str]], 
     manager = "\n".join(text for role, text in sources if role == "manager")
     if processes not in config and (number := processes_of(manager)) > 1:
         shown[processes] = number
-        notes.append(
-            f"the manager uses argv[{last_argument(manager)}], so there are {number} processes; the package states no"
-            " number"
-        )
+        notes.append(f"the manager's source is for {number} processes; the package states no number")
     return {**shown, **config}
 
 

@@ -11,24 +11,31 @@ import re
 from ioi_eval.problems.grader_files import without_comments
 
 _INDEX = re.compile(r"\bargv[ \t]*\[[ \t]*(\d{1,3})[ \t]*\]")
+_REGISTERED = re.compile(r"\bregisterManager\s*\([^(),]*,\s*(\d{1,3})\s*,\s*argc\b")
+"""The call by which some managers state the number. Source: IOI 2025 (*migrations*), NOI Singapore 2026 (*lemon*)."""
+
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(define|ifdef|ifndef|if|elif|else|endif)\b[ \t]*(\w*)")
 
 
 def opens_fifos(stub: str) -> bool:
     """Whether a stub's source gets its FIFOs as arguments. With `std_io` it gets at most one argument, its number."""
-    return last_argument(stub) >= 2
+    return _last_argument(stub) >= 2
 
 
 def processes_of(manager: str, further_arguments: int = 0) -> int:
-    """The number of processes: a manager gets two arguments for each. TPS gives it one more, the name of a log.
+    """The number of processes: the one that a manager states, or half the number of arguments that it uses.
+
+    It gets two arguments for each process. TPS gives it one more, the name of a log.
 
     Args:
         further_arguments: how many arguments it gets after them.
     """
-    return max(1, (last_argument(manager) - further_arguments) // 2)
+    if stated := _REGISTERED.search(_compiled(without_comments(manager))):
+        return max(1, int(stated[1]))
+    return max(1, (_last_argument(manager) - further_arguments) // 2)
 
 
-def last_argument(source: str) -> int:
+def _last_argument(source: str) -> int:
     """The highest index of `argv` in a source."""
     return max(map(int, _INDEX.findall(_compiled(without_comments(source)))), default=0)
 

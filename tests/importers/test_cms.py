@@ -243,9 +243,24 @@ def test_what_the_sources_show_about_processes(tmp_path: Path) -> None:
     task = read(tmp_path, **{**COMMUNICATION, **silent, **changes})
     problem = loaded(tmp_path, task)
     assert problem.method == Communication(manager=manager_of(problem), processes=3, process_io=ProcessIO.FIFO_IO)
-    assert "the manager uses argv[6], so there are 3 processes; the package states no number" in task.notes
+    assert "the manager's source is for 3 processes; the package states no number" in task.notes
     problem = loaded(tmp_path, read(tmp_path, **{**COMMUNICATION, **changes, "graders/stub.cpp": main.format("0")}))
     assert problem.method == Communication(manager=manager_of(problem), processes=2)
+
+
+def test_a_registered_manager_shows_the_number_of_processes(tmp_path: Path) -> None:
+    """As at IOI 2025: the manager compares the number with its arguments, and gives 0 points if they differ."""
+    silent = {"problem.json": {**COMMUNICATION["problem.json"], "task_type_params": "{}"}}
+    manager = """#include "testlib.h"
+void registerManager(std::string probName, int num_processes, int argc, char* argv[]);
+int main(int argc, char** argv) {
+    // registerManager("sum", 3, argc, argv);
+    registerManager("sum", 2, argc, argv);
+}"""
+    task = read(tmp_path, **{**COMMUNICATION, **silent, "graders/manager.cpp": manager})
+    problem = loaded(tmp_path, task)
+    assert problem.method == Communication(manager=manager_of(problem), processes=2)
+    assert "the manager's source is for 2 processes; the package states no number" in task.notes
 
 
 @pytest.mark.parametrize(
