@@ -27,6 +27,7 @@ class OtherGrader:
     `prepare(text)`: a stdin program as the grader executes it;
     `guard()`: removes from the interpreter what the grader removes;
     `replace_stdin(text)`: replaces standard input as the grader does;
+    `close_stdout`: what the method `close` of `sys.stdout` becomes;
     or only `PRELUDE` and `SCRIPT`: programs run as under our own rules, after the prelude.
 
     A run ends in the phase `load`, `run` or `done`. A `SystemExit` from the function is ignored, as they all do.
@@ -53,7 +54,8 @@ class OtherGrader:
             return 1
         result_fd = os.dup(1)
         os.dup2(2, 1)  # output that does not go through `sys.stdout` does not count
-        printed = io.StringIO()
+        printed: Any = io.StringIO()
+        printed.close = self._rules.close_stdout
         phase = "load"
         try:
             entry = getattr(module, self._rules.ENTRY)

@@ -86,6 +86,7 @@ PROGRAMS: dict[str, tuple[AppsProblem, str, list[Code], list[Code], list[Code]]]
     "exit()": (ONE, "print(3)\nexit()", [-1], [1], [1]),
     "quit()": (ONE, "print(3)\nquit()", [-1], [1], [-4]),
     "sys.exit(1)": (ONE, "import sys\nprint(3)\nsys.exit(1)", [1], [1], [1]),
+    "sys.stdout.close()": (ONE, "import sys\nprint(3)\nsys.stdout.close()", [-1], [1], [-4]),
     "error behind the output": (ONE, "print(3)\n1 / 0", [-1], [-1], [-4]),
     "return": (ONE, "print(3)\nreturn", [1], [1], [1]),
     "main that nobody calls": (ONE, "def main():\n    print(3)", [0], [1], [-2]),
@@ -107,6 +108,8 @@ PROGRAMS: dict[str, tuple[AppsProblem, str, list[Code], list[Code], list[Code]]]
     "an exit in a call": (problem([[3]], [3], "f"), "import sys\ndef f(a): sys.exit()", [-1] * 21, [-1], [-4]),
     "a missing function": (problem([[3]], [3], "f"), "def g(a): return a", [-2], [-1], [-4]),
     "a broken call": (problem([[3], [4]], [3, 4], "f"), "def f(a): return 12 // (a - 3) // 3", [-1, 1], [-1, -1], [-4]),
+    "a class Solution": (ONE, "class Solution:\n    def f(self):\n        print(3)\nSolution().f()", [1], [1], [-4]),
+    "no class Solution": (ONE, "# class Solution\nprint(3)", [1], [1], [1]),
     "a loop": (ONE, "while True: pass", [-1], [-1], [-3]),
 }
 

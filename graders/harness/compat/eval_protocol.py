@@ -60,6 +60,10 @@ def guard() -> None:
     """Remove nothing."""
 
 
+def close_stdout() -> None:
+    """Replace `sys.stdout.close`: it does nothing."""
+
+
 def replace_stdin(text: str) -> None:
     """A text stream without a `buffer`; the real object returns lines with their ends, and one line too many."""
     patch_stdin(text, io.StringIO(text), "\n")

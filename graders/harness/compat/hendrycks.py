@@ -49,6 +49,10 @@ def guard() -> None:
     reliability_guard("exit", "quit")
 
 
+def close_stdout(_: object) -> None:
+    """Replace `sys.stdout.close`: as this takes an argument, a call without one is an error."""
+
+
 def replace_stdin(text: str) -> None:
     """A text stream without a `buffer`; the real object returns lines without their ends."""
     patch_stdin(text, io.StringIO(text), "")

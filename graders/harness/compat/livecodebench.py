@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import io
 
-from . import reliability_guard
+from . import hendrycks, reliability_guard
 from .eval_protocol import PRELUDE as _SAME_IMPORTS
 from .eval_protocol import without_main_guard
 from .standard_input import patch_stdin
@@ -14,11 +14,21 @@ MODULE = "tmp_sol"
 ENTRY = "wrapped_function"
 DIGITS = 50_000
 PRELUDE = _SAME_IMPORTS.replace("6*10**5", "50000")
+close_stdout = hendrycks.close_stdout
+_NO_SOLUTION = f"raise AttributeError(\"module '{MODULE}' has no attribute 'Solution'\")"
 
 
 def prepare(text: str) -> str:
-    """Top-level imports stay, all other statements become a function. A program with a syntax error is not changed."""
-    text = without_main_guard(text)
+    """Top-level imports stay, all other statements become a function. A program with a syntax error is not changed.
+
+    If the text has `class Solution`, LeetCode's form, the grader makes an object of that class. But the class is in the
+    function now, so this fails.
+    """
+    text = _as_function(without_main_guard(text))
+    return f"{text}\n{_NO_SOLUTION}" if "class Solution" in text else text
+
+
+def _as_function(text: str) -> str:
     try:
         statements = ast.parse(text).body
         imports: list[ast.stmt] = [node for node in statements if isinstance(node, (ast.Import, ast.ImportFrom))]
