@@ -243,6 +243,9 @@ def _not_compiled(test: TestOutcome, error: str) -> TestOutcome:
 
 # --------------------------------------------------------------------------- other graders' rules
 
+_AND_MORE = b"\n(and more, which was not kept)"
+"""The end of an output that is too long: so no grader takes its beginning, which we have, for the whole."""
+
 _PHASES = {
     "done": Ending.FINISHED,
     "run": Ending.RAISED,
@@ -272,7 +275,7 @@ def _run_of(outcome: TestOutcome, compat: CompatGrader) -> TestRun:
     by_itself = outcome.signal is None and outcome.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
     return TestRun(
         ending=_ending(outcome, compat),
-        output=outcome.printed,
+        output=outcome.printed + (_AND_MORE if outcome.verdict is Verdict.OLE else b""),
         exit_code=outcome.exit_code if by_itself else None,
         wall_s=_wall_s(outcome),
         error=outcome.details.report.error,
@@ -285,7 +288,8 @@ def _ending(outcome: TestOutcome, compat: CompatGrader) -> Ending:
     report = outcome.details.report
     if outcome.verdict is Verdict.TLE:
         return Ending.TIMED_OUT
-    if compat.harness is None:
+    printed_too_much = outcome.verdict is Verdict.OLE and outcome.limit == "output"
+    if compat.harness is None or (printed_too_much and not compat.script):  # in a function: it is written at the end
         return Ending.FINISHED
     if outcome.signal is not None or outcome.limit is not None or outcome.verdict in (Verdict.MLE, Verdict.SV):
         return Ending.DIED

@@ -318,6 +318,8 @@ def test_rows_that_cannot_be_judged(score: Score) -> None:
         ("eval-protocol", "input()\nprint(5)", (False,)),
         ("eval-protocol", "print(int(input()) + 1", (-2,)),
         ("eval-protocol", "import os\nos._exit(0)", (-1, -1)),
+        ("eval-protocol", "print('x' * 10**6)", (False,)),
+        ("eval-protocol", "print(int(input()) + 1)\nprint(' ' * 10**6)", (False,)),
         ("livecodebench", "print(int(input()) + 1)", (True, True)),
         ("livecodebench", "input()\nprint(5)", (-2,)),
         ("livecodebench", "import sys\nprint(int(sys.stdin.readline()) + 1)\n1 / 0", (-4,)),

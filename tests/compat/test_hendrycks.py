@@ -156,7 +156,7 @@ def test_input_has_no_final_line_feed() -> None:
         (problem(["1"], ["1", "2"]), [printed("1")], [True]),
         (problem([], []), [], []),
         (problem([[1]], [[2]], "f"), [TestRun(ending=Ending.FINISHED, output=encode(2))], [True]),
-        (problem([[1]], [[2]], "f"), [TestRun(ending=Ending.FINISHED, output=b"garbage")], [-1]),
+        (problem([[1]], [[2]], "f"), [TestRun(ending=Ending.FINISHED, output=b"garbage")], [False]),
     ],
 )
 def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int]) -> None:
