@@ -56,7 +56,7 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
     value = _parsed(ground_truth)
     if not as_is and isinstance(value, dict):
         # a row of pandas has arrays in the place of lists
-        value = {name: as_lists(item) if hasattr(item, "tolist") else item for name, item in value.items()}
+        value = {name: item if isinstance(item, list | tuple) else as_lists(item) for name, item in value.items()}
     if not isinstance(value, EvaluateResult) and not isinstance(value["inputs"], list):
         value = evaluation([-1], [{"error": "Invalid or missing in_outs structure"}])
     if isinstance(value, EvaluateResult):

@@ -35,6 +35,7 @@ from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.model.methods import Comparator
 from ioi_eval.problems.row import is_number, is_whole
+from ioi_eval.problems.samples import as_lists
 
 PAGE, CODE, OURS = "eval-protocol-page", "eval-protocol", "ioi_eval"
 TIMEOUT_S = 10.0  # Source: its `execution_timeout`
@@ -54,7 +55,7 @@ def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **
 
     Args:
         messages: a conversation: objects with `role` and `content`, or dictionaries. The program is in the assistant's
-            last message.
+            last message. An array is accepted too.
         ground_truth: the tests: JSON text, or an object, with `inputs`, `outputs` and maybe `fn_name`.
         kwargs: `execution_timeout`, seconds for a test (10); and ours: `compat`, `comparator`, `memory_mb`, `python`,
             `isolation`. Others are ignored, as in Eval Protocol, but with a warning.
@@ -95,8 +96,10 @@ def apps_dataset_to_evaluation_row(data: Sequence[Mapping[str, Any]]) -> list[An
 def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, Any]) -> EvaluateResult:
     settings = _settings(kwargs)
     _warn_of_unknown(kwargs)
-    if isinstance(messages, str):
-        raise InputError('messages is a text; give a list: [{"role": "assistant", "content": "…"}]')
+    if isinstance(messages, str | Mapping):
+        what = "a text" if isinstance(messages, str) else "one message"
+        raise InputError(f'messages is {what}; give a list: [{{"role": "assistant", "content": "…"}}]')
+    messages = as_lists(messages)  # a row of pandas has an array
     if not messages:
         return no_messages()
     code = _program(messages, settings.judged_by)

@@ -57,8 +57,9 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
 
 def as_lists(value: Any) -> Any:
     """The value with arrays and tuples in it as lists, at any depth."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
+    for method in ("tolist", "to_list"):  # of numpy, pandas and torch; of polars
+        if hasattr(value, method):
+            value = getattr(value, method)()
     return [as_lists(item) for item in value] if isinstance(value, list | tuple) else value
 
 

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
@@ -273,6 +274,29 @@ def test_objects_are_messages_too() -> None:
     blocks = f"```python\n{ZERO}```\nNo:\n```python\n{DOUBLE}```"
     talk = [Message(role="user", content="?"), Message(role="assistant", content=blocks)]
     assert evaluate_apps_solution(talk, TESTS).score == 1.0
+
+
+class PolarsSeries(list[Any]):
+    """A list that has the method of a series of polars, and no truth value."""
+
+    def __bool__(self) -> bool:
+        raise TypeError("the truth value of a Series is ambiguous")
+
+    def to_list(self) -> list[Any]:
+        """The values."""
+        return list(self)
+
+
+@pytest.mark.parametrize("compat", ["eval-protocol-page", "eval-protocol", "ioi_eval"])
+def test_a_conversation_of_a_table(compat: str) -> None:
+    """A row that pandas read from a Parquet file has an array in the place of a list."""
+    talks: list[Any] = [np.array(says(DOUBLE), dtype=object), PolarsSeries(says(DOUBLE)), tuple(says(DOUBLE))]
+    for talk in talks:
+        assert evaluate_apps_solution(talk, TESTS, compat=compat).score == 1.0
+    nothing: Any = np.array([])
+    assert evaluate_apps_solution(nothing, TESTS, compat=compat).reason == "No messages provided."
+    with pytest.raises(InputError, match="messages is one message; give a list"):
+        evaluate_apps_solution(says(DOUBLE)[1], TESTS, compat=compat)  # type: ignore[arg-type]
 
 
 def test_rows() -> None:
