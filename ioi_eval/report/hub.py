@@ -13,6 +13,7 @@ works as it does there.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -246,9 +247,8 @@ def card_with(card: str, config: str) -> str:
     """
     import yaml
 
-    head, body = "", card
-    if card.startswith("---\n") and "\n---" in card[3:]:
-        head, _, body = card[3:].partition("\n---")
+    match = _HEAD.match(card)
+    head, body = ("", card) if match is None else (match["head"], card[match.end() :])
     try:
         values = yaml.safe_load(head) or {}
         entries = values.get("configs") or []
@@ -262,7 +262,11 @@ def card_with(card: str, config: str) -> str:
     values["dataset_info"] = [entry for entry in described if entry.get("config_name", config) != config]
     if not values["dataset_info"]:
         del values["dataset_info"]
-    return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---{body or _FIRST_BODY}"
+    new_head = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    return f"---\n{new_head}---\n{body if card.strip() else _FIRST_BODY}"
 
 
-_FIRST_BODY = "\n\n# Results\n\nWritten by `ioi-eval`; the reports are in [reports](reports).\n"
+_HEAD = re.compile(r"\s*---\n(?P<head>(?:.*\n)*?)---(?:\n|\Z)")
+"""The YAML at the beginning of a card, between two lines of dashes. Source: `REGEX_YAML_BLOCK` of `huggingface_hub`."""
+
+_FIRST_BODY = "\n# Results\n\nWritten by `ioi-eval`; the reports are in [reports](reports).\n"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from huggingface_hub import RepoCard
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.hub import card_with
@@ -62,3 +63,12 @@ def test_a_card_keeps_other_configurations() -> None:
     assert "config_name: a\n  data_files:\n  - split: train\n    path: a/train-*\n" in card_with("", "a")
     with pytest.raises(InputError, match=r"the head of the data set's README\.md cannot be read"):
         card_with("---\n: [\n---\n", "a")
+
+
+@pytest.mark.parametrize("card", ["# Mine\n", "\n---\n---\n# Mine\n", "---\nlicense: mit\n---", ""])
+def test_a_card_has_a_head_that_ends(card: str) -> None:
+    """Also if it had none. Otherwise the Hub does not see the configurations: load_dataset does not find them."""
+    new = card_with(card, "a")
+    assert [entry["config_name"] for entry in RepoCard(new).data["configs"]] == ["a"]
+    assert ("# Mine" in new) == ("# Mine" in card)
+    assert card_with(new, "a") == new
