@@ -73,7 +73,7 @@ class TestRun : RunningTest {
     outcome_.errors = head(reported.errors.get(), std::min(kStderrBytes, static_cast<size_t>(plan_.stderr_bytes)));
     if (reported.report) outcome_.report = head(reported.report.get(), kReportBytes);
     if (outcome_.fault == JudgeFault::None) decide();
-    if (!plan_.has_manager() && outcome_.fault == JudgeFault::None) outcome_.output = Fd(reopen(contestants_.back().output.get(), O_RDONLY));
+    if (!plan_.has_manager() && outcome_.fault == JudgeFault::None) outcome_.output = std::move(contestants_.back().output);
     if (manager_.process.pid > 0) {
       outcome_.judge_cpu_us += manager_.process.cpu_us() + kill_leftovers({warm_.pid()});
       outcome_.judge_wall_us += manager_.ended_us > 0 ? manager_.ended_us - manager_.started_us : 0;

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import json
 import os
 import shlex
 import shutil
@@ -17,6 +19,8 @@ from pathlib import Path
 import pytest
 
 from tests.graders.runner_box import JUDGE, RUNNER_UID, Box, Files, batch_plan, line, run_batch, run_game
+from tests.graders.test_runner_excuses import command_of
+from tests.graders.test_runner_pauses import family
 
 COUNT = 60
 
@@ -56,6 +60,30 @@ def test_few_descriptors_are_enough_for_many_processes(plain_box: Box, program: 
     processes, each = 40, 10 if plain_box.level == "full" else 9
     answer = run_game(plain_box, program, "play play", processes=processes, descriptors=processes * each + 40)
     assert answer.verdicts == ["AC"]
+
+
+def test_an_output_is_returned_whole_or_not_at_all(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """If the runner can open no more files while a program runs, its output is not returned as an empty one."""
+    box = boxes("dir-reduced")
+    work = Path(tempfile.mkdtemp(dir=box.scratch))
+    plan = batch_plan(["test id=0 input=in"], checker="checker protocol=none return_bytes=100", cpu_ms=5000)
+    (work / "plan").write_bytes(plan)
+    (work / "program").write_bytes(program("contestant").read_bytes())
+    (work / "in").write_bytes(b"sleep 1500")
+    if os.geteuid() == 0:
+        for path in (work, *work.iterdir()):
+            os.chown(path, RUNNER_UID, RUNNER_UID)
+    with subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.PIPE) as runner:
+        wait_until(lambda: any(command_of(pid) == b"./program\0" for pid in family(runner.pid)))
+        time.sleep(0.3)  # by now it has opened what it reads of the program; if not, there is a fault
+        user = (
+            ["setpriv", f"--reuid={RUNNER_UID}", f"--regid={RUNNER_UID}", "--clear-groups"] if os.geteuid() == 0 else []
+        )
+        subprocess.run([*user, "prlimit", "--pid", str(runner.pid), "--nofile=4:"], check=True)
+        stdout, _ = runner.communicate(timeout=60)
+    shutil.rmtree(work)
+    first, *_ = (json.loads(text) for text in stdout.splitlines())
+    assert "fault" in first or base64.b64decode(first["output"]) == b"1501\n", first
 
 
 @pytest.mark.parametrize("name", ["dir-full", "dir-reduced"])
