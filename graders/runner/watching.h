@@ -379,7 +379,11 @@ class RunningTest : protected TestState {
   // While one side is dead, its FIFOs must not block the other. See runner.cpp, "Communication".
   void unblock() {
     if (!plan_.has_manager()) return;
-    auto touch = [](const std::string& fifo, int mode) { return Fd(open(fifo.c_str(), mode | O_NONBLOCK | O_CLOEXEC)); };
+    auto touch = [](const std::string& fifo, int mode) {
+      Fd end(open(fifo.c_str(), mode | O_NONBLOCK | O_CLOEXEC));
+      if (!end && is_machine_error(errno)) system_fault("open a fifo for a process that has ended");
+      return end;
+    };
     bool manager_alive = manager_.process.alive();
     for (size_t i = 0; i < contestants_.size(); i++) {
       const Contestant& c = contestants_[i];

@@ -15,10 +15,21 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.graders.runner_box import JUDGE, RUNNER_UID, Box, Files, batch_plan, line, run_batch, run_game
+from tests.graders.runner_box import (
+    JUDGE,
+    RUNNER_UID,
+    Box,
+    Files,
+    batch_plan,
+    communication_plan,
+    line,
+    run_batch,
+    run_game,
+)
 from tests.graders.test_runner_excuses import command_of
 from tests.graders.test_runner_pauses import family
 
@@ -64,26 +75,42 @@ def test_few_descriptors_are_enough_for_many_processes(plain_box: Box, program: 
 
 def test_an_output_is_returned_whole_or_not_at_all(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
     """If the runner can open no more files while a program runs, its output is not returned as an empty one."""
-    box = boxes("dir-reduced")
-    work = Path(tempfile.mkdtemp(dir=box.scratch))
     plan = batch_plan(["test id=0 input=in"], checker="checker protocol=none return_bytes=100", cpu_ms=5000)
-    (work / "plan").write_bytes(plan)
-    (work / "program").write_bytes(program("contestant").read_bytes())
-    (work / "in").write_bytes(b"sleep 1500")
+    files = {"program": program("contestant").read_bytes(), "in": b"sleep 1500"}
+    first = first_line_without_descriptors(boxes("dir-reduced"), plan, files)
+    assert "fault" in first or base64.b64decode(first["output"]) == b"1501\n", first
+
+
+def test_a_manager_that_has_ended_blocks_no_program(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """If the runner cannot open a FIFO in the manager's place, so that the program goes on, that is no idle time."""
+    plan = communication_plan(["test id=0 input=in answer=in"], io="fifo_io", cpu_ms=2000)
+    files = {
+        "program": program("stub", "-DFIFOS").read_bytes(),
+        "manager": b"#!/bin/sh\nsleep 1.5; echo 0\n",
+        "in": b"in",
+    }
+    first = first_line_without_descriptors(boxes("dir-reduced"), plan, files)
+    assert "fault" in first or first["verdict"] == "WA", first
+
+
+def first_line_without_descriptors(box: Box, plan: bytes, files: dict[str, bytes]) -> dict[str, Any]:
+    """The first line of a runner that can open no more files from a time on at which its program runs."""
+    work = Path(tempfile.mkdtemp(dir=box.scratch))
+    for name, content in {"plan": plan, **files}.items():
+        (work / name).write_bytes(content)
+    user: list[str] = []
     if os.geteuid() == 0:
+        user = ["setpriv", f"--reuid={RUNNER_UID}", f"--regid={RUNNER_UID}", "--clear-groups"]
         for path in (work, *work.iterdir()):
             os.chown(path, RUNNER_UID, RUNNER_UID)
     with subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.PIPE) as runner:
-        wait_until(lambda: any(command_of(pid) == b"./program\0" for pid in family(runner.pid)))
+        wait_until(lambda: any(command_of(pid).startswith(b"./program\0") for pid in family(runner.pid)))
         time.sleep(0.3)  # by now it has opened what it reads of the program; if not, there is a fault
-        user = (
-            ["setpriv", f"--reuid={RUNNER_UID}", f"--regid={RUNNER_UID}", "--clear-groups"] if os.geteuid() == 0 else []
-        )
         subprocess.run([*user, "prlimit", "--pid", str(runner.pid), "--nofile=4:"], check=True)
         stdout, _ = runner.communicate(timeout=60)
     shutil.rmtree(work)
-    first, *_ = (json.loads(text) for text in stdout.splitlines())
-    assert "fault" in first or base64.b64decode(first["output"]) == b"1501\n", first
+    first: dict[str, Any] = json.loads(stdout.splitlines()[0])
+    return first
 
 
 @pytest.mark.parametrize("name", ["dir-full", "dir-reduced"])
