@@ -21,9 +21,12 @@ from ioi_eval.report import compact
 from ioi_eval.report.inputs import TextPart, input_line
 from ioi_eval.report.result_values import first_failed
 
-_READABLE_BITS = 1023
-"""Of integers: orjson, which reads our files, refuses a line with a number beyond the range of doubles. (Python prints
-at least 640 digits, which are twice as many bits.)"""
+_LEAST, _MOST = -(2**63), 2**64 - 1
+"""Of integers: orjson, which reads our files, reads others as floats."""
+
+_WHOLE_BITS = 1023
+"""Of integers that are written whole, as text: an id may be one. (Python prints at least 640 digits, which are twice as
+many bits.)"""
 
 
 class TestLines:
@@ -122,8 +125,8 @@ def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
 def to_json(row: dict[str, Any] | list[Any]) -> bytes:
     """A row, or a column of one, as a line of JSON.
 
-    Other values from tables are converted: dates, decimals, bytes, huge integers, and NaN to null. Messages may quote a
-    file name that is not UTF-8: invalid bytes become question marks.
+    Other values from tables are converted: dates, decimals, bytes and integers beyond 64 bits to text, NaN to null.
+    Messages may quote a file name that is not UTF-8: invalid bytes become question marks.
     """
     try:
         return orjson.dumps(row, default=_plain, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
@@ -135,7 +138,7 @@ _MAX_NESTED = 100
 
 
 def _printable(value: Any, left: int = _MAX_NESTED) -> Any:
-    """The value, with a text for integers that our readers refuse and for values that are nested too deeply, and
+    """The value, with a text for integers that readers would change and for values that are nested too deeply, and
     null for floats that JSON cannot represent."""
     if left == 0 and isinstance(value, dict | list | tuple):
         return f"(nested more than {_MAX_NESTED} deep)"
@@ -145,11 +148,11 @@ def _printable(value: Any, left: int = _MAX_NESTED) -> Any:
         return {key: _printable(item, left - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_printable(item, left - 1) for item in value]
-    return f"(an integer of {value.bit_length()} bits)" if _is_long(value) else value
+    return value if not isinstance(value, int) or _LEAST <= value <= _MOST else _as_text(value)
 
 
-def _is_long(value: object) -> bool:
-    return isinstance(value, int) and value.bit_length() > _READABLE_BITS
+def _as_text(value: int) -> str:
+    return str(value) if value.bit_length() <= _WHOLE_BITS else f"(an integer of {value.bit_length()} bits)"
 
 
 def _plain(value: object) -> object:

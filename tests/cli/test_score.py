@@ -276,10 +276,13 @@ def test_rows_that_cannot_be_judged_are_listed(score: Start, write: Write, resul
 
 
 def test_another_id_column(score: Start, write: Write, results: Results) -> None:
-    """Numbers are accepted as ids."""
-    row = {"year": 2024, "problem_id": "add", "code": RIGHT, "sample": 7}
-    assert score(write("dump.jsonl", row), "--id-column", "sample").returncode == 0
-    assert results()[0]["sample"] == 7
+    """Numbers are accepted as ids. Those beyond 64 bits, like `uuid.int`, are texts in the results, so that they stay
+    different.
+    """
+    ids = [7, 2**100, 2**100 + 1]
+    rows = [{"year": 2024, "problem_id": "add", "code": RIGHT, "sample": value} for value in ids]
+    assert score(write("dump.jsonl", *rows), "--id-column", "sample").returncode == 0
+    assert [result["sample"] for result in results()] == [7, str(2**100), str(2**100 + 1)]
 
 
 @pytest.mark.parametrize(
