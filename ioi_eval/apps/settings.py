@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from ioi_eval.boxfiles import runner_rules
 from ioi_eval.compat.terms import CompatGrader
 from ioi_eval.config import MIB, RunPolicy
 from ioi_eval.errors import InputError
@@ -68,6 +69,10 @@ class AppsSettings(RunPolicy):
             given = f"{self.memory_limit_bytes / MIB:g} MiB"
             raise InputError(
                 f"a memory limit of {given} is too little for Python itself; give at least {_LEAST_MEMORY // MIB} MiB"
+            )
+        if self.memory_limit_bytes > (most := runner_rules()["kMaxBytes"]):
+            raise InputError(
+                f"a memory limit of {self.memory_limit_bytes // MIB} MiB is not possible; at most {most // MIB} MiB is"
             )
         RunPolicy.__post_init__(self)  # `super()` does not work in a dataclass with slots
 

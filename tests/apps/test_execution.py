@@ -383,7 +383,12 @@ for way in (lambda: open("{folder}/beside").read(), lambda: open("{site}/x", "w"
 
 def test_settings_are_checked() -> None:
     """Invalid settings are refused before anything runs."""
-    for settings in ({"time_limit_s": -1.0}, {"time_limit_s": 0.0}, {"memory_limit_bytes": 0}):
+    for settings in (
+        {"time_limit_s": -1.0},
+        {"time_limit_s": 0.0},
+        {"memory_limit_bytes": 0},
+        {"memory_limit_bytes": 2**47},
+    ):
         with pytest.raises(InputError):
             AppsSettings(**settings)
 
