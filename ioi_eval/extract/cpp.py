@@ -6,7 +6,7 @@ import re
 
 from ioi_eval.extract.fences import LOOKED_AT, Extracted, extract_tagged
 
-CPP_TAGS = frozenset({"cpp", "c++", "cc", "cxx"})
+CPP_TAGS = frozenset({"cpp", "c++", "cc", "cxx", "g++", "gnu++"})
 C_TAGS = frozenset({"c"})
 
 # Words that only C++ has (or C, which compiles as C++), and declarations of functions, because IOI submissions without
@@ -34,7 +34,7 @@ def extract_cpp(generation: str, tags: frozenset[str] = CPP_TAGS) -> Extracted:
 
     Args:
         generation: the whole text of the model.
-        tags: the tags of blocks that count, without a year (`C_TAGS` for a program in C).
+        tags: the tags of blocks that count, without a version (`C_TAGS` for a program in C).
     """
     name = "c" if tags is C_TAGS else "cpp"
     return extract_tagged(generation, name=name, tags=tags, looks_right=looks_like_cpp)

@@ -126,8 +126,13 @@ def code_blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block
     languages = (_LANGUAGES | tags) - _DOCUMENTS
     for block in blocks(text, tags):
         inner = list(blocks(text[block.start : block.end], tags)) if block.tag in _DOCUMENTS else []
-        is_document = any(within.tag.rstrip("0123456789") in languages for within in inner)
+        is_document = any(language_of(within.tag) in languages for within in inner)
         yield from inner if is_document else (block,)
+
+
+def language_of(tag: str) -> str:
+    """The language that a tag names, without the version: `c++17`, `cpp-17`, `python3.11`, `language-cpp` (HTML's)."""
+    return tag.removeprefix("language-").rstrip("0123456789.-_")
 
 
 def ends_in_block(text: str) -> bool:
@@ -204,7 +209,7 @@ class _Fence(NamedTuple):
     @property
     def names_language(self) -> bool:
         """Whether it names a language, and the other words are not a sentence."""
-        named = self.tag.rstrip("0123456789") in self.known
+        named = language_of(self.tag) in self.known
         return named and self.opens and (not self.info[0].isspace() or len(self.info.split()) == 1)
 
     def counts_inside(self, opened: _Fence) -> bool:
@@ -216,7 +221,7 @@ def _fence(line: str, known: frozenset[str]) -> _Fence | None:
     if match := _LEADING.fullmatch(line):
         return _Fence(match[2], match[3], len(match[1]), known)
     match = _BEHIND_WORDS.fullmatch(line)
-    if match and match[2].lower().rstrip("0123456789") in known:
+    if match and language_of(match[2].lower()) in known:
         return _Fence(match[1], match[2], 0, known)
     return None
 
@@ -275,7 +280,7 @@ def extract_tagged(
     Args:
         generation: the whole text of the model.
         name: the name of the language in the rule.
-        tags: the tags of blocks that count, without a year.
+        tags: the tags of blocks that count, without a version.
         looks_right: whether the text of an untagged block is a program in the language.
 
     Returns:
@@ -296,7 +301,7 @@ def _last_block(pieces: list[str], tags: frozenset[str], looks_right: Callable[[
     untagged: Block | None = None
     for piece in pieces:
         for block in code_blocks(piece, tags):
-            if block.tag.rstrip("0123456789") in tags:
+            if language_of(block.tag) in tags:
                 tagged = tagged if block.blank else block
             elif not (block.tag or block.blank) and looks_right(block.text[block.start : block.end]):
                 untagged = block

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ioi_eval.extract.fences import LOOKED_AT, Block, Extracted, code_blocks, encodable, split_thoughts
+from ioi_eval.extract.fences import LOOKED_AT, Block, Extracted, code_blocks, encodable, language_of, split_thoughts
 
 _TAGS = frozenset({"py", "python", "pypy", "ipython", "sage"})
 _OTHER_LANGUAGES = frozenset(
@@ -73,9 +73,9 @@ def _last_block(pieces: list[str], where: str) -> Extracted | None:
     likely: Block | None = None
     untagged: Block | None = None
     for block in (block for piece in pieces for block in code_blocks(piece) if not block.blank):
-        if block.tag.rstrip("0123456789.") in _TAGS:
+        if language_of(block.tag) in _TAGS:
             tagged = block
-        elif block.tag.rstrip("0123456789") in _OTHER_LANGUAGES:
+        elif language_of(block.tag) in _OTHER_LANGUAGES:
             continue
         elif looks_like_python(block.text[block.start : min(block.end, block.start + LOOKED_AT)]):
             likely = block

@@ -19,7 +19,26 @@ def block(code: str, tag: str = "cpp") -> str:
     return f"```{tag}\n{code}```\n"
 
 
-@pytest.mark.parametrize("tag", ["cpp", "CPP", "Cpp", "c++", "C++", "cc", "cxx", "c++17", "cpp20", "cpp linenums=1"])
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "cpp",
+        "CPP",
+        "Cpp",
+        "c++",
+        "C++",
+        "cc",
+        "cxx",
+        "c++17",
+        "cpp20",
+        "cpp-17",
+        "cpp_20",
+        "gnu++17",
+        "g++",
+        "language-cpp",
+        "cpp linenums=1",
+    ],
+)
 def test_tagged_block_is_extracted(tag: str) -> None:
     """With all four tags, in any case, with a standard's number or attributes after them."""
     found = extract_cpp(f"Here it is:\n\n{block(CODE, tag)}\nDone.")

@@ -34,7 +34,7 @@ def found(generation: str) -> tuple[str | None, str]:
 
 
 @pytest.mark.parametrize(
-    "tag", ["python", "Python", "py", "python3", "py3", "python3.11", "pypy3", "{.python}", "py x=1"]
+    "tag", ["python", "Python", "py", "python3", "py3", "python3.11", "pypy3", "{.python}", "py x=1", "language-python"]
 )
 def test_tagged_block_is_extracted(tag: str) -> None:
     """With each tag that models use for Python."""
