@@ -21,25 +21,43 @@ _BATCH = 256
 
 
 def write_parquet(file: Path | BinaryIO, rows: Rows, *, metadata: Mapping[str, str] | None = None) -> int:
-    """Write all rows, for which `rows` is called twice; returns their number."""
+    """Write all rows, for which `rows` is called more than once; returns their number."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types: dict[str, pa.DataType | None] = {}
-    count = 0
-    for batch in _batches(rows()):
-        count += len(batch)
-        for name in dict.fromkeys(name for row in batch for name in row):
-            type_ = _type_of([row.get(name) for row in batch])
-            types[name] = type_ if name not in types else _common(types[name], type_)
+    types = _column_types(rows)
     schema = pa.schema([(name, pa.string() if type_ is None else type_) for name, type_ in types.items()])
     if metadata:
         schema = schema.with_metadata(dict(metadata))
+    count = 0
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for batch in _batches(rows()):
+            count += len(batch)
             arrays = [_array([row.get(name) for row in batch], type_) for name, type_ in types.items()]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
     return count
+
+
+def _column_types(rows: Rows) -> dict[str, pa.DataType | None]:
+    """The type of each column; `None` if its values have none in common, or Parquet cannot store it."""
+    import pyarrow as pa
+
+    types: dict[str, pa.DataType | None] = {}
+    promoted: set[str] = set()
+    for batch in _batches(rows()):
+        for name in dict.fromkeys(name for row in batch for name in row):
+            type_ = _type_of([row.get(name) for row in batch])
+            known = types.setdefault(name, type_)
+            if type_ != known:
+                types[name] = _common(known, type_)
+                if pa.null() not in (known, type_):
+                    promoted.add(name)
+    if promoted:  # to floats perhaps, which cannot represent all integers
+        for batch in _batches(rows()):
+            for name in promoted:
+                if not _has_type([row.get(name) for row in batch], types[name]):
+                    types[name] = None
+    return types
 
 
 def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], ...]]:
@@ -79,6 +97,16 @@ def _can_be_written(type_: pa.DataType) -> bool:
     if pa.types.is_struct(type_):
         return type_.num_fields > 0 and all(_can_be_written(field.type) for field in type_)
     return not pa.types.is_list(type_) or _can_be_written(type_.value_type)
+
+
+def _has_type(values: list[Any], type_: pa.DataType | None) -> bool:
+    import pyarrow as pa
+
+    try:
+        _array(values, type_)
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def _array(values: list[Any], type_: pa.DataType | None) -> pa.Array:

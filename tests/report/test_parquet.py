@@ -31,6 +31,7 @@ def rows() -> Iterator[dict[str, Any]]:
             "empty": {},
             "mixed": number if late else "text",
             "large": 1 << 80,
+            "large_then_half": (1 << 60) + 1 if number < ROWS // 2 else 0.5,
             **({"new": True} if late else {}),
         }
 
@@ -46,6 +47,7 @@ def test_types_fit_all_rows(tmp_path: Path) -> None:
     assert (first["objects"]["usage"], last["objects"]["other"]) == ({"tokens": 0}, 1)
     assert (json.loads(first["empty"]), first["mixed"], last["mixed"]) == ({}, "text", str(ROWS - 1))
     assert (json.loads(first["large"]), first["new"], last["new"]) == (1 << 80, None, True)
+    assert (first["large_then_half"], last["large_then_half"]) == (str((1 << 60) + 1), "0.5")
 
 
 def test_a_card_keeps_other_configurations() -> None:
