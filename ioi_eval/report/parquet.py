@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 Rows = Callable[[], Iterable[Mapping[str, Any]]]
 
-_BATCH = 256
+BATCH = 256
+"""Rows that are inspected together."""
 
 
 def write_parquet(file: Path | BinaryIO, rows: Rows, *, metadata: Mapping[str, str] | None = None) -> int:
@@ -62,7 +63,7 @@ def _column_types(rows: Rows) -> dict[str, pa.DataType | None]:
 
 def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], ...]]:
     left = iter(rows)
-    while batch := tuple(islice(left, _BATCH)):
+    while batch := tuple(islice(left, BATCH)):
         yield batch
 
 

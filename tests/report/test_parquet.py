@@ -13,9 +13,9 @@ from huggingface_hub import RepoCard
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.hub import card_with
-from ioi_eval.report.parquet import write_parquet
+from ioi_eval.report.parquet import BATCH, write_parquet
 
-ROWS = 700  # more than are inspected together
+ROWS = 3 * BATCH
 
 
 def rows() -> Iterator[dict[str, Any]]:
@@ -31,7 +31,7 @@ def rows() -> Iterator[dict[str, Any]]:
             "empty": {},
             "mixed": number if late else "text",
             "large": 1 << 80,
-            "large_then_half": (1 << 60) + 1 if number < ROWS // 2 else 0.5,
+            "large_then_half": (1 << 60) + 1 if number < BATCH else 0.5,
             **({"new": True} if late else {}),
         }
 
