@@ -20,6 +20,7 @@
         ├── UnsuitableError       this target lacks what the submission needs; another one may have it
         ├── ExhaustedError        the job was sent as often as is allowed, without an answer
         └── RejectedError         the server will always refuse this request (the message quotes it)
+            ├── OversizedError    the request is longer than this server, or a proxy in front of it, accepts
             └── UnservedError     this server cannot serve the request; another one may
                 └── UnknownRuntimeError   it lacks the package
 
@@ -110,8 +111,8 @@ class UnavailableError(TransientError):
 
 
 class TargetLostError(UnavailableError):
-    """No worker of this target has been in service for a while, or those that were tried run nothing. Its submissions
-    can be judged on other targets."""
+    """No worker of this target has been in service for a while, or those that were tried run nothing, or not this job.
+    Its submissions can be judged on other targets."""
 
 
 class UnsuitableError(SandboxError):
@@ -124,6 +125,10 @@ class ExhaustedError(SandboxError):
 
 class RejectedError(SandboxError):
     """The server or the runner will always refuse this job, so sending it again cannot help."""
+
+
+class OversizedError(RejectedError):
+    """The request is longer than this server, or a proxy in front of it, accepts. Others of its kind accept no more."""
 
 
 class UnservedError(RejectedError):

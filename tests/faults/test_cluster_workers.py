@@ -13,6 +13,7 @@ import pytest
 
 from ioi_eval.errors import (
     InputError,
+    OversizedError,
     RejectedError,
     SetupError,
     TargetLostError,
@@ -368,3 +369,23 @@ def test_no_usable_worker(start: Any) -> None:
     assert "none of these packages is installed: ioi_eval, bash, cms_ioi" in words
     assert "http://127.0.0.1:1/api/v2/runtimes: no connection" in words
     assert "ssl" not in words
+
+
+def test_a_job_that_only_another_target_accepts(start: Any) -> None:
+    """If it is too large for the workers of its target, it can move to those of another one, if they accept more."""
+    small = start("stub_piston.py", "--body", "1100000", "--count", "2")
+    large = start("stub_piston.py", "--body", "4400000", "--packages", "bash")
+
+    async def use(cluster: PistonCluster) -> None:
+        await until(lambda: cluster.busy() == (0, 3))
+        few, more = sorted(cluster.targets(), key=lambda target: target.max_body_bytes or 0)
+        job = echo("x", padding=2_000_000)
+        with pytest.raises(TargetLostError, match="raise its body limit"):
+            await cluster.execute(job, few)
+        with pytest.raises(OversizedError):
+            await cluster.execute(job, replace(few, is_only=True))
+        assert (await cluster.execute(job, more)).run.stdout == "x"
+        with pytest.raises(OversizedError):
+            await cluster.execute(echo("x", padding=5_000_000), more)
+
+    with_cluster([*small.urls, *large.urls], use)

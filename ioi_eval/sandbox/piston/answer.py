@@ -21,6 +21,7 @@ import orjson
 
 from ioi_eval.errors import (
     OverloadError,
+    OversizedError,
     RejectedError,
     SandboxError,
     TransientError,
@@ -49,9 +50,10 @@ _NOTHING_STARTED = "the server could not start a process or make a box (is its d
 _OVERLOAD = ("Resource temporarily unavailable", "EAGAIN", "queue is full")
 _CEILING = re.compile(r"^(\w+) cannot exceed the configured limit of (\d+)$")
 _UNKNOWN_RUNTIME = " runtime is unknown"
+_TOO_LARGE = "PayloadTooLargeError"
 _ADVICE = {
     _UNKNOWN_RUNTIME: INSTALL,
-    "PayloadTooLargeError": "raise its body limit",
+    _TOO_LARGE: "raise its body limit",
     "requests must be of type application/json": "is a proxy in between?",
 }
 _ADVICE_FOR_STATUS = {
@@ -216,7 +218,7 @@ def refused_ceiling(status: int, body: bytes) -> tuple[str, int] | None:
 
 def is_too_large(status: int, body: bytes) -> bool:
     """Whether a request was refused because of its size. Piston answers 400, others 413."""
-    return status == 413 or (status == 400 and "PayloadTooLargeError" in _message(_loaded(body), body))
+    return status == 413 or (status == 400 and _TOO_LARGE in _message(_loaded(body), body))
 
 
 def error_of(status: int, body: bytes) -> SandboxError:
@@ -231,11 +233,18 @@ def error_of(status: int, body: bytes) -> SandboxError:
         return TransportError(where)
     if status >= 500:
         return TransientError(where if body else f"HTTP {status}: {_NOTHING_STARTED}")
-    if status == 413 or (status in _REFUSALS and not _PAGE.match(body)):
-        return (UnknownRuntimeError if message.endswith(_UNKNOWN_RUNTIME) else RejectedError)(where)
+    if status in _REFUSALS and not _PAGE.match(body):
+        return _refusal(message)(where)
     if status >= 300:
-        return UnservedError(where)
+        return (OversizedError if status == 413 else UnservedError)(where)
     return TransportError(f"an answer with {where}")
+
+
+def _refusal(message: str) -> type[RejectedError]:
+    """What Piston's refusal of a request means."""
+    if _TOO_LARGE in message:
+        return OversizedError
+    return UnknownRuntimeError if message.endswith(_UNKNOWN_RUNTIME) else RejectedError
 
 
 def tls_advice(message: str) -> str:

@@ -24,7 +24,6 @@ import gc
 import random
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -33,6 +32,7 @@ from ioi_eval.errors import (
     ExhaustedError,
     InputError,
     IsolationError,
+    OversizedError,
     SandboxError,
     SetupError,
     TargetLostError,
@@ -56,8 +56,6 @@ from ioi_eval.sandbox.piston.wire import Body, Starter
 from ioi_eval.sandbox.piston.workers import WorkerGroup, WorkerGroups, WorkerList
 
 if TYPE_CHECKING:
-    from yarl import URL
-
     from ioi_eval.sandbox.piston.http_client import HttpClient, Reply
 
 _SLACK_S = 10.0  # making and clearing the box, on a loaded server
@@ -197,11 +195,12 @@ class PistonCluster:
 
         Raises:
             TargetLostError: no worker of this kind is left, or none of them can isolate programs, but others are left;
-                also if the last one has left service because it gave no usable answer to this job.
+                also if the last one has left service because it gave no usable answer to this job, or if the job is too
+                large for them, and not for others.
             IsolationError: no worker of any kind can isolate programs.
             UnavailableError: no worker was available for as long as jobs may wait.
             ExhaustedError: all allowed attempts of the job got no usable answer.
-            RejectedError: a server will always refuse the job.
+            RejectedError: a server will always refuse the job, also on other targets if it is too large here.
             SetupError: the cluster was left, or entered in another event loop than the caller's.
             SandboxError: any other failure that another attempt cannot help.
             InputError: the target is not one of this cluster's.
@@ -253,8 +252,11 @@ class PistonCluster:
             self._pool.retry(request, self._client.time(), may_have_started=end.may_have_started)
 
     def _final(self, error: SandboxError, target: Target) -> SandboxError:
-        """The error of a job that is not sent again; the target is lost if none of its workers is left in service."""
-        is_lost = not target.is_only and self._pool.is_lost(target.name)
+        """The error of a job that is not sent again. The target is lost for it if none of the target's workers is left
+        in service, or if the job is too large for them, and those of another target accept larger ones."""
+        accepted = [each.max_body_bytes or 0 for each in self.targets() if each.slots or each.name == target.name]
+        is_too_large = isinstance(error, OversizedError) and max(accepted) > (target.max_body_bytes or 0)
+        is_lost = not target.is_only and (is_too_large or self._pool.is_lost(target.name))
         return TargetLostError(str(error)) if is_lost else error
 
     def _require_entered_here(self) -> None:
@@ -311,14 +313,14 @@ class PistonCluster:
 
     async def _send(self, endpoint: str, request: SlotRequest, job: Job, body: Body) -> Execution | SandboxError:
         """Send the job once."""
-        from ioi_eval.sandbox.piston.http_client import Sending
+        from ioi_eval.sandbox.piston.http_client import Sending, job_url
 
         most = job.run_limits.output_bytes
         within_s = body.max_wait_s + body.max_run_s + _SLACK_S + body.size / _BYTES_PER_S
         sending = Sending(body, within_s, self._client)
         request.abandon = sending.give_up
         try:
-            reply = await self._client.post(_job_url(endpoint), sending, max_bytes=4 * most + (1 << 20))
+            reply = await self._client.post(job_url(endpoint), sending, max_bytes=4 * most + (1 << 20))
         except AnswerLostError as lost:
             return lost
         finally:
@@ -378,14 +380,6 @@ class PistonCluster:
         self._pool.close()
         for task in self._tasks:
             task.cancel()
-
-
-@cache  # reading a URL for each job took 11 % of the client's CPU time
-def _job_url(worker: str) -> URL:
-    """The address for jobs of a worker, whose name is its URL."""
-    from yarl import URL
-
-    return URL(worker) / "execute"
 
 
 @contextlib.contextmanager

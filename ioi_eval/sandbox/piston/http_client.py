@@ -18,6 +18,7 @@ import errno
 import socket
 import weakref
 from collections.abc import Awaitable, Mapping
+from functools import cache
 from typing import Self
 
 import aiohttp
@@ -341,6 +342,12 @@ class HttpClient:
             elif isinstance(error, aiohttp.ServerDisconnectedError):  # whose text may be a dump of an answer's headers
                 message = "the server closed the connection before the answer"
             raise AnswerLostError(f"{url}: {message}", JobEnd.BROKEN, before_answer=response is None) from error
+
+
+@cache  # reading a URL for each job took 11 % of the client's CPU time
+def job_url(worker: str) -> URL:
+    """The address for jobs of a worker, whose name is its URL."""
+    return URL(worker) / "execute"
 
 
 def _enable_keepalive(transport: asyncio.Transport) -> None:

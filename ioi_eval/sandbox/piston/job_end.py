@@ -6,6 +6,7 @@ from enum import Enum, auto
 
 from ioi_eval.errors import (
     OverloadError,
+    OversizedError,
     RejectedError,
     SandboxError,
     TransportError,
@@ -53,6 +54,7 @@ _END = {
     UnknownRuntimeError: JobEnd.NOT_SERVED,
     OverloadError: JobEnd.OVERLOADED,
     RejectedError: JobEnd.ANSWERED,
+    OversizedError: JobEnd.ANSWERED,
 }
 """What each kind of error means for the endpoint; any other error means `BROKEN`."""
 

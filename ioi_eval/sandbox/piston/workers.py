@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ioi_eval.errors import (
     InputError,
+    OversizedError,
     SandboxError,
     SetupError,
     TransientError,
@@ -137,9 +138,9 @@ class WorkerGroups:
         return isinstance(error, UnknownRuntimeError) or url in self.unconfined
 
     def denies(self, url: str, result: object) -> bool:
-        """Whether a worker refused a job whichever package starts it: it cannot isolate programs, or a proxy before
-        it denies access."""
-        return type(result) is UnservedError and url not in self.changed
+        """Whether a worker refused a job whichever package starts it: it cannot isolate, a proxy denies access, or the
+        job is too large."""
+        return isinstance(result, OversizedError) or (type(result) is UnservedError and url not in self.changed)
 
     def remove(self, url: str) -> None:
         """Forget a worker. Its group stays: jobs may wait for it."""

@@ -9,6 +9,7 @@ import pytest
 
 from ioi_eval.errors import (
     OverloadError,
+    OversizedError,
     RejectedError,
     TransientError,
     TransportError,
@@ -88,7 +89,7 @@ def test_compile_stage_may_be_null() -> None:
         (400, HTML, UnservedError),
         (401, b'{"message": "whitelist only"}', UnservedError),
         (403, HTML, UnservedError),
-        (413, b'{"message": "body over 1 MB"}', RejectedError),
+        (413, b'{"message": "body over 1 MB"}', OversizedError),
     ],
 )
 def test_status_decides_the_error(status: int, content: bytes, error: type[Exception]) -> None:

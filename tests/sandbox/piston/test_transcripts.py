@@ -113,7 +113,7 @@ json_string | RejectedError: HTTP 400: SyntaxError: Unexpected token " in JSON a
 keepalive_idle | 0
 large_stdin_wrapper_py | 0
 limit_body_just_below | 0
-limit_body_too_large | RejectedError: HTTP 400: PayloadTooLargeError: request entity too large; raise its body limit
+limit_body_too_large | OversizedError: HTTP 400: PayloadTooLargeError: request entity too large; raise its body limit
 limit_compile_errors | SIGKILL then SIGKILL = compile None | SIGKILL/EL then SIGKILL/EL = compile None
 limit_file_size | 0
 limit_memory_default_applies | 1 = Memory limit exceeded | 137/RE = Unknown error
