@@ -13,6 +13,7 @@ cluster that several people share they select the jobs.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -60,7 +61,7 @@ def endpoint_source(text: str) -> Source:
         endpoints = list(fixed)
         for term in filter(_is_asked, terms):
             endpoints += await (
-                _slurm_endpoints() if term == _SLURM else asyncio.to_thread(_read, Path(term[len(_FILE) :]))
+                _slurm_endpoints() if term == _SLURM else asyncio.to_thread(_read, _path_in(term))
             )
         if not endpoints:
             raise SetupError(f"no Piston worker is there now: {' and '.join(map(_no_endpoints_in, terms))}")
@@ -124,6 +125,11 @@ def _no_endpoints_in(term: str) -> str:
     if term == _SLURM:
         return f"Slurm has no running job named {_JOB_NAME}<port>"
     return f"{term} names none"
+
+
+def _path_in(term: str) -> Path:
+    """The path of a file with endpoints. No shell has replaced `~` in it."""
+    return Path(os.path.expanduser(term.removeprefix(_FILE)))
 
 
 def _read(path: Path) -> list[str]:

@@ -114,3 +114,10 @@ def test_a_file_that_is_absent_or_empty(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     with pytest.raises(SetupError, match="names none"):
         endpoints_of(f"file:{tmp_path / 'empty'}")
+
+
+def test_a_file_in_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell replaces `~` in none of `--endpoints file:~/…`, `.env` and `ioi-eval.toml`."""
+    (tmp_path / "workers.txt").write_text("w1:2000\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert endpoints_of("file:~/workers.txt") == (W1,)
