@@ -60,9 +60,7 @@ def endpoint_source(text: str) -> Source:
     async def ask() -> Sequence[str]:
         endpoints = list(fixed)
         for term in filter(_is_asked, terms):
-            endpoints += await (
-                _slurm_endpoints() if term == _SLURM else asyncio.to_thread(_read, _path_in(term))
-            )
+            endpoints += await (_slurm_endpoints() if term == _SLURM else asyncio.to_thread(_read, _path_in(term)))
         if not endpoints:
             raise SetupError(f"no Piston worker is there now: {' and '.join(map(_no_endpoints_in, terms))}")
         return endpoints
