@@ -14,6 +14,7 @@ from typing import Any
 
 from ioi_eval.apps.catalog import CatalogEntry
 from ioi_eval.apps.summary import AppsSummary, ResultRow
+from ioi_eval.errors import InputError
 from ioi_eval.model import Verdict
 from ioi_eval.problems.apps import problem_id, solutions_of
 from ioi_eval.problems.row import Row, Source
@@ -86,8 +87,8 @@ class ReferenceSolutions(Source):
         return f"the reference solutions of {self._dataset.describe()}"
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:  # noqa: ARG002 - there are just three
-        """One row for each solution. `broken` has the reasons why solutions could not be read."""
-        self.broken, self.without = {}, 0
+        """One row for each solution, at least one. `broken` has the reasons why solutions could not be read."""
+        self.broken, self.without, found = {}, 0, False
         for index, row in enumerate(self._dataset.iterate(("problem_id", "id", "solutions"))):
             problem = problem_id(row, index)
             if problem not in self._wanted:
@@ -98,7 +99,11 @@ class ReferenceSolutions(Source):
             self.without += not solutions
             for number, code in enumerate(solutions[: self._most]):
                 values = {"problem_id": problem, NAME: str(number), "code": code}
+                found = True
                 yield Row(source=row.source, number=row.number, values=values)
+        if not found:
+            why = next(iter(self.broken.values()), "no row has any in its column `solutions`")
+            raise InputError(f"{self._dataset.describe()} has no reference solutions: {why}")
 
 
 @dataclass(slots=True)

@@ -91,6 +91,19 @@ def test_without_out_no_file_is_written(start: Start, write: Write, tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["apps.jsonl"]
 
 
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [({}, "no row has any in its column `solutions`"), ({"solutions": "["}, "its solutions are not JSON")],
+    ids=["no column", "unreadable"],
+)
+def test_a_data_set_without_solutions(start: Start, write: Write, columns: dict[str, Any], why: str) -> None:
+    """The message names the column. The data set has rows, so it is not called empty."""
+    write("apps.jsonl", doubling(0, **columns))
+    ended = start("apps", "audit", "--dataset", "apps.jsonl")
+    assert ended.returncode == 2
+    assert f"apps.jsonl has no reference solutions: {why}" in ended.stderr
+
+
 @pytest.mark.parametrize("out", ["list.jsonl", "file/list.jsonl"])
 def test_a_working_directory_that_cannot_be_created(start: Start, write: Write, tmp_path: Path, out: str) -> None:
     """The message names the path, and nothing is judged."""
