@@ -154,12 +154,6 @@ void die_with_parent() {
   if (getppid() != parent) _exit(4);
 }
 
-// Namespaces do not separate keyrings: a judge program that a server's client has sent could read the keys of the session in which
-// the server was started, and leave others there. Some containers forbid the call, to our children too.
-void leave_keyring() {
-  if (syscall(SYS_keyctl, 1 /* JOIN_SESSION_KEYRING */, nullptr) < 0 && errno != ENOSYS && errno != EPERM) system_fault("make a keyring");
-}
-
 // In a box that was prepared in advance: waits until the parent writes a byte. An end of file means that the parent has ended.
 void await_turn() {
   char word;
@@ -265,7 +259,6 @@ void run_job(const Options& options, Lines& lines) {
   // From here on, unprivileged processes cannot read our memory or our descriptors.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  leave_keyring();
   find_base(machine);
   if (options.waits) await_turn();
   if (plan.compile) {

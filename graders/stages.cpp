@@ -352,12 +352,6 @@ class StageRun {
   int64_t begun_us_ = 0, wall_us_ = 0, already_us_ = 0, peak_bytes_ = 0;
 };
 
-// Namespaces do not separate keyrings: our children could read the keys of the session in which the server was started, and leave
-// others there for later boxes. Some containers forbid the call, to our children too.
-void leave_keyring() {
-  if (syscall(SYS_keyctl, 1 /* JOIN_SESSION_KEYRING */, nullptr) < 0 && errno != ENOSYS && errno != EPERM) fail("keyctl");
-}
-
 int main_of(int argc, char** argv) {
   if (getpid() != 1) {
     fprintf(stderr, "stages: not PID 1 of a namespace: it would kill everything else\n");
@@ -367,7 +361,6 @@ int main_of(int argc, char** argv) {
   int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd >= 0 && write(fd, "1000", 4) == 4) close(fd);
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("prctl");
-  leave_keyring();
   // Our parent may ignore or block signals, which our children would inherit; and the kernel would not tell us how they end.
   sigset_t none;
   sigemptyset(&none);

@@ -1,4 +1,4 @@
-"""A key in the keyring of this session, which boxes must not reach."""
+"""A key in the keyring of this session, which clients of `serve` must not reach."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 
 NAME = "ioi-eval-test"
 SESSION = -3  # Source: Linux, linux/keyctl.h, KEY_SPEC_SESSION_KEYRING
-ADD_KEY, KEYCTL, UNLINK = 248, 250, 9
+ADD_KEY, KEYCTL = 248, 250
+UNLINK, SEARCH_KEY = 9, 10
 
 
 @contextmanager

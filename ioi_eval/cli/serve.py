@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 PACKAGES = "problem-packages"
 """Where, below the cache, problems' packages are installed."""
 
+_KEYCTL, _JOIN_SESSION_KEYRING = 250, 1  # Source: Linux, x86-64: asm/unistd_64.h; linux/keyctl.h
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeCall:
@@ -98,16 +100,32 @@ def serve(call: ServeCall) -> int:
             f"--host {call.host} can be reached from other machines, and there is no authentication: whoever reaches "
             "it can run programs here. If you want that, add --public"
         )
+    _leave_keyring()
     return asyncio.run(_serve(call))
 
 
+def _leave_keyring() -> None:
+    """Join an empty keyring of the kernel, if possible. (Each thread has one; children and later threads inherit it.)
+
+    No namespace separates clients' scripts from the keyring of our session, where Kerberos can keep tickets.
+    """
+    import ctypes
+
+    ctypes.CDLL(None).syscall(_KEYCTL, _JOIN_SESSION_KEYRING, None)
+
+
 async def _serve(call: ServeCall) -> int:
-    """Serve until a signal comes; also one that comes while the runner is still compiled ends the command."""
+    """Serve until the first signal, which ends the command also while the runner is still compiled."""
     import asyncio
 
-    serving = asyncio.ensure_future(_serve_without_end(call))
+    signalled = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, serving.cancel)
+        asyncio.get_running_loop().add_signal_handler(number, signalled.set)
+    serving, waiting = asyncio.create_task(_serve_without_end(call)), asyncio.create_task(signalled.wait())
+    await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
+    if serving.done():
+        serving.result()
+    serving.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await serving
     tell("ended")

@@ -14,7 +14,6 @@ from ioi_eval.model import CheckerProtocol
 from tests.busy_processes import busy_processes
 from tests.graders.runner_box import JUDGE, LIMITS, WHITE_DIFF, Box, Files, batch_plan, line, plan, run_batch, run_game
 from tests.one_processor import one_processor
-from tests.session_keys import session_key
 
 RIGHT_AND_WRONG = {
     CheckerProtocol.CMS: ("cms 1\nfine", "cms 0\nno"),
@@ -228,15 +227,6 @@ def test_checker_faults_are_named(box: Box, program: Callable[..., Path]) -> Non
     assert [entry["fault"] for entry in lines[:-1]] == list(FAULTS.values())
     assert {entry["program"] for entry in lines[:-1]} == {"checker"}
     assert all(entry["explanation"] for entry in lines[:-1])
-
-
-def test_a_checker_cannot_reach_the_keys_of_the_session(plain_box: Box, program: Callable[..., Path]) -> None:
-    """`ioi-eval serve` runs checkers of its clients."""
-    with session_key():
-        checker = line("checker", protocol="cms", file="checker", **JUDGE)
-        files = {"checker": program("key_checker")}
-        answer = run_batch(plain_box, program("contestant"), "print 1\nx", answer=b"x\n", checker=checker, files=files)
-    assert answer.verdicts == ["AC"]
 
 
 @pytest.mark.parametrize(

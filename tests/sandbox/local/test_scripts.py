@@ -22,7 +22,6 @@ from ioi_eval.sandbox.local.scripts import ScriptBoxes
 from ioi_eval.toolchain import Toolchain
 from tests.full_isolation import full_isolation
 from tests.sandbox.marked_processes import processes_with
-from tests.session_keys import KEYCTL, NAME, SESSION, session_key
 
 STAGES = Path(__file__).resolve().parents[3] / "graders" / "stages.cpp"
 WIDE = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=1 << 30, output_bytes=1 << 20)
@@ -246,18 +245,6 @@ def test_the_box_shows_nothing_of_this_machine(boxes: Boxes, tmp_path: Path) -> 
         exit 0
     """
     assert boxes.run(script).stdout == ""
-
-
-SEARCH = f"""import ctypes
-print(ctypes.CDLL(None).syscall({KEYCTL}, 10, {SESSION}, b"user", b"{NAME}", 0))
-"""
-
-
-def test_the_keys_of_the_session_are_out_of_reach(boxes: Boxes) -> None:
-    """Keyrings belong to no namespace of the box."""
-    with session_key():
-        found = boxes.execute(script_job("python3 search.py", files={"search.py": SEARCH.encode()})).run
-    assert (found.stdout, found.stderr) == ("-1\n", "")
 
 
 def test_crashes_start_no_core_handler(boxes: Boxes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,23 +16,26 @@ import pytest
 from tests import unprivileged
 from tests.forked_commands import COMMAND, ForkedCommands
 from tests.sandbox.served import Served
+from tests.session_keys import KEYCTL, NAME, SEARCH_KEY, SESSION, session_key
 
 
 @contextmanager
-def command(cache: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """`ioi-eval serve` as a separate process, and what it printed until it serves, with its URL."""
+def command(
+    cache: Path, *words: str, until: str = "serving Piston API v2 at ", **variables: str
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`ioi-eval serve` as a separate process, and what it printed until this text came: by default, until it serves."""
     process = subprocess.Popen(
         [*COMMAND, "serve", "--port", "0", *words],
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"IOI_EVAL_CACHE": str(cache)},
+        env=os.environ | {"IOI_EVAL_CACHE": str(cache)} | variables,
     )
     try:
         assert process.stderr is not None
         messages = ""
         for line in process.stderr:
             messages += line
-            if "serving Piston API v2 at " in line:
+            if until in line or "serving Piston API v2 at " in line:
                 break
         yield process, messages
     finally:
@@ -72,17 +76,27 @@ def test_it_ends_on_sigterm_while_it_compiles_the_runner(tmp_path: Path) -> None
         compiler = directory / "g++"
         compiler.write_text('#!/bin/bash\n[[ " $* " != *" runner.cpp "* ]] || exec sleep 1000\nexec g++ "$@"\n')
         compiler.chmod(0o755)
-        process = subprocess.Popen(
-            [*COMMAND, "serve", "--port", "0"],
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"IOI_EVAL_CACHE": str(tmp_path / "cache"), "CXX": str(compiler)},
-        )
-        assert process.stderr is not None
-        for line in process.stderr:
-            if "the runner) is compiled" in line:
-                break
-        else:
-            pytest.skip("nothing can be served here, or the runner of the wheel is used")
-        process.send_signal(signal.SIGTERM)
-        assert (process.wait(), process.stderr.read()) == (0, "ioi-eval: ended\n")
+        is_compiled = "the runner) is compiled"
+        with command(tmp_path / "cache", until=is_compiled, CXX=str(compiler)) as (process, messages):
+            if is_compiled not in messages:
+                pytest.skip("nothing can be served here, or the runner of the wheel is used")
+            process.send_signal(signal.SIGTERM)
+            assert process.stderr is not None
+            assert (process.wait(), process.stderr.read()) == (0, "ioi-eval: ended\n")
+
+
+SEARCH = f"""import ctypes
+print(ctypes.CDLL(None).syscall({KEYCTL}, {SEARCH_KEY}, {SESSION}, b"user", b"{NAME}", 0))
+"""
+
+
+def test_scripts_cannot_read_the_keys_of_the_session(served: Served, cache: Path) -> None:
+    """Keyrings of the kernel belong to no namespace of a box."""
+    with session_key(), command(cache, "--workers", "1") as (_, messages):
+        found = subprocess.run([sys.executable, "-c", SEARCH], stdout=subprocess.PIPE, text=True, check=True)
+        assert found.stdout != "-1\n"
+        address = messages.split("serving Piston API v2 at ")[1].split()[0]
+        files = [{"name": "main.sh", "content": "python3 search.py"}, {"name": "search.py", "content": SEARCH}]
+        body = {"language": "bash", "version": "*", "files": files}
+        answer = httpx.post(f"{address}/execute", json=body, timeout=120).json()
+        assert (answer["run"]["stdout"], answer["run"]["stderr"]) == ("-1\n", "")
