@@ -183,9 +183,7 @@ def test_program_that_asks_in_advance(plain_box: Box, program: Callable[..., Pat
 
 def test_program_that_asks_while_the_manager_is_measured(plain_box: Box, program: Callable[..., Path]) -> None:
     """The same if the manager goes over its limit while the runner measures it, which takes long for many threads."""
-    answer = run_game(
-        plain_box, program, *["many-threads play"] * 3, cpu_ms=20_000, manager={**PATIENT, "cpu_ms": 100}
-    )
+    answer = run_game(plain_box, program, *["many-threads play"] * 3, cpu_ms=20_000, manager={**PATIENT, "cpu_ms": 100})
     assert [(entry["verdict"], entry["limit"]) for entry in answer.lines] == [("TLE", "idle")] * 3, answer.lines
 
 
