@@ -249,6 +249,7 @@ class PistonCluster:
                     raise self._final(exhausted(retries, result), target)
                 self._events.emit("job_retried", endpoint=endpoint, attempt=len(retries.tried), message=str(result))
                 await asyncio.sleep(backoff_s(retried, self._rng))
+            self._require_entered_here()  # else nothing would end the wait
             self._pool.retry(request, self._client.time(), may_have_started=end.may_have_started)
 
     def _final(self, error: SandboxError, target: Target) -> SandboxError:
