@@ -7,6 +7,7 @@ can be locked, and is not new, was left by a process that was killed. The next p
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -21,6 +22,9 @@ from ioi_eval.errors import TransientError
 _PREFIX = "ioi-eval-job-"
 _NEW_S = 60.0
 """A directory that is newer than this may not be locked yet."""
+
+_NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+"""Errors of file systems without locks (Lustre, if it is mounted so)."""
 
 
 @contextlib.contextmanager
@@ -40,15 +44,23 @@ def work_directory(uid: int | None = None) -> Iterator[Path]:
         where = tempfile.gettempdir()
         raise TransientError(f"a job's directory cannot be made in {where}: {error.strerror}") from error
     try:
-        # some network file systems have no locks (Lustre, if mounted without them); there `sweep` removes nothing
-        with contextlib.suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        _lock(lock)
         if uid is not None:
             os.chown(name, uid, uid)
         yield Path(name)
     finally:
         _remove(Path(name))
         os.close(lock)
+
+
+def _lock(directory: int) -> None:
+    """Lock a directory, so that `sweep` leaves it alone. Where a file system has no locks, `sweep` removes nothing."""
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            where = tempfile.gettempdir()
+            raise TransientError(f"a job's directory cannot be locked in {where}: {error.strerror}") from error
 
 
 def sweep() -> None:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -110,14 +111,33 @@ def test_a_directory_that_cannot_be_made_is_a_transient_error(temporary_director
         pass
 
 
-def test_a_file_system_without_locks(temporary_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_locks(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """A function that makes locks fail with an error. New directories are not spared either."""
+
+    def fail_with(number: int) -> None:
+        def fail(*_: object) -> None:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(fcntl, "flock", fail)
+        monkeypatch.setattr(work_directories, "_NEW_S", 0.0)
+
+    return fail_with
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL])
+def test_a_file_system_without_locks(temporary_directory: Path, no_locks: Callable[[int], None], number: int) -> None:
     """Jobs run there too. What a killed process has left stays, because nobody knows whether it is in use."""
-
-    def unsupported(*_: object) -> None:
-        raise OSError(errno.ENOSYS, "Function not implemented")
-
-    monkeypatch.setattr(fcntl, "flock", unsupported)
+    no_locks(number)
     with work_directory() as directory:
         sweep()
         assert directory.is_dir()
+    assert list(temporary_directory.iterdir()) == []
+
+
+def test_a_lock_that_fails(temporary_directory: Path, no_locks: Callable[[int], None]) -> None:
+    """Another process could remove the directory while the job runs, so the job is repeated."""
+    no_locks(errno.ENOLCK)
+    with pytest.raises(TransientError, match=f"cannot be locked in {temporary_directory}: No locks"), work_directory():
+        pass
     assert list(temporary_directory.iterdir()) == []
