@@ -27,10 +27,11 @@ from ioi_eval.importers.task import language
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
-_COMPILE = """
+_COMPILE = r"""
 ulimit -s unlimited
 g++ -std="$1" -DONLINE_JUDGE -O2 -o program "${@:2}" 1>&2 || exit 1
-if g++ -std="$1" -DONLINE_JUDGE -E "${@:2}" | grep -E '"[^"]*%[-+ #0-9.*]*I64' 1>&2; then
+literals="'(\\\\.|[^'\\\\])'|\"([^\"\\\\]|\\\\.)*\""
+if g++ -std="$1" -DONLINE_JUDGE -E "${@:2}" | grep -oE "$literals" | grep -E '^".*%[-+ #0-9.*]*I64[diouxX]' 1>&2; then
     echo 'Only the C library of Windows has %I64; here other numbers would be read or printed.' 1>&2
     exit 1
 fi

@@ -382,9 +382,10 @@ def test_a_test_that_cannot_be_made(tmp_path: Path) -> None:
 
 
 def test_windows_formats_make_no_test(tmp_path: Path) -> None:
-    """Here `%I64d` prints other digits than on Windows. A branch for Windows is no error."""
+    """Here `%I64d` prints other digits than on Windows. A branch for Windows is no error, nor a type of this name."""
     require_full_isolation()
     source = "#include <cstdio>\n#ifdef _WIN32\n#define D %s\n#else\n#define D %s\n#endif\n"
+    source += 'using I64 = long long;\nchar quote = \'"\';\nI64 rest() { return printf("") %% I64(2); }\n'
     source += "int main() { printf(D, 5000000000LL); }\n"
     good = {**STANDARD, "solutions/main.cpp": source % ('"%I64d"', '"%lld"')}
     assert made(read(tmp_path, good, tests='<test method="manual"/>', groups="")) == {"01": ("1\n", "5000000000")}
