@@ -15,7 +15,7 @@ from ioi_eval.errors import InputError, unknown
 
 _DEFAULT = "default"
 
-_ENDPOINTS = frozenset({"PISTON_ENDPOINTS", "endpoints"})
+_WITH_URLS = frozenset({"PISTON_ENDPOINTS", "endpoints", "repository"})
 """The settings whose URLs may contain passwords, which are not shown: people pass on what this prints."""
 
 
@@ -82,7 +82,7 @@ def _show(title: str, rows: Iterable[tuple[str, object, str]]) -> None:
     from ioi_eval.sandbox.piston.endpoints import without_logins
 
     texts = [(name, _as_text(value), source) for name, value, source in rows]
-    shown = [(name, without_logins(text) if name in _ENDPOINTS else text, source) for name, text, source in texts]
+    shown = [(name, without_logins(text) if name in _WITH_URLS else text, source) for name, text, source in texts]
     lines = [f"  {name:32} {text}  ({source})" for name, text, source in shown]
     if lines:
         print("\n".join([f"{title}:", *lines]))

@@ -138,7 +138,9 @@ def test_an_unknown_command(start: Start) -> None:
 
 
 def test_passwords_are_not_shown(tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]) -> None:
-    """URLs of endpoints may contain a user and a password."""
-    (tmp_path / NAME).write_text('[score]\nendpoints = "https://me:secret@w1, slurm"\n')
+    """URLs of endpoints, and of a repository, may contain a user and a password."""
+    repository = '[serve]\nrepository = "https://me:secret@r/index"\n'
+    (tmp_path / NAME).write_text(f'[score]\nendpoints = "https://me:secret@w1, slurm"\n{repository}')
     assert lines_of(PISTON_ENDPOINTS="me:secret@w2:1,file:a@b")["PISTON_ENDPOINTS"] == ["w2:1,file:a@b", "environment"]
     assert lines_of("score")["endpoints"] == ["https://w1,slurm", NAME]
+    assert lines_of("serve")["repository"] == ["https://r/index", NAME]
