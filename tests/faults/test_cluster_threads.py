@@ -67,6 +67,26 @@ def test_a_cluster_that_was_left_is_refused(start: Callable[..., Any]) -> None:
     asyncio.run(scenario())
 
 
+def test_a_cluster_that_is_entered_again_knows_nothing_of_its_workers(start: Callable[..., Any]) -> None:
+    """A worker that was out of service when the cluster was left is used if it answers now."""
+    stub = start("stub_piston.py", "--count", "1")
+    cluster = PistonCluster(stub.urls, patience_s=60.0)
+
+    async def scenario() -> None:
+        async with asyncio.timeout(300):
+            async with cluster:
+                stub.kill()
+                job = asyncio.create_task(cluster.execute(JOB, cluster.targets()[0]))
+                await until(lambda: cluster.busy() == (0, 0))
+            assert isinstance((await asyncio.gather(job, return_exceptions=True))[0], UnavailableError)
+            start("stub_piston.py", "--port", str(stub.ports[0]))
+            async with cluster:
+                assert cluster.busy() == (0, 1)
+                assert (await cluster.execute(JOB, cluster.targets()[0])).run.code == 0
+
+    asyncio.run(scenario())
+
+
 def test_a_cluster_that_is_left_while_jobs_run(start: Callable[..., Any]) -> None:
     """Each job, also one that would be sent again, ends with an error of ours."""
     cluster = PistonCluster(start("stub_piston.py").urls)

@@ -24,6 +24,7 @@ import gc
 import random
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -109,7 +110,8 @@ class PistonCluster:
         self._headers = headers
         self._rng = random.Random()
         self._groups = WorkerGroups(max_requests_per_endpoint)
-        self._pool = Pool(patience_s=patience_s, rng=self._rng, changed=self._emit_availability)
+        self._new_pool = partial(Pool, patience_s=patience_s, rng=self._rng, changed=self._emit_availability)
+        self._pool = self._new_pool()
         self._spool = RequestSpool()
         self._stored = StoredFiles()
         self._list: WorkerList | None = None
@@ -119,6 +121,8 @@ class PistonCluster:
         from ioi_eval.sandbox.piston.http_client import HttpClient
 
         self._loop = asyncio.get_running_loop()
+        # of workers of an earlier entry nothing is known now, and the pool had the times of another clock
+        self._groups, self._pool = WorkerGroups(self._groups.slots), self._new_pool()
         self._client: HttpClient = HttpClient(self._headers)
         prober = Prober(self._client, self._profile)  # before anything is opened, as it may refuse the profile
         workers = self._list = WorkerList(
@@ -209,15 +213,15 @@ class PistonCluster:
         if group is None:
             raise InputError(f"{target.name!r} is not a target of this cluster")
         self._require_entered_here()
-        installed = group.installed
+        installed, pool = group.installed, self._pool
         if installed.starter is Starter.BASH and two_stages.has_two_stages(job):
             job = two_stages.as_one_stage(job)
         retries = job.retries or Retries()
         while retries.useless:
-            self._pool.pause(retries.useless.pop(), self._client.time())
+            pool.pause(retries.useless.pop(), self._client.time())
         retried = unserved = 0
         last: SandboxError | None = None
-        request = self._pool.request(
+        request = pool.request(
             target.name,
             self._client.time(),
             is_alone=job.alone,
@@ -233,7 +237,7 @@ class PistonCluster:
                 result = await self._attempt(endpoint, request, job, group, is_first=is_first)
                 end = end_of(result, job)
             finally:
-                self._pool.release(request, end, self._client.time())
+                pool.release(request, end, self._client.time())
             if isinstance(result, Execution):
                 return result
             last = result
@@ -250,7 +254,7 @@ class PistonCluster:
                 self._events.emit("job_retried", endpoint=endpoint, attempt=len(retries.tried), message=str(result))
                 await asyncio.sleep(backoff_s(retried, self._rng))
             self._require_entered_here()  # else nothing would end the wait
-            self._pool.retry(request, self._client.time(), may_have_started=end.may_have_started)
+            pool.retry(request, self._client.time(), may_have_started=end.may_have_started)
 
     def _final(self, error: SandboxError, target: Target) -> SandboxError:
         """The error of a job that is not sent again. The target is lost for it if none of the target's workers is left
