@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from ioi_eval import shipped
-from ioi_eval.errors import InputError, RejectedError, SandboxError, SetupError, TransientError
+from ioi_eval.errors import InputError, OverloadError, RejectedError, SandboxError, SetupError, TransientError
 from ioi_eval.model import Execution, Stage
 from ioi_eval.sandbox.findings import Finding
 from ioi_eval.sandbox.piston import answer, probing, wire
@@ -181,9 +181,9 @@ class Prober:
         clock_ahead_s = report.clock_s - time.time()
         kind = _kind(runtimes, installed, report)
         async with self._measuring.setdefault(kind, asyncio.Semaphore(_MEASURED_AT_ONCE)):
-            if kind not in self._sizes:
-                self._sizes[kind] = await self._measure_sizes(url, installed)
-        output_bytes, body_bytes = self._sizes[kind]
+            output_bytes, body_bytes = self._sizes.get(kind) or await self._measure_sizes(url, installed)
+            if body_bytes is not None:  # else this worker may have failed only now
+                self._sizes[kind] = output_bytes, body_bytes
         worker = Worker(
             url=url,
             runtimes=runtimes,
@@ -287,12 +287,29 @@ class Prober:
                 continue  # a proxy would see the size of the compressed request only
             packed = await asyncio.to_thread(probing.padded, text, size)
             body = Body(segments=(packed,), size=len(packed), max_run_s=0.0)
-            reply = await _repeat(partial(self._post, url, body, gzipped=True))
+            try:
+                reply = await _repeat(partial(self._post_padded, url, body))
+            except (AnswerLostError, OverloadError):
+                raise
+            except TransientError:
+                return None  # it, or a proxy, may fail for such a request only
             if reply.status == 200:
                 return size
             if not answer.is_too_large(reply.status, reply.body):
                 return None
         return probing.STOCK_BODY_BYTES
+
+    async def _post_padded(self, url: URL, body: Body) -> Reply:
+        """The answer to a request whose size is tried.
+
+        Raises:
+            TransientError: there is none, or it says that the server has failed, perhaps only now.
+        """
+        reply = await self._post(url, body, gzipped=True)
+        error = None if reply.status == 200 else answer.error_of(reply.status, reply.body)
+        if isinstance(error, TransientError):
+            raise type(error)(f"{url}: {error}")
+        return reply
 
     async def _post(self, url: URL, body: Body, *, gzipped: bool = False) -> Reply:
         from ioi_eval.sandbox.piston.http_client import Sending

@@ -12,10 +12,10 @@ from aiohttp import web
 from yarl import URL
 
 from ioi_eval.errors import InputError, IoiEvalError, SandboxError, TransientError
-from ioi_eval.sandbox.piston import discovery, workers
+from ioi_eval.sandbox.piston import discovery, probing, workers
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.discovery import Prober
-from ioi_eval.sandbox.piston.http_client import Reply
+from ioi_eval.sandbox.piston.http_client import HttpClient, Reply
 from ioi_eval.sandbox.piston.pool import Pool
 from ioi_eval.sandbox.piston.workers import WorkerGroups, WorkerList
 from tests.sandbox.piston.test_workers import WORKER, at
@@ -154,6 +154,56 @@ def test_a_measurement_that_does_not_end_delays_no_other_worker(monkeypatch: pyt
         await asyncio.wait([hanging])
 
     asyncio.run(scenario())
+
+
+def test_a_request_size_that_is_not_found_out_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next worker of the same kind is measured: the first, or a proxy, may have failed at that moment."""
+    found: list[tuple[int, int | None]] = [(4 << 20, None), (4 << 20, 48 << 20), (4 << 20, None)]
+
+    async def probe(*_: Any) -> Any:
+        return WORKER.installed, WORKER.report
+
+    async def sizes(*_: Any) -> tuple[int, int | None]:
+        return found.pop(0)
+
+    monkeypatch.setattr(Prober, "_probe", probe)
+    monkeypatch.setattr(Prober, "_measure_sizes", sizes)
+
+    async def scenario() -> list[int | None]:
+        prober = Prober(Client())  # type: ignore[arg-type]
+        return [(await prober.explore(URL(f"http://w{number}:2000/api/v2"))).max_body_bytes for number in range(3)]
+
+    assert asyncio.run(scenario()) == [None, 48 << 20, 48 << 20]
+
+
+@pytest.mark.usefixtures("short_requests")
+@pytest.mark.parametrize("status", [502, 503])
+def test_a_failure_while_the_request_size_is_measured(status: int) -> None:
+    """A server that is busy, or a proxy that has lost it, for a moment, is asked again."""
+    failed: list[int] = []
+
+    async def execute(request: web.Request) -> web.Response:
+        await request.read()
+        if failed or "Content-Encoding" not in request.headers:
+            return web.json_response({})
+        failed.append(status)
+        return web.Response(status=status, text=PAGE)
+
+    async def scenario() -> int | None:
+        application = web.Application(client_max_size=0)
+        application.router.add_post("/api/v2/execute", execute)
+        server = web.AppRunner(application)
+        await server.setup()
+        try:
+            await web.TCPSite(server, "127.0.0.1", 0).start()
+            url = URL(f"http://127.0.0.1:{server.addresses[0][1]}/api/v2")
+            async with HttpClient() as client:
+                return await Prober(client)._measure_body(url, WORKER.installed)
+        finally:
+            await server.cleanup()
+
+    assert asyncio.run(scenario()) == probing.BODY_LADDER[0]
+    assert failed == [status]
 
 
 def test_a_measurement_that_fails_ends_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
