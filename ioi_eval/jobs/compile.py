@@ -245,6 +245,7 @@ def _shortened(output: str) -> str:
 
 MACHINE_SIGNS = (
     *("Killed signal terminated program", "Terminated signal terminated program", "Killed (program"),
+    *("terminated with signal 9 [Killed]", "terminated with signal 15 [Terminated]"),  # `collect2`, of the linker
     "No space left on device",
     *("Resource temporarily unavailable", "Cannot allocate memory", "out of memory allocating"),
     "memory allocation of",  # rustc

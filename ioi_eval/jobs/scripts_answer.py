@@ -45,6 +45,7 @@ _DRIVER = re.compile(
     rf"|{_ASSEMBLER}: Fatal error: can't (?:write|fill) [0-9]+ bytes (?:to|in) section \S+ of \S+:"
     rf" '?(?P<full>{_ENOSPC})'?"
     rf"|(?:\S*/)?ld: final link failed: (?P<too_full_to_link>{_ENOSPC})"
+    r"|(?:\S*/)?collect2: fatal error: (?P<killed_linker>\w+ terminated with signal (?:9 \[Killed\]|15 \[Terminated\]))"
     r"|(?:\S*/)?g\+\+: fatal error: (?P<killed>(?:Killed|Terminated) signal terminated program \w+)"
     r"|(?:\S*/)?g\+\+: internal compiler error: (?P<killed_before_gcc_10>Killed \(program \w+\))"
 )

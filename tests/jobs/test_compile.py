@@ -132,6 +132,19 @@ def test_errors_that_the_machine_may_have_caused_are_doubtful(words: str) -> Non
     assert is_doubtful(answer(output=words))
 
 
+@pytest.mark.parametrize("signal", ["KILL", "TERM"])
+def test_a_killed_linker_is_doubtful(signal: str, tmp_path: Path) -> None:
+    """GCC's driver starts the linker through `collect2`, which has words of its own for that."""
+    (tmp_path / "x.cpp").write_text("int main() {}\n", encoding="utf-8")
+    linker = tmp_path / "ld"
+    linker.write_text(f"#!/bin/sh\nkill -{signal} $$\n", encoding="utf-8")
+    linker.chmod(0o755)
+    command = ["g++", f"-B{tmp_path}/", "x.cpp"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert is_doubtful(answer(output=done.stderr))
+
+
 @pytest.mark.parametrize(
     ("words", "may_lack"),
     [

@@ -143,12 +143,22 @@ def test_a_full_disk_is_no_compile_error(stderr: str) -> None:
     assert is_doubtful(compilation(stderr))
 
 
-@pytest.mark.parametrize("signal", ["Killed", "Terminated"])
-def test_a_killed_compiler(signal: str) -> None:
+LINKER_KILLED = "collect2: fatal error: ld terminated with signal {} [{}]\ncompilation terminated.\n"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        RECORDED_KILL,
+        RECORDED_KILL.replace("Killed", "Terminated"),
+        LINKER_KILLED.format(9, "Killed"),
+        LINKER_KILLED.format(15, "Terminated"),
+    ],
+)
+def test_a_killed_compiler(message: str) -> None:
     """Killed at our memory limit it is CE, and the message names the limit. Killed below it, or without a measurement,
     it is our failure.
     """
-    message = RECORDED_KILL.replace("Killed", signal)
     limit = 100 << 20
     at_limit = compile_outcome(compilation(message, memory_bytes=limit - 4096), memory_limit_bytes=limit)
     assert (at_limit.verdict, at_limit.message.splitlines()[0]) == (
