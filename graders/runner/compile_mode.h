@@ -189,8 +189,10 @@ class Compilation {
   }
 
   void look(Step& s) {
-    std::vector<pid_t> processes = descendants(s.process.pid);
-    processes.push_back(s.process.pid);
+    // Parents come before their children: if a child ends between two reads, its time moves to its parent, which was read already. In
+    // the other order it would count twice.
+    std::vector<pid_t> processes{s.process.pid};
+    for (pid_t child : descendants(s.process.pid)) processes.push_back(child);
     if (s.pid_namespace.pid() > 0) {
       for (pid_t orphan : descendants(s.pid_namespace.pid())) processes.push_back(orphan);
     }

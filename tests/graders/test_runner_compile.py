@@ -320,6 +320,45 @@ def test_steps_share_the_cpu_limit(plain_box: Box) -> None:
     assert [(entry["code"], entry["limit"]) for entry in answer.lines] == [(0, None), (0, None), (0, "cpu")]
 
 
+ENDS_AMONG_OTHERS = b"""#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+long us(int who) {
+  rusage used;
+  getrusage(who, &used);
+  return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000L + used.ru_utime.tv_usec + used.ru_stime.tv_usec;
+}
+int main() {
+  int begin[2];
+  if (pipe(begin) != 0) return 1;
+  pid_t worker = fork(), others[200];
+  if (worker == 0) {
+    char byte;
+    if (read(begin[0], &byte, 1) == 1) while (clock() < CLOCKS_PER_SEC / 10) {}
+    _exit(0);
+  }
+  for (pid_t &other : others) if ((other = fork()) == 0) for (;;) pause();
+  if (write(begin[1], "x", 1) != 1) return 1;
+  waitpid(worker, nullptr, 0);
+  for (pid_t other : others) kill(other, SIGKILL);
+  for (pid_t other : others) waitpid(other, nullptr, 0);
+  printf("%ld", us(RUSAGE_SELF) + us(RUSAGE_CHILDREN));
+}
+"""
+
+
+def test_the_time_of_a_process_counts_once(plain_box: Box) -> None:
+    """A process ends while the others are looked at. Its time, which its parent has from then on, counts once."""
+    files, steps = {"a": ENDS_AMONG_OTHERS}, [step("./a.out")] * 15
+    answer = compile_(plain_box, put("a", "a.cpp"), step("g++", "a.cpp"), *steps, files=files, processes=300)
+    assert last_step(answer)["step"] == len(steps), answer
+    for entry in answer.lines[1:]:
+        assert entry["cpu_us"] < 1.4 * int(entry["output"])
+
+
 def test_wall_clock_limit(box: Box) -> None:
     """A step that waits is stopped by its wall clock limit."""
     entry = last_step(compile_(box, step("sleep", "1000"), wall_ms=300))
