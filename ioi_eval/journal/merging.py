@@ -41,8 +41,8 @@ class Merged:
     notes: list[str] = field(default_factory=list)
     command: str = ""
     _index: Index = field(default_factory=Index)
-    _programs: dict[bytes, tuple[tuple[object, ...], str]] = field(default_factory=dict)
-    """The result of each program: the values that are compared, and their description."""
+    _programs: dict[bytes, tuple[tuple[object, ...], str | None, str]] = field(default_factory=dict)
+    """The result of each program: the values that are compared, its verdict if that is compared, and a description."""
 
     _copied: list[bytes] = field(default_factory=list)
     _scores_only: bool = False  # whether the run whose records are being added was one with `--score-only`
@@ -94,15 +94,16 @@ class Merged:
     def _compare(self, frame: Frame, values: Mapping[str, Any], directory: Path) -> None:
         """Note a conflict if an earlier journal has another result for the same program, judged in the same way.
 
-        If only scores count (`--score-only`), verdicts depend on what was judged before, and are not compared.
+        If only scores count in one of the two runs (`--score-only`), its verdicts depend on what was judged before, and
+        are not compared.
         """
         subtasks = tuple((subtask["subtask"], subtask["score"]) for subtask in values.get("subtasks", ()))
         verdict = None if self._scores_only else values["verdict"]
-        worth = (verdict, values.get("score"), values.get("passed"), subtasks)
+        worth = (values.get("score"), values.get("passed"), subtasks)
         points = values["score"] if "score" in values else f"{values['passed']} of {values['total']}"
         text = f"{values['submission']} of {values['problem']} in {directory} ({values['verdict']}, {points})"
-        before, earlier_text = self._programs.setdefault(frame.keys.program, (worth, text))
-        if before != worth:
+        before, earlier_verdict, earlier_text = self._programs.setdefault(frame.keys.program, (worth, verdict, text))
+        if before != worth or (None not in (verdict, earlier_verdict) and verdict != earlier_verdict):
             self.conflicts.append(f"the same program, judged in the same way: {earlier_text}, but {text}")
 
 

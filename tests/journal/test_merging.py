@@ -89,13 +89,23 @@ def test_conflicts_are_named_and_the_first_counts(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("score_only", [True, False])
-def test_verdicts_may_differ_if_only_scores_count(tmp_path: Path, score_only: bool) -> None:
+@pytest.mark.parametrize(
+    ("score_only", "conflicts"),
+    [
+        ((True, True, True), [0, 0]),
+        ((False, False, False), [1, 1]),
+        ((True, False, False), [0, 0]),
+        ((False, True, False), [0, 1]),
+    ],
+)
+def test_verdicts_may_differ_if_only_scores_count(
+    tmp_path: Path, score_only: tuple[bool, ...], conflicts: list[int]
+) -> None:
     """With `--score-only` they depend on what was judged before. A merged journal still says how it was judged."""
     directories = []
-    for verdict in ("WA", "RE", "TLE"):
+    for verdict, scores_only in zip(("WA", "RE", "TLE"), score_only, strict=True):
         directories.append(tmp_path / verdict)
-        with Journal(directories[-1], options={"score_only": score_only}) as journal:
+        with Journal(directories[-1], options={"score_only": scores_only}) as journal:
             names = {"submission": "a", "problem": "nile", "year": 2024}
             journal.append(
                 RecordKind.RESULT,
@@ -104,7 +114,7 @@ def test_verdicts_may_differ_if_only_scores_count(tmp_path: Path, score_only: bo
             )
     first = merge(directories[:2], tmp_path / "out")
     again = merge([tmp_path / "out", directories[2]], tmp_path / "again")
-    assert [len(merged.conflicts) for merged in (first, again)] == ([0, 0] if score_only else [1, 1])
+    assert [len(merged.conflicts) for merged in (first, again)] == conflicts
 
 
 def test_a_copy_without_its_program_is_reported(tmp_path: Path) -> None:
