@@ -117,7 +117,10 @@ class RecordFile:
 
 
 class TemporaryRecords:
-    """Records that are needed until the end of this run only, in a file without a name."""
+    """Records that are needed until the end of this run only, in a file without a name.
+
+    There is one for a name (`name_key`), because which targets may judge a submission can change during the run.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 - closed by close()
@@ -128,17 +131,15 @@ class TemporaryRecords:
     def __len__(self) -> int:
         return len(self._index)
 
-    def __contains__(self, keys: Keys) -> bool:
-        return keys.submission in self._index
-
-    def append(self, keys: Keys, body: bytes) -> None:
-        """Store a record under its submission key."""
+    def append(self, name: bytes, body: bytes) -> None:
+        """Store the record of the submission with this name."""
+        keys = Keys(submission=name, program=frames.NO_KEYS.program)
         with self._lock:
-            self._index[keys.submission] = self._records.append(RecordKind.RESULT, keys, body)
+            self._index[name] = self._records.append(RecordKind.RESULT, keys, body)
 
-    def find(self, keys: Keys) -> dict[str, Any] | None:
-        """The record of that submission, if there is one."""
-        offset = self._index.get(keys.submission)
+    def find(self, name: bytes) -> dict[str, Any] | None:
+        """The record of the submission with this name, if there is one."""
+        offset = self._index.get(name)
         return None if offset is None else self._records.read(offset).body
 
     def close(self) -> None:

@@ -7,10 +7,11 @@ What is stored is a record, of one of three kinds:
   is taken when it is read. So equal results are stored once;
 - a failure of ours, in a temporary file: it is needed for the result files of this run, and the next run judges again.
 
-A record is found by its keys, and referred to by its *offset*, where it begins in the journal. The keys contain the
-fingerprint of the kind of target that judged the submission, which need not be the one that was expected
+A record in the journal is found by its keys, and referred to by its *offset*, where it begins. The keys contain
+the fingerprint of the kind of target that judged the submission, which need not be the one that was expected
 (`Candidate.fingerprint`). When the dump is read for the result files, each candidate has the fingerprint under which
-its record was stored (`DumpReading.keys`), so `find` needs only `Candidate.keys`.
+its record was stored (`DumpReading.keys`), so `find` needs only `Candidate.keys`. A failure of ours is found by the
+names of problem and submission: perhaps no target could judge it, and one that can was found later.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Journal, Keys, RecordKind, StoredLevel, TemporaryRecords
+from ioi_eval.journal import Journal, Keys, RecordKind, StoredLevel, TemporaryRecords, name_key
 from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.window import Candidate, CandidateT
 from ioi_eval.pipeline.writing import to_json
@@ -97,7 +98,7 @@ class ResultStore(Generic[ResultT]):
         fingerprint, keys = candidate.judged_under(result.fingerprint)
         body = _json({"fingerprint": fingerprint, **candidate.names, **self._codec.encode(result)})
         if kind is None:
-            self.our_failures.append(keys, body)
+            self.our_failures.append(name_key(candidate.problem_key, candidate.id), body)
             return None
         offset = self.journal.append(kind, keys, body)
         return offset if kind is RecordKind.RESULT else None
@@ -120,13 +121,13 @@ class ResultStore(Generic[ResultT]):
         return recorded
 
     def stored_level(self, keys: Keys) -> StoredLevel:
-        """How much there is for these keys. A failure of this run is a result, too."""
-        return StoredLevel.RESULT if keys in self.our_failures else self.journal.index.stored_level(keys)
+        """How much the journal has for these keys."""
+        return self.journal.index.stored_level(keys)
 
     def find(self, candidate: Candidate[Any, Any]) -> RecordedResult[ResultT] | None:
         """The result of a submission, of this run or an earlier one."""
         keys = candidate.keys
-        failed = self.our_failures.find(keys)
+        failed = self.our_failures.find(name_key(candidate.problem_key, candidate.id))
         if failed is not None:
             return RecordedResult(result=self._codec.decode(failed))
         stored = self.journal.index.find(keys)

@@ -84,6 +84,24 @@ def test_a_copy_that_waited_for_space_finds_its_leader(contest: Contest) -> None
     assert len(scorer.judged) == last
 
 
+class Joined(Mixed):
+    """While it judges, targets of the kind `new` replace all others."""
+
+    async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
+        """Judge, with other fingerprints from now on."""
+        self.kinds = ("new",)
+        return await super().score(problem, submission, exhaustive=exhaustive)
+
+
+def test_a_failure_is_shown_although_other_kinds_may_judge_since(contest: Contest) -> None:
+    """Its row is there, with the reason: it was judged, and does not wait."""
+    contest.write(*programs("JE"))
+    outcome = contest.run(Joined("old", taken="old"))
+    assert outcome.exit_code == 1
+    assert [(row["verdict"], row["error"]) for row in contest.results()] == [("JE", "the answer was cut off")]
+    assert outcome.summary["submissions"]["pending"] == 0
+
+
 class Mended(Mixed):
     """Only targets of the kind `new` have a checker that works."""
 
