@@ -20,7 +20,7 @@ import orjson
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
-from ioi_eval.problems.apps import read_names, read_rows, without_zeros
+from ioi_eval.problems.apps import ProblemIds, read_names, read_rows, without_zeros
 from ioi_eval.problems.apps_selection import ProblemSelection, choose
 from ioi_eval.problems.apps_values import encode
 from ioi_eval.problems.big_json import text_with_position
@@ -67,20 +67,14 @@ class Catalog:
         self.entries = entries
         self.source = source
         self.names = dict.fromkeys(names).keys()
-        self._by_number: dict[str, str | None] = {}  # `None` if several ids differ only by leading zeros
-        for name in self.names:
-            number = without_zeros(name)
-            self._by_number[number] = None if number in self._by_number else name
+        self._ids = ProblemIds(self.names)
         self._reader = open(file, "rb", buffering=0)  # noqa: SIM115 - closed by close()
         self._lock = threading.Lock()
         self._held: RecentValues[str, AppsProblem] = RecentValues(_HELD_BYTES)
 
     def id_of(self, problem: str) -> str:
-        """The data set's id for a problem that a dump names: an equal one, else the one that differs by leading zeros.
-
-        If there is none, or more than one, it is the dump's.
-        """
-        return problem if problem in self.names else self._by_number.get(without_zeros(problem)) or problem
+        """The data set's id for a problem that a dump names (`ProblemIds`)."""
+        return self._ids.id_of(problem)
 
     def knows(self, problem: str) -> bool:
         """Whether the data set has this problem, even if it was not selected."""
@@ -123,10 +117,11 @@ def load_catalog(
         RowError: a row's id cannot be read.
     """
     selection = selection or ProblemSelection()
-    left_out = frozenset(text.removeprefix("apps_") for text in excluded)
     wanted = None if needed is None else {without_zeros(name) for name in needed}
     rows = read_names(source)
     names = [name for name, _ in rows]
+    known = ProblemIds(names)
+    left_out = frozenset(known.id_of(text.removeprefix("apps_")) for text in excluded)
 
     def is_needed(name: str) -> bool:
         return name not in left_out and (wanted is None or without_zeros(name) in wanted)

@@ -7,7 +7,7 @@ to problems.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from itertools import islice
 
@@ -118,6 +118,24 @@ def problem_id(row: Row, index: int) -> str:
 def without_zeros(problem: str) -> str:
     """The id without leading zeros if it is a number: `0000` is `0` in a data set that does not pad its ids."""
     return problem.lstrip("0") or "0" if problem.isascii() and problem.isdigit() else problem
+
+
+class ProblemIds:
+    """The ids of a data set, each of which a dump or a user may give with another number of leading zeros."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self._ids = frozenset(ids)
+        self._by_number: dict[str, str | None] = {}  # `None` if several ids differ only by leading zeros
+        for name in self._ids:
+            number = without_zeros(name)
+            self._by_number[number] = None if number in self._by_number else name
+
+    def id_of(self, problem: str) -> str:
+        """The data set's id for a problem: an equal one, else the one that differs by leading zeros.
+
+        If there is none, or more than one, it is the given one.
+        """
+        return problem if problem in self._ids else self._by_number.get(without_zeros(problem)) or problem
 
 
 def _difficulty_of(row: Row) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ioi_eval.errors import InputError
+from ioi_eval.problems.apps import ProblemIds
 
 
 class Sampling(StrEnum):
@@ -28,7 +29,7 @@ class ProblemSelection:
 
     Args:
         difficulties: only these, in upper or lower case; empty for all.
-        ids: only these, as `42` or `apps_42`; empty for all.
+        ids: only these, as `42` or `apps_42`, with any number of leading zeros; empty for all.
         limit: how many at most; `None` for all.
     """
 
@@ -57,7 +58,8 @@ def choose(rows: Sequence[tuple[str, str]], selection: ProblemSelection, source:
     problems go to the largest fractions.
     """
     wanted = {word.strip().lower() for word in selection.difficulties}
-    ids = {word.strip().removeprefix("apps_") for word in selection.ids}
+    known = ProblemIds(name for name, _ in rows)
+    ids = {known.id_of(word.strip().removeprefix("apps_")) for word in selection.ids}
     _check(wanted, {difficulty for _, difficulty in rows}, "difficulty", source)
     _check(ids, {name for name, _ in rows}, "id", source)
     left = [

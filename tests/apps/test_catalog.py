@@ -143,6 +143,7 @@ def test_ids_with_leading_zeros(tmp_path: Path, ids: Sequence[str], named: str) 
     assert catalog.id_of(named) == expected
     assert expected in catalog.entries
     assert catalog.knows(named)
+    assert expected not in load_catalog(source, excluded=[f"apps_{named}"]).entries
     ambiguous = load_catalog(open_source(write_rows(tmp_path / "two.jsonl", [doubling("0"), doubling("00")])))
     assert ambiguous.id_of("000") == "000"
     assert not ambiguous.knows("000")

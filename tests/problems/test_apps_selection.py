@@ -75,9 +75,9 @@ def test_ids_are_stable(split: Path) -> None:
     assert sampled == sorted(sampled, key=everything.index)
 
 
-@pytest.mark.parametrize("name", ["1003", "apps_1003", " apps_1003 "])
+@pytest.mark.parametrize("name", ["1003", "apps_1003", " apps_1003 ", "01003"])
 def test_by_id(split: Path, name: str) -> None:
-    """Both forms of an id select it."""
+    """Both forms of an id select it, also with leading zeros, as in a dump."""
     assert ids(split, ProblemSelection(ids=(name, "apps_4"))) == ["1003", "4"]
 
 
