@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import os
 import signal
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,6 +74,11 @@ class ServeCall:
             return not ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return self.host != "localhost"
+
+    @property
+    def repository_here(self) -> str:
+        """The repository. No shell replaces `~` in `--repository=~/x`, or in `ioi-eval.toml`."""
+        return os.path.expanduser(self.repository)
 
     @property
     def settings(self) -> ServerSettings:
@@ -154,7 +160,7 @@ async def _serve_without_end(call: ServeCall) -> None:
         tell_limits(sandbox.limits)
         await compile_runner(sandbox, artifacts)
         runner = await Builder(sandbox, artifacts, Policy()).runner(target)
-        installed = InstalledPackages(call.packages or environment.cache / PACKAGES, call.repository)
+        installed = InstalledPackages(call.packages or environment.cache / PACKAGES, call.repository_here)
         async with serving(
             sandbox, runner=runner, host=call.host, port=call.port, settings=call.settings, packages=installed
         ) as address:

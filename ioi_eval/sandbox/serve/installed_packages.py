@@ -85,6 +85,7 @@ class InstalledPackages:
         make_private_directory(directory)
         self._directory, self._repository = directory, repository
         self._checked: dict[Path, tuple[int, int, int, str]] = {}
+        self._is_closed = False
         self._delete_left()
 
     def runtimes(self) -> tuple[Runtime, ...]:
@@ -200,6 +201,10 @@ class InstalledPackages:
             raise NotStored("".join(missing))
         return files
 
+    def close(self) -> None:
+        """Give up an installation that runs in another thread, at its next part."""
+        self._is_closed = True
+
     def _content(self, path: Path, digest: str) -> tuple[Blob | None, str]:
         """A file of a package; or `None` and the reason. A file is hashed again only if it has changed."""
         try:
@@ -250,7 +255,7 @@ class InstalledPackages:
             ):
                 if not answer.is_success:
                     raise ValueError(f"HTTP {answer.status_code} {answer.reason_phrase}")
-                yield from answer.iter_raw(MIB)
+                yield from answer.iter_raw()  # as it arrives, so that a slow repository cannot delay `close`
         except (OSError, ValueError, httpx.HTTPError, httpx.InvalidURL) as error:
             reason = str(error) or type(error).__name__
             message = f"the package repository cannot be read: {without_login(address)}: {reason}"
@@ -268,6 +273,8 @@ class InstalledPackages:
         tarball.seek(0)
 
     def _write(self, part: bytes, target: IO[bytes]) -> None:
+        if self._is_closed:
+            raise Refusal(503, {"message": "the package is not installed: this server was ended meanwhile"})
         if shutil.disk_usage(self._directory).free < LEAST_FREE_BYTES:
             reason = f"less than {LEAST_FREE_BYTES // MIB} MiB are free in {self._directory}; free space there"
             raise Refusal(500, {"message": f"the package is not installed: {reason}"})
@@ -326,7 +333,8 @@ class ServedPackages:
         return [each for each, _, _ in await self._end_of(self._listing, "reading the package repository")]
 
     def close(self) -> None:
-        """Start no more work."""
+        """Start no more work, and give up what is being installed: the process ends when all of its threads have."""
+        self.packages.close()
         for each in (self._looks, self._listings, self._changes):
             each.shutdown(wait=False, cancel_futures=True)
 

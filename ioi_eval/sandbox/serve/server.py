@@ -114,8 +114,9 @@ async def serving(
         make = connections.watched(cast("Callable[[], asyncio.Protocol]", app_runner.server))
         try:
             listening = await asyncio.get_running_loop().create_server(make, host, port, backlog=1024)
-        except OSError as error:
-            raise SetupError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+        except (OSError, UnicodeError) as error:  # the second for a name with a part that is empty or too long
+            reason = getattr(error, "strerror", None) or error
+            raise SetupError(f"cannot listen on {host}:{port}: {reason}") from error
         try:
             bound = listening.sockets[0].getsockname()
             yield f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"

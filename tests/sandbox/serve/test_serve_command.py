@@ -6,8 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
@@ -83,6 +86,75 @@ def test_it_ends_on_sigterm_while_it_compiles_the_runner(tmp_path: Path) -> None
             process.send_signal(signal.SIGTERM)
             assert process.stderr is not None
             assert (process.wait(), process.stderr.read()) == (0, "ioi-eval: ended\n")
+
+
+LANGUAGE = f"ioi_eval_problem_{'0' * 24}"
+
+
+@contextmanager
+def endless_repository() -> Iterator[tuple[str, threading.Event]]:
+    """A repository with a package without end: the URL of its index, and whether the package is being sent."""
+    is_asked, is_over = threading.Event(), threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            if self.path == "/index":
+                self.wfile.write(f"{LANGUAGE},1.0.0,{'0' * 64},{url}/package\n".encode())
+                return
+            is_asked.set()
+            with suppress(ConnectionError):
+                while not is_over.wait(0.05):
+                    self.wfile.write(bytes(1000))
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        url = f"http://127.0.0.1:{server.server_port}"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"{url}/index", is_asked
+        finally:
+            is_over.set()
+            server.shutdown()
+
+
+def test_it_ends_on_sigterm_while_it_installs_a_package(served: Served, cache: Path, tmp_path: Path) -> None:
+    """The repository sends the package slowly and without end. Nothing of it is left."""
+    places = tmp_path / "packages"
+    with endless_repository() as (url, is_asked), ThreadPoolExecutor(1) as threads:
+        words = ("--workers", "1", "--repository", url, "--packages", str(places))
+        with command(cache, *words) as (process, messages):
+            address = messages.split("serving Piston API v2 at ")[1].split()[0]
+            wanted = {"language": LANGUAGE, "version": "*"}
+            asked = threads.submit(httpx.post, f"{address}/packages", json=wanted, timeout=None)
+            is_asked.wait()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait() == 0
+            asked.exception()
+    assert list(places.iterdir()) == []
+
+
+def test_an_address_that_is_no_name(served: Served, cache: Path) -> None:
+    """It is refused in one line: a part of a name has 1 to 63 characters."""
+    with command(cache, "--host", "a..b", "--public", "--workers", "1") as (process, messages):
+        assert "ioi-eval: cannot listen on a..b:0: " in messages
+        assert "Traceback" not in messages
+        assert process.wait() == 2
+
+
+def test_the_repository_may_be_below_the_home_directory(served: Served, cache: Path, tmp_path: Path) -> None:
+    """No shell replaces `~` in `--repository=~/repository`, or in ioi-eval.toml."""
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    (repository / "index").write_text(f"{LANGUAGE},1.0.0,{'0' * 64},http://nowhere/x\n")
+    words = ("--workers", "1", "--repository=~/repository", "--packages", str(tmp_path / "packages"))
+    with command(cache, *words, HOME=str(tmp_path)) as (_, messages):
+        address = messages.split("serving Piston API v2 at ")[1].split()[0]
+        answer = httpx.get(f"{address}/packages", timeout=120)
+    assert LANGUAGE in answer.text
 
 
 SEARCH = f"""import ctypes
