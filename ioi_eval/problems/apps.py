@@ -7,11 +7,12 @@ to problems.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from itertools import islice
 
-from ioi_eval.errors import ODD_DATA, InputError, internal_error_text
+from ioi_eval.errors import ODD_DATA, InputError, NotReadWarning, internal_error_text
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_tests import read_tests
@@ -20,6 +21,7 @@ from ioi_eval.problems.row import Row, Source, misspelling, warn_of_misspelled
 _ID_COLUMNS = ("problem_id", "id")
 _TESTS = "input_output"
 APPS_COLUMNS = (*_ID_COLUMNS, _TESTS, "difficulty", "starter_code")
+_LIMITS = ("time_limit", "memory_limit")  # Source: BAAI/TACO, where they are texts such as "2.0 seconds"
 
 
 def read_rows(source: Source, positions: Collection[int]) -> Iterator[AppsProblem]:
@@ -62,6 +64,9 @@ def read_names(source: Source) -> tuple[tuple[str, str], ...]:
     warn_of_misspelled(source.describe(), row.names, ("difficulty", "starter_code"), APPS_COLUMNS)
     if not has_tests:
         raise _without_tests(source, row)
+    if unused := [name for name in row.names if name in _LIMITS]:
+        message = f"not used: {', '.join(unused)}; all problems have the limits of --timeout and --memory"
+        warnings.warn(f"{source.describe()}: {message}", NotReadWarning, stacklevel=1)
     return tuple(names)
 
 

@@ -58,6 +58,17 @@ def test_misspelled_optional_columns_are_named(tmp_path: Path) -> None:
     ]
 
 
+def test_limits_that_are_not_used_are_named(tmp_path: Path) -> None:
+    """Rows as in BAAI/TACO have limits of their own."""
+    problems = tmp_path / "problems.jsonl"
+    problems.write_text('{"input_output": "{}", "time_limit": "2.0 seconds", "memory_limit": null}\n')
+    with pytest.warns(NotReadWarning) as warned:
+        read_names(open_source(problems))
+    assert [str(one.message) for one in warned] == [
+        f"{problems}: not used: time_limit, memory_limit; all problems have the limits of --timeout and --memory"
+    ]
+
+
 def test_without_a_selection(split: Path) -> None:
     """Every row is selected, in order."""
     everything = [str(index if index % 2 == 0 else 1000 + index) for index in range(20)]
