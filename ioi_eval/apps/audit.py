@@ -102,8 +102,11 @@ class ReferenceSolutions(Source):
                 found = True
                 yield Row(source=row.source, number=row.number, values=values)
         if not found:
-            why = next(iter(self.broken.values()), "no row has any in its column `solutions`")
-            raise InputError(f"{self._dataset.describe()} has no reference solutions: {why}")
+            why = ": no row has any in its column `solutions`"
+            if self.broken:
+                problem, fault = next(iter(self.broken.items()))
+                why = f" that can be read; problem {problem}: {fault}"
+            raise InputError(f"{self._dataset.describe()} has no reference solutions{why}")
 
 
 @dataclass(slots=True)

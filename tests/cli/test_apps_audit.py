@@ -93,15 +93,18 @@ def test_without_out_no_file_is_written(start: Start, write: Write, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("columns", "why"),
-    [({}, "no row has any in its column `solutions`"), ({"solutions": "["}, "its solutions are not JSON")],
+    [
+        ({}, ": no row has any in its column `solutions`"),
+        ({"solutions": "["}, " that can be read; problem 0: its solutions are not JSON"),
+    ],
     ids=["no column", "unreadable"],
 )
 def test_a_data_set_without_solutions(start: Start, write: Write, columns: dict[str, Any], why: str) -> None:
-    """The message names the column. The data set has rows, so it is not called empty."""
+    """The message names the column, or the first problem whose solutions cannot be read."""
     write("apps.jsonl", doubling(0, **columns))
     ended = start("apps", "audit", "--dataset", "apps.jsonl")
     assert ended.returncode == 2
-    assert f"apps.jsonl has no reference solutions: {why}" in ended.stderr
+    assert f"apps.jsonl has no reference solutions{why}" in ended.stderr
 
 
 @pytest.mark.parametrize("out", ["list.jsonl", "file/list.jsonl"])
