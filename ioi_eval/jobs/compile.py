@@ -248,7 +248,7 @@ MACHINE_SIGNS = (
     *("terminated with signal 9 [Killed]", "terminated with signal 15 [Terminated]"),  # `collect2`, of the linker
     "No space left on device",
     *("Resource temporarily unavailable", "Cannot allocate memory", "out of memory allocating"),
-    "memory allocation of",  # rustc
+    *("memory allocation of", "failed: signal: 9 (SIGKILL)", "failed: signal: 15 (SIGTERM)"),  # rustc
 )
 """Messages of a compiler that lacked memory, processes or disk space."""
 _DOUBTFUL = (*MACHINE_SIGNS, "unexpectedly panicked")

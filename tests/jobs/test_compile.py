@@ -83,6 +83,8 @@ def test_verdict_by_the_end_of_the_compiler(
     [
         "thread '<unnamed>' panicked at 'failed to spawn thread: Resource temporarily unavailable'\n",
         "memory allocation of 4194304 bytes failed\n",
+        "error: linking with `/usr/bin/g++` failed: signal: 15 (SIGTERM)\n",
+        "error: linking with `/usr/bin/g++` failed: signal: 9 (SIGKILL)\n",
         "error: the compiler unexpectedly panicked. this is a bug.\n",
         "virtual memory exhausted: Cannot allocate memory\n",
     ],
