@@ -33,7 +33,9 @@ RepositoryUrl = Annotated[
 ]
 MostGb = Annotated[
     float | None,
-    typer.Option("--max-gb", metavar="N", help="The most GB that these packages may take on a worker; 20 by default."),
+    typer.Option(
+        "--max-gb", metavar="N", min=0, help="The most GB that these packages may take on a worker; 20 by default."
+    ),
 ]
 _MAX_GB = 20.0
 Prune = Annotated[bool, typer.Option("--prune", help="Remove all other problems' packages from the workers.")]

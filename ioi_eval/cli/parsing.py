@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 import typer
@@ -35,7 +36,9 @@ class CliCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As the parser does. Help ends the program here."""
         try:
-            return super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, args)
+            _refuse_odd_numbers(ctx)
+            return rest
         except _UsageError as error:
             _refuse_wrong_file(ctx)  # an option that seems to be missing may be in the file
             _explain(ctx, error)
@@ -74,6 +77,14 @@ def _refuse_wrong_file(ctx: Any) -> None:
     if isinstance(ctx.obj, InputError):
         tell(str(ctx.obj))
         raise typer.Exit(WRONG_CALL)
+
+
+def _refuse_odd_numbers(ctx: Any) -> None:
+    """Refuse `nan` and `inf`, which Python reads as numbers."""
+    for parameter in ctx.command.params:
+        value = ctx.params.get(parameter.name)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise typer.BadParameter(f"{value} is not a finite number", ctx=ctx, param=parameter)
 
 
 def _explain(ctx: Any, error: BaseException) -> None:

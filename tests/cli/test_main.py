@@ -75,6 +75,8 @@ def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
             "Invalid value for '--selection': no such value 'orcale'. Did you mean 'oracle'?",
         ),
         ("show out --limit x", "Invalid value for '--limit': "),
+        ("cluster install --max-gb inf", "Invalid value for '--max-gb': inf is not a finite number"),
+        ("cluster install --max-gb -1", "Invalid value for '--max-gb': "),
     ],
 )
 def test_what_may_be_meant(start: Start, typed: str, message: str) -> None:
