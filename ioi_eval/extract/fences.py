@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _LEADING = re.compile(r"([ \t]*+(?:[-*+][ \t]++|\d{1,9}[.)][ \t]++)?)(`{3,}+|~{3,}+)(.*)", re.DOTALL)
-_BEHIND_WORDS = re.compile(r"[^`]*+(`{3,}+)([a-z][a-z0-9+#]*+)[ \t\r]*+", re.IGNORECASE)
+_BEHIND_WORDS = re.compile(r"[^`]*+(`{3,}+)([a-z][a-z0-9+#._-]*+)[ \t\r]*+", re.IGNORECASE)
 _BEHIND_CODE = re.compile(r"([^`]*+)(`{3,}+)[ \t\r]*+")
 
 # The language in the text after a fence: `cpp`, `cpp title="a.cpp"`, `cpp:a.cpp`, `{.cpp #id}`.

@@ -119,6 +119,7 @@ def test_line_ends(text: str, expected: list[tuple[str, str]]) -> None:
     ("text", "expected"),
     [
         ("Solution: ```cpp\nA\n```", [("cpp", "A\n")]),
+        ("Solution: ```cpp-17\nA\n```", [("cpp-17", "A\n")]),
         ("```cpp\nint f() { return 1; }```", [("cpp", "int f() { return 1; }\n")]),
         ("```cpp\nA;``` \nwords\n```\nB\n```", [("cpp", "A;\n"), ("", "B\n")]),
         ('```cpp\nputs("a"); }```\n', [("cpp", 'puts("a"); }\n')]),
