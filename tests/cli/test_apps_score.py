@@ -378,7 +378,7 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["--timeout", "-1"], "a time limit of -1 s is not possible"),
-        (["--timeout", "nan"], "a time limit of nan s is not possible"),
+        (["--timeout", "nan"], "nan is not a finite number"),
         (["--memory", "0"], "a memory limit of 0 MiB"),
         (["--memory", "2"], "a memory limit of 2 MiB is too little for Python itself; give at least 16 MiB"),
         (["--dataset", "dump.jsonl"], "dump.jsonl: there is no column input_output, which contains the tests"),
