@@ -72,7 +72,7 @@ class AppsSettings(RunPolicy):
             )
         if self.memory_limit_bytes > (most := runner_rules()["kMaxBytes"]):
             raise InputError(
-                f"a memory limit of {self.memory_limit_bytes // MIB} MiB is not possible; at most {most // MIB} MiB is"
+                f"a memory limit of {self.memory_limit_bytes // MIB} MiB is too high; the highest is {most // MIB} MiB"
             )
         RunPolicy.__post_init__(self)  # `super()` does not work in a dataclass with slots
 
