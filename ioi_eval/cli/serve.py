@@ -113,7 +113,7 @@ def serve(call: ServeCall) -> int:
 def _leave_keyring() -> None:
     """Join an empty keyring of the kernel, if possible. (Each thread has one; children and later threads inherit it.)
 
-    No namespace separates clients' scripts from the keyring of our session, where Kerberos can keep tickets.
+    No namespace separates clients' scripts from the keyring of our login, where Kerberos can keep tickets.
     """
     import ctypes
 

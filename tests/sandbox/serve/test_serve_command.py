@@ -18,8 +18,8 @@ import pytest
 
 from tests import unprivileged
 from tests.forked_commands import COMMAND, ForkedCommands
+from tests.keyring import KEYCTL, LOGIN_KEYRING, NAME, SEARCH_KEY, login_key
 from tests.sandbox.served import Served
-from tests.session_keys import KEYCTL, NAME, SEARCH_KEY, SESSION, session_key
 
 
 @contextmanager
@@ -158,13 +158,13 @@ def test_the_repository_may_be_below_the_home_directory(served: Served, cache: P
 
 
 SEARCH = f"""import ctypes
-print(ctypes.CDLL(None).syscall({KEYCTL}, {SEARCH_KEY}, {SESSION}, b"user", b"{NAME}", 0))
+print(ctypes.CDLL(None).syscall({KEYCTL}, {SEARCH_KEY}, {LOGIN_KEYRING}, b"user", b"{NAME}", 0))
 """
 
 
-def test_scripts_cannot_read_the_keys_of_the_session(served: Served, cache: Path) -> None:
+def test_scripts_cannot_read_the_keys_of_the_login(served: Served, cache: Path) -> None:
     """Keyrings of the kernel belong to no namespace of a box."""
-    with session_key(), command(cache, "--workers", "1") as (_, messages):
+    with login_key(), command(cache, "--workers", "1") as (_, messages):
         found = subprocess.run([sys.executable, "-c", SEARCH], stdout=subprocess.PIPE, text=True, check=True)
         assert found.stdout != "-1\n"
         address = messages.split("serving Piston API v2 at ")[1].split()[0]
