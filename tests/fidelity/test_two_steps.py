@@ -100,7 +100,7 @@ def test_all_endings_of_the_two_runs(full_bench: Any, problem_from: Any) -> None
     assert {subtask.subtask: subtask.verdict for subtask in judged.subtasks} == EXPECTED
     spent = next(test for subtask in judged.subtasks for test in subtask.tests if test.test == "spend")
     assert spent.cpu_ms is not None
-    assert 250 <= spent.cpu_ms < 400
+    assert 200 <= spent.cpu_ms < 480  # the longer run, not the sum
 
 
 @pytest.mark.parametrize("isolation", ["full", "reduced"])

@@ -147,16 +147,16 @@ def test_input_and_wall_clock_start_with_the_slot() -> None:
 
     @asynccontextmanager
     async def turn() -> AsyncIterator[None]:
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(3.5)
         events.append("begins")
         yield
         events.append("ends")
 
-    end = run("date +%s%N; read word; date +%s%N", stdin=b"go\n", wall_ms=500, turn=turn())
+    end = run("date +%s%N; read word; date +%s%N", stdin=b"go\n", wall_ms=3000, turn=turn())
     started, given = map(int, end.stdout.split())
-    assert given - started > 400_000_000
+    assert given - started > 3_000_000_000
     assert not end.timed_out
-    assert end.wall_ms < 500
+    assert end.wall_ms < 3000
     assert events == ["begins", "ends"]
 
 
@@ -191,7 +191,7 @@ def test_the_slot_is_free_after_the_last_line() -> None:
         returned_at.append(time.monotonic())
 
     end = run(
-        "printf half; sleep 0.3; echo ' and all'; sleep 0.6; exit 3",
+        "printf half; sleep 0.3; echo ' and all'; sleep 2; exit 3",
         turn=turn(),
         is_complete=lambda output: output.endswith(b"all\n"),
     )
