@@ -125,7 +125,6 @@ def _clock(ahead_s: float) -> Finding:
 _SCRIPT = r"""
 tell() { printf '%s\t' "$@"; echo; }
 tell begin NONCE
-tell open_files "$(ulimit -n)"
 tell processors "$(nproc)"
 tell quota "$(cat /sys/fs/cgroup/cpu.max 2>/dev/null)"
 tell system "$( (. /etc/os-release && echo "$PRETTY_NAME") 2>/dev/null)"
@@ -172,8 +171,6 @@ def _inspection_findings(seen: Mapping[str, str], slots: int, *, measures: bool)
     if seen["user"] == "0":
         detail = "jobs run as root; only the runner protects the server from programs"
         yield warning("user", detail, "use Piston's image, which has users for jobs")
-    if (open_files := _limit(seen["open_files"])) < 256:
-        yield warning("open files", str(open_files), "PISTON_MAX_OPEN_FILES=4096")
     share, _, period = seen["quota"].partition(" ")  # `200000 100000`: two processors; `max 100000`: no quota
     if share.isdecimal() and period.isdecimal():
         quota = int(share) / int(period)

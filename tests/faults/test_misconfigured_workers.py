@@ -83,7 +83,7 @@ def test_a_correct_worker(start: Any, artifacts: ArtifactStore) -> None:
         (
             [
                 *("--packages", "bash", "--body", "20000000", "--limit", "run_timeout=30000"),
-                *("--limit", "compile_timeout=10000", "--ulimit", "ulimit -n 64"),
+                *("--limit", "compile_timeout=10000"),
             ],
             {
                 "package": (Severity.WARNING, "cluster install"),
@@ -93,17 +93,17 @@ def test_a_correct_worker(start: Any, artifacts: ArtifactStore) -> None:
                     *(Severity.WARNING, "PISTON_COMPILE_TIMEOUT=300000"),
                     "a checker with testlib takes 10 s",
                 ),
-                "open files": (Severity.WARNING, "PISTON_MAX_OPEN_FILES"),
             },
         ),
         (["--output", "1500000"], {"output": (Severity.BAD, "PISTON_OUTPUT_MAX_SIZE")}),
         (["--limit", "run_cpu_time=3000"], {"run_cpu_time": (Severity.BAD, "PISTON_RUN_CPU_TIME=600000")}),
         (["--limit", "run_memory_limit=1073741824"], {"memory": (Severity.BAD, "PISTON_RUN_MEMORY_LIMIT")}),
         (["--ulimit", "ulimit -f 10000"], {"file size": (Severity.BAD, "PISTON_MAX_FILE_SIZE=1000000000")}),
+        (["--ulimit", "ulimit -n 319"], {"open files": (Severity.BAD, "PISTON_MAX_OPEN_FILES=4096")}),
         (["--ulimit", "ulimit -u 63"], {"processes": (Severity.BAD, "PISTON_MAX_PROCESS_COUNT=512")}),
         (["--ulimit", "ulimit -u 64"], {"processes": (Severity.WARNING, "PISTON_MAX_PROCESS_COUNT=512")}),
     ],
-    ids=["none", "warnings", "output", "time", "memory", "file size", "processes", "default processes"],
+    ids=["none", "warnings", "output", "time", "memory", "file size", "open files", "processes", "default processes"],
 )
 def test_settings(
     start: Any, artifacts: ArtifactStore, options: list[str], expected: dict[str, tuple[Severity, *tuple[str, ...]]]

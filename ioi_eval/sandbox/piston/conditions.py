@@ -37,6 +37,9 @@ _LEAST_PROCESSES, _ENOUGH_PROCESSES = 64, 96
 """With 96, a program can have 64 threads. 64 is Piston's default, which the reference's clusters have: there a correct
 program with more than some 50 threads is RE. Source: graders/runner/numbers.h, kSureThreads and kOwnProcesses."""
 
+_LEAST_OPEN_FILES = 320
+"""With less, the runner starts no program. Source: graders/runner/numbers.h, kLeastFds."""
+
 _NEED_OF_RUN = "tests of a second and more, and bundles of tests, need more"
 _NEED_OF_COMPILE = "a checker with testlib takes 10 s on a busy worker"
 """Source: the recorded `cms_ac_testlib`, 10.4 s of wall clock."""
@@ -60,6 +63,7 @@ def conditions(
     body_bytes: int | None,
     file_kib: int | None = None,
     processes: int | None = None,
+    open_files: int | None = None,
 ) -> tuple[Finding, ...]:
     """A worker's conditions; the advice of each is the setting of its server.
 
@@ -67,15 +71,15 @@ def conditions(
         is_bundled: whether answers must be able to return compiled programs.
         output_bytes: an answer may be at least this long; 0 if shorter than the probe's, `None` if not measured.
         body_bytes: a request may be at least this long; `None` if that could not be found out.
-        file_kib, processes: limits of a job, the second with threads included; `None` if there is none, or it is not
-            known.
+        file_kib, processes, open_files: limits of a job, the second with threads included; `None` if there is none, or
+            it is not known.
     """
     return (
         *_times(ceilings, _LEAST_PAIR_TIME_MS if starter is Starter.CMS_IOI else _LEAST_TIME_MS),
         *_memory(ceilings.run_memory_limit),
         *([] if output_bytes is None else [_output(output_bytes, is_bundled=is_bundled)]),
         _body(body_bytes),
-        *_processes_and_files(file_kib, processes),
+        *_processes_and_files(file_kib, processes, open_files),
     )
 
 
@@ -108,7 +112,7 @@ def _memory(most: int | None) -> Iterator[Finding]:
         yield bad("memory", detail, "PISTON_RUN_MEMORY_LIMIT=-1")
 
 
-def _processes_and_files(file_kib: int | None, processes: int | None) -> Iterator[Finding]:
+def _processes_and_files(file_kib: int | None, processes: int | None, open_files: int | None) -> Iterator[Finding]:
     if file_kib is not None and file_kib < _LEAST_FILE_KIB:
         detail = f"{file_kib // 1024} MiB at most; correct programs with more output would fail"
         yield bad("file size", detail, f"PISTON_MAX_FILE_SIZE=1000000000{_OR_INSTALL}")
@@ -116,6 +120,9 @@ def _processes_and_files(file_kib: int | None, processes: int | None) -> Iterato
         detail = f"{processes}, threads included; correct programs with many threads would fail"
         setting = f"PISTON_MAX_PROCESS_COUNT=512{_OR_INSTALL}"
         yield (bad if processes < _LEAST_PROCESSES else warning)("processes", detail, setting)
+    if open_files is not None and open_files < _LEAST_OPEN_FILES:
+        detail = f"{open_files} at once; the runner needs {_LEAST_OPEN_FILES}"
+        yield bad("open files", detail, f"PISTON_MAX_OPEN_FILES=4096{_OR_INSTALL}")
 
 
 def _output(size: int, *, is_bundled: bool) -> Finding:

@@ -85,6 +85,7 @@ class Worker:
             body_bytes=self.max_body_bytes,
             file_kib=self.report.file_kib,
             processes=self.report.processes,
+            open_files=self.report.open_files,
         )
 
 
