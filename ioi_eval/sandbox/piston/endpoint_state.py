@@ -10,7 +10,8 @@ A check is `GET /runtimes`, the one request that costs a server nothing (`/packa
 the process is alive, not that it can execute jobs. So an endpoint that comes back gets one job at a time until one is
 answered. A server that answers checks but breaks jobs costs one job after each pause, and its pauses get longer.
 
-An endpoint in service is checked too, if it has jobs and has not answered anything for a while.
+An endpoint in service is checked too, if it has jobs and has not answered anything for a while; so is one that has left
+the list of endpoints, until its last job ends.
 """
 
 from __future__ import annotations
@@ -273,7 +274,7 @@ class EndpointState:
     @property
     def check_due(self) -> float:
         """When to check it; infinity if no check is needed."""
-        if self.is_checked or not self.is_listed:
+        if self.is_checked or not (self.is_listed or self.running):
             return math.inf
         if self.availability is Availability.PAUSED:
             return self._paused_until

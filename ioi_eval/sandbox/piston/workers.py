@@ -299,7 +299,9 @@ class WorkerList:
         """Check for the pool whether an endpoint is alive, and whether it has changed."""
         worker = self._groups.workers.get(name)
         is_alive = False
-        if worker is not None:
+        if worker is None:
+            is_alive = await self._answers(name)
+        else:
             try:
                 runtimes = await self._prober.runtimes(worker.url)
                 is_alive = without_problems(runtimes) == without_problems(worker.runtimes)
@@ -314,6 +316,14 @@ class WorkerList:
             except (SandboxError, SetupError) as error:
                 self.unusable[name] = error
         self._pool.check_ended(name, is_alive, self._time())
+
+    async def _answers(self, name: str) -> bool:
+        """Whether an endpoint answers that gets no more jobs, but still runs some."""
+        try:
+            await self._prober.runtimes(self._prober.address(name))
+        except (SandboxError, SetupError):
+            return False
+        return True
 
     async def _explore_new(self, name: str, url: URL) -> None:
         try:

@@ -248,6 +248,22 @@ def test_endpoints_are_added_and_removed() -> None:
     assert names([third]) == ["w0"]
 
 
+@pytest.mark.parametrize("is_alive", [True, False])
+def test_a_removed_endpoint_is_checked_until_its_job_ends(is_alive: bool) -> None:
+    """If it fails checks, its job is abandoned. Without jobs it is forgotten."""
+    world = World(2)
+    request = world.request()
+    world.pool.remove("w0", world.now)
+    world.dead.update(() if is_alive else ("w0",))
+    world.until(2 * ABANDON_AFTER_S + 2 * LONGEST_PAUSE_S)
+    assert set(world.abandoned) == (set() if is_alive else {request})
+    assert world.request().last_endpoint == "w1", "it gets no more jobs"
+    world.release(request, JobEnd.ANSWERED if is_alive else JobEnd.TIMED_OUT)
+    ended = world.now
+    world.until(ended + 2 * LONGEST_PAUSE_S)
+    assert "w0" not in {name for when, name in world.checks if when > ended}
+
+
 def test_an_endpoint_may_change_its_group() -> None:
     """An endpoint whose packages changed serves another group, also while an old job still runs."""
     world = World(1, slots=2)
