@@ -128,7 +128,7 @@ def test_probe_lists_what_each_worker_can_do(start: Any, run: Run) -> None:
     assert row_of(bash, done.stdout)[1:3] == ["bash", "no"]
     assert row_of(neither, done.stdout)[1:3] == row_of(stock, done.stdout)[1:3] == ["no", "no"]
     assert f"{neither}: none of these packages is installed: ioi_eval, bash" in done.stdout
-    short = "output: less than 64 KiB: answers cannot come back; set PISTON_OUTPUT_MAX_SIZE=134217728"
+    short = "output: 64 KiB or less: answers cannot come back; set PISTON_OUTPUT_MAX_SIZE=134217728"
     assert f"{stock}: bash: {short}" in done.stdout
     assert f"{NOWHERE}: no connection" in done.stdout
     assert "2 of 5 workers can be used." in done.stdout
@@ -206,7 +206,7 @@ OUTPUT = "PISTON_OUTPUT_MAX_SIZE=134217728"
         ),
         (
             [*NARROW, "--output", "1024"],
-            [BODY_FINDING, *TIME_FINDINGS, ("output: less than 64 KiB: answers cannot come back", OUTPUT)],
+            [BODY_FINDING, *TIME_FINDINGS, ("output: 64 KiB or less: answers cannot come back", OUTPUT)],
         ),
     ],
     ids=["body", "all", "short answers"],

@@ -128,7 +128,7 @@ def _processes_and_files(file_kib: int | None, processes: int | None, open_files
 def _output(size: int, *, is_bundled: bool) -> Finding:
     detail = f"{size // 1024} KiB"
     if size == 0:
-        return bad("output", "less than 64 KiB: answers cannot come back", OUTPUT_SETTING)
+        return bad("output", "64 KiB or less: answers cannot come back", OUTPUT_SETTING)
     if is_bundled and size < _LEAST_OUTPUT_BYTES:
         return bad("output", f"less than 4 MiB: compiled programs cannot come back ({detail} do)", OUTPUT_SETTING)
     return fine("output", f"{detail} or more")
