@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.sandbox.piston.cluster import PistonCluster
-from tests.faults.stub_jobs import QUICK_S, echo, run_all, until, with_cluster
+from tests.faults.stub_jobs import QUICK_S, arm, echo, fails, proxied, run_all, until, with_cluster
 
 pytestmark = pytest.mark.usefixtures("short_requests")
 
@@ -35,3 +35,16 @@ def test_a_worker_comes_back_with_what_no_answer_shows(start: Any, tmp_path: Pat
         assert cluster.targets()[0].slots == 1
 
     with_cluster([*stays.urls, *changes.urls], use, patience_s=QUICK_S)
+
+
+def test_a_worker_behind_a_proxy_comes_back_with_other_settings(start: Any) -> None:
+    """While it is down the proxy answers 502. Afterwards it is explored before it gets a job."""
+    stub, proxy = proxied(start, faults="html-502", first=3)
+
+    async def use(cluster: PistonCluster) -> None:
+        stub.kill()
+        start("stub_piston.py", "--port", str(stub.ports[0]), "--ulimit=ulimit -f 10000")
+        await arm(proxy)
+        assert "PISTON_MAX_FILE_SIZE" in str(await fails(cluster, echo("x"))) + str(cluster.unusable)
+
+    with_cluster(proxy.urls, use, patience_s=QUICK_S)

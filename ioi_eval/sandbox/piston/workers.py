@@ -89,8 +89,8 @@ class WorkerGroups:
     Attributes:
         unconfined: the URLs of workers that turned out unable to isolate programs.
         changed: the URLs of workers whose limits have changed since they were explored.
-        unreached: the URLs of workers that accepted no connection since they were explored. They may have been
-            restarted with another compiler or other limits.
+        unreached: the URLs of workers that accepted no connection, of us or of a proxy, since they were explored. They
+            may have been restarted with another compiler or other limits.
     """
 
     def __init__(self, slots: int) -> None:
@@ -133,8 +133,10 @@ class WorkerGroups:
         """Whether a worker has refused a request of this size that it allowed when it was explored.
 
         It may have been restarted with other limits. Without another exploration it would refuse job after job, while
-        others could judge them.
+        others could judge them. A proxy whose server is down answers 502; the server may come back as another one.
         """
+        if status == 502:
+            self.unreached.add(url)
         worker = self.workers.get(url)
         if worker is None:
             return False
