@@ -149,6 +149,8 @@ def test_texts(compare: Compare, output: bytes, answer: bytes, expected: set[str
         (b"1e", b"1", set()),
         (b"1e5000", b"1e5001", set()),
         (b"0e999", b"0", set()),
+        (b"1e-400", b"0.0", FLOATS),
+        (b"1e-401", b"0.0", set()),
         (b"0.333333", b"0.333334", FLOATS),
         (b"0.333333", b"0.3333341", set()),
         (b"0.3333330", b"0.333334", FLOATS),
