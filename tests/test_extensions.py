@@ -141,6 +141,7 @@ def test_importer_source_and_sandbox_of_a_package(typed: Typed, tmp_path: Path) 
         (("score", "dump.jsonl", "--sandbox", "mistyped"), "of the package brought cannot be loaded: SyntaxError"),
         (("score", "dump.jsonl", "--sandbox", "elsewhere", "--endpoints", "http://w1:2000"), "leave out one of them"),
         (("score", "there://dump"), "no installed package has an entry point 'there' in the group ioi_eval.sources"),
+        (("score", "https://there/dump.jsonl"), "https://there/dump.jsonl is a URL, which is not read; download it"),
         (("score", "dump.jsonl", "--sandbox", "embeded"), "ioi_eval.sandboxes. Did you mean 'embedded'?"),
         (("score", "wrong://dump"), "its package gives a list, not an ioi_eval.rows.Source"),
     ],

@@ -110,8 +110,13 @@ def reads_all_files(spec: str) -> bool:
 
 
 def _from_extension(name: str, rest: str, split: str | None) -> Source:
-    from ioi_eval.extensions import Kind, extension
+    from ioi_eval.extensions import Kind, extension, names
 
+    if name in ("http", "https") and name not in names(Kind.SOURCE):
+        raise InputError(
+            f"{name}://{rest} is a URL, which is not read; download it and give the file, "
+            "or, for a data set of the Hub, its id (owner/name)"
+        )
     source = extension(Kind.SOURCE, name)(rest)
     if not isinstance(source, Source):
         raise InputError(f"{name}://{rest}: its package gives a {type(source).__name__}, not an ioi_eval.rows.Source")
