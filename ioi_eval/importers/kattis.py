@@ -323,7 +323,10 @@ def _for_all_groups(meta: Mapping[str, Any]) -> dict[str, Any]:
         raise UnsupportedError("custom_scoring is not supported")
     names = ("accept_score", "reject_score", "range")
     stated = {name: grading[name] for name in names if grading.get(name) is not None}
-    policy = {"first_error": "break", "grade": "continue"}.get(grading.get("on_reject", ""))
+    rejects = grading.get("on_reject") or ""
+    if not isinstance(rejects, str):
+        raise InputError(f"on_reject of grading in {ROOT_FILE} is {rejects!r}; it must be a text")
+    policy = {"first_error": "break", "grade": "continue"}.get(rejects)
     return {**stated, **({"on_reject": policy} if policy else {})}
 
 

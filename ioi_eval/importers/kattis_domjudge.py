@@ -132,7 +132,7 @@ def is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
         try:
             _, high = map(float, ends)
             most += high if once is None else float(once)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return bool(totals)  # the value is refused where it is used
     return bool(totals) and (most == 0.0 or max(totals) <= most + _ROUNDING)
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.importers.package import Package
+from ioi_eval.importers.score_parameters import number_of
 from ioi_eval.problems.row import is_number
 
 PATH = "submissions/submissions.yaml"
@@ -140,7 +141,8 @@ class Expectations:
         ends = value if isinstance(value, list) else [value, value]
         if len(ends) != 2 or not all(map(is_number, ends)):
             raise InputError(f"{PATH}: score is {value!r}; it must be one number or two")
-        return float(ends[0]), float(ends[1])
+        low, high = (float(number_of(f"{PATH}: score", end)) for end in ends)
+        return low, high
 
     def _mapping(self, name: Any, value: Any) -> Mapping[str, Any]:
         if value is not None and not isinstance(value, Mapping):

@@ -21,11 +21,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import UnsupportedError
 from ioi_eval.importers.kattis_data import AGGREGATIONS, DATA, VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_programs import validator_flags
+from ioi_eval.importers.score_parameters import number_of
 from ioi_eval.model import StepRounding, Subtask
-from ioi_eval.problems.row import is_number
 
 PASS_FAIL = "all"
 """The name of a pass-fail problem's only subtask."""
@@ -211,8 +211,7 @@ def _points(group: TestGroup) -> float:
     """The points of an accepted test of the group."""
     points, rejected = group.config.get("accept_score", 1), group.config.get("reject_score", 0)
     for name, value in (("accept_score", points), ("reject_score", rejected)):
-        if not is_number(value):
-            raise InputError(f"{name} of {group.path} is {value!r}; it must be a number")
+        number_of(f"{name} of {group.path}", value)
     if rejected != 0:
         raise UnsupportedError(f"reject_score of {group.path} is {rejected}; only 0 is supported")
     return float(points) if isinstance(points, float) and not points.is_integer() else int(points)

@@ -16,6 +16,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_data import DATA, TestGroup
+from ioi_eval.importers.score_parameters import number_of
 from ioi_eval.model import Subtask
 from ioi_eval.problems.row import is_whole
 
@@ -120,4 +121,5 @@ def _points(group: TestGroup, default: Any = "unbounded") -> int:
         raise UnsupportedError(f"{group.path} has no max_score; unbounded scores are not supported")
     if not is_whole(stated) or stated < 0:
         raise InputError(f"max_score of {group.path} is {stated!r}; it must be a whole number of points")
+    number_of(f"max_score of {group.path}", stated)
     return stated

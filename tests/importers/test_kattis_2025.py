@@ -164,6 +164,7 @@ def test_validation_of_a_draft(tmp_path: Path, stated: str, task_type: str, pass
         ({"data/secret/one/test_group.yaml": ""}, "data/secret/one has no max_score"),
         ({"data/secret/one/test_group.yaml": "max_score: 31\n"}, "worth 101 points, more than its max_score 100"),
         ({"data/secret/one/test_group.yaml": "max_score: lots\n"}, "max_score of data/secret/one is 'lots'"),
+        ({"data/secret/one/test_group.yaml": f"max_score: 1{'0' * 400}\n"}, "000; it must be a number"),
         ({"data/secret/one/test_group.yaml": "max_score: 1\nrequire_pass: six\n"}, "requires 'six', which is no"),
         ({"data/secret/one/test_group.yaml": "max_score: 1\nrequire_pass: 1\n"}, "requires 1, which is not"),
         ({"data/secret/one/test_group.yaml": "max_score: 1\nrequire_pass: [[six]]\n"}, "requires ['six'], which is no"),

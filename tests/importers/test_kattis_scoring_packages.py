@@ -159,6 +159,25 @@ def test_unknown_settings(tmp_path: Path) -> None:
     assert "settings of test groups that the format does not have are not read: acept_score" in task.notes
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"data/secret/two/testdata.yaml": f"accept_score: 1{'0' * 400}\ngrader_flags: min\n"},
+            "accept_score of data/secret/two is 10{400}; it must be a number",
+        ),
+        (
+            {"problem.yaml": "type: scoring\ngrading:\n  on_reject: [grade]\n"},
+            r"on_reject of grading in problem.yaml is \['grade'\]; it must be a text",
+        ),
+    ],
+)
+def test_settings_that_are_no_usable_value(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
+    """The import ends with a message, also if a number is too large for a float."""
+    with pytest.raises(InputError, match=words):
+        read(tmp_path, SCORING, **changes)
+
+
 TAGGED = {"submissions/accepted/all.cpp": "// @EXPECTED_SCORE@: 100\nint main() {}\n"}
 
 

@@ -152,6 +152,7 @@ def test_entry_points_that_cannot_be_started(tmp_path: Path, files: dict[str, st
             "its permitted and required lists together allow no verdict; correct them",
         ),
         ("other: {score: high}", "score is 'high'"),
+        (f"other: {{score: 1{'0' * 400}}}", "score is 10{400}; it must be a number"),
         ("'" + "{a,b}" * 20 + "': {}", "stands for more than 10000 patterns"),
     ],
 )
