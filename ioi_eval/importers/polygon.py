@@ -38,6 +38,8 @@ _PATTERN = re.compile(r"[^%]*%0?\d?d[^%]*")
 _STANDARD = re.compile(r"\+\+(\d\d)\b")
 _LEAST_STANDARD = 17
 _MAX_TESTS = 10_000
+_COUNT = re.compile(r"[0-9]{1,5}")
+_WHOLE = re.compile(r"[0-9]{1,18}")
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -130,10 +132,11 @@ def _testset(package: Package, judging: Element) -> Element:
 def _tests(testset: Element) -> list[PolygonTest]:
     """The tests, by their numbers from 1 on."""
     patterns = [testset.findtext(f"{kind}-path-pattern", "") for kind in ("input", "answer")]
-    if wrong := next((pattern for pattern in patterns if not _PATTERN.fullmatch(pattern)), None):
+    wrong = next((pattern for pattern in patterns if not _PATTERN.fullmatch(pattern)), None)
+    if wrong is not None:
         raise InputError(f"{wrong!r} in {ROOT_FILE} is not a pattern of paths such as tests/%02d")
     count = testset.findtext("test-count", "").strip()
-    elements = testset.findall("tests/test") or [Element("test")] * (int(count) if count.isdecimal() else 0)
+    elements = testset.findall("tests/test") or [Element("test")] * (int(count) if _COUNT.fullmatch(count) else 0)
     if not 0 < len(elements) <= _MAX_TESTS or str(len(elements)) != count:
         raise InputError(f"test-count is {count!r} in {ROOT_FILE}, which lists {len(elements)} tests")
     return [
@@ -168,7 +171,7 @@ def _programs(package: Package, problem: Element, judging: Element, graders: Seq
 
 def _limit(testset: Element, name: str) -> int:
     stated = testset.findtext(name, "").strip()
-    if not stated.isdecimal() or not int(stated):
+    if not _WHOLE.fullmatch(stated) or not int(stated):
         raise InputError(f"{name} is {stated!r} in {ROOT_FILE}; it must be a whole number above 0")
     return int(stated)
 

@@ -102,6 +102,24 @@ def read_problem(tmp_path: Path, changes: Mapping[str, object] | None = None, **
     return loaded(tmp_path, read(tmp_path, changes, **xml))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("tests/%02d<", "<", "'' in problem.xml is not a pattern of paths"),
+        (">1500<", f">{'9' * 400}<", "time-limit is '9{400}' in problem.xml; it must be a whole number"),
+        (">268435456<", f">{'9' * 5000}<", "memory-limit is '9{5000}' in problem.xml; it must be a whole number"),
+        (f"<tests>{TESTS}</tests>", "", "test-count is '9{12}' in problem.xml, which lists 0 tests"),
+    ],
+)
+def test_settings_that_are_no_usable_value(tmp_path: Path, old: str, new: str, words: str) -> None:
+    """The import ends with a message, also if a pattern is empty or a number has very many digits."""
+    text = problem_xml().replace(old, new)
+    if not new:
+        text = text.replace("<test-count>6<", f"<test-count>{'9' * 12}<")
+    with pytest.raises(InputError, match=words):
+        read(tmp_path, {"problem.xml": text})
+
+
 def test_package_becomes_a_problem(tmp_path: Path) -> None:
     """Limits, checker, tests, and the standard of the newest source."""
     problem = read_problem(tmp_path)
