@@ -327,7 +327,6 @@ class PistonCluster:
         try:
             reply = await self._client.post(job_url(endpoint), sending, max_bytes=4 * most + (1 << 20))
         except AnswerLostError as lost:
-            self._groups.note_lost(endpoint, lost)
             return lost
         finally:
             request.abandon = None

@@ -87,15 +87,9 @@ class Pool:
     # ------------------------------------------------------------------ endpoints
 
     def add(self, endpoint: Endpoint, now: float) -> None:
-        """Take an endpoint into service, or update it. The jobs that it runs continue.
-
-        If it is being checked, and has not changed, the check has ended.
-        """
+        """Take an endpoint into service, or update it. The jobs that it runs continue."""
         group = self._group(endpoint.group, now)
         state = self._endpoints.get(endpoint.url)
-        if state is not None and state.is_checked and state.is_listed and state.endpoint == endpoint:
-            self.check_ended(endpoint.url, True, now)
-            return
         if state is None:
             machine = self._machines.setdefault(endpoint.machine, Machine())
             state = self._endpoints[endpoint.url] = EndpointState(endpoint, group, machine, now)

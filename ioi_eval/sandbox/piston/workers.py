@@ -4,8 +4,8 @@
 
 The list is refreshed regularly, as workers come and go. Explorations go on meanwhile: an endpoint that does not answer
 delays no other one. An endpoint that cannot be used is noted with the reason, and explored again later. An endpoint
-whose runtimes or limits have changed, or that accepted no connection for a moment, is explored again too, as it may now
-belong to another group; if only problems' packages have changed, this is only noted.
+whose runtimes or limits have changed is explored again too, as it may now belong to another group; if only problems'
+packages have changed, this is only noted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from ioi_eval.sandbox.piston import answer
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import Endpoint
 from ioi_eval.sandbox.piston.endpoints import Source, endpoints_now
-from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd
 from ioi_eval.sandbox.piston.pool import Pool
 from ioi_eval.sandbox.piston.wire import InstalledStarter, Runtime, Starter, without_problems
 
@@ -89,8 +88,6 @@ class WorkerGroups:
     Attributes:
         unconfined: the URLs of workers that turned out unable to isolate programs.
         changed: the URLs of workers whose limits have changed since they were explored.
-        unreached: the URLs of workers that accepted no connection, of us or of a proxy, since they were explored. They
-            may have been restarted with another compiler or other limits.
     """
 
     def __init__(self, slots: int) -> None:
@@ -99,7 +96,6 @@ class WorkerGroups:
         self.groups: dict[str, WorkerGroup] = {}
         self.unconfined: set[str] = set()
         self.changed: set[str] = set()
-        self.unreached: set[str] = set()
         self._names: dict[tuple[object, ...], str] = {}
 
     def add(self, worker: Worker) -> Endpoint:
@@ -108,21 +104,11 @@ class WorkerGroups:
         self.remove(url)
         self.unconfined.discard(url)
         self.changed.discard(url)
-        self.unreached.discard(url)
         self.workers[url] = worker
         group = self._group(worker)
         group.members.add(url)
         machine = worker.url.host or url
         return Endpoint(url=url, machine=machine, group=group.target.name, slots=self.slots)
-
-    def note_lost(self, url: str, error: SandboxError | SetupError) -> None:
-        """Note whether an answer is lost because no connection was made."""
-        if isinstance(error, AnswerLostError) and error.end is JobEnd.NOT_SERVED:
-            self.unreached.add(url)
-
-    def may_have_changed(self, url: str) -> bool:
-        """Whether a worker must be explored again, although it has the same runtimes."""
-        return url in self.changed or url in self.unreached
 
     def note_runtimes(self, url: str, runtimes: tuple[Runtime, ...]) -> None:
         """Note a worker's runtimes, if only problems' packages were installed or removed."""
@@ -133,10 +119,8 @@ class WorkerGroups:
         """Whether a worker has refused a request of this size that it allowed when it was explored.
 
         It may have been restarted with other limits. Without another exploration it would refuse job after job, while
-        others could judge them. A proxy whose server is down answers 502; the server may come back as another one.
+        others could judge them.
         """
-        if status == 502:
-            self.unreached.add(url)
         worker = self.workers.get(url)
         if worker is None:
             return False
@@ -320,17 +304,16 @@ class WorkerList:
         else:
             try:
                 runtimes = await self._prober.runtimes(worker.url)
-                is_same = without_problems(runtimes) == without_problems(worker.runtimes)
+                is_alive = without_problems(runtimes) == without_problems(worker.runtimes)
                 if name in self._groups.changed:
+                    is_alive = False
                     self._prober.forget_sizes(worker)
-                is_alive = is_same and not self._groups.may_have_changed(name)
                 if is_alive:
                     self._groups.note_runtimes(name, runtimes)
                     self.unusable.pop(name, None)
                 elif await self._explore(worker.url):
                     return
             except (SandboxError, SetupError) as error:
-                self._groups.note_lost(name, error)
                 self.unusable[name] = error
         self._pool.check_ended(name, is_alive, self._time())
 
