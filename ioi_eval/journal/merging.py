@@ -116,24 +116,26 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
 
     Raises:
         InputError: one of them has no journal, a damaged one, one of another command, or one to which a run is writing;
-            or `out` has a journal.
+            or `out` has a journal, or a run or another merge is writing there.
         SetupError: `out` cannot be written.
     """
-    if (out / "journal").exists():
-        raise InputError(
-            f"--out {out} has a journal already; choose another --out (it may be merged too: name it first)"
-        )
     merged = Merged()
     unfinished = out / ".merging"
-    try:
-        with Journal(unfinished, options={"merged": [str(path) for path in directories]}, resume=False) as journal:
-            for directory in directories:
-                merged.add_journal(directory, journal)
-        os.replace(unfinished / "journal", out / "journal")
-    except OSError as error:
-        raise SetupError(f"{out / 'journal'} cannot be written: {error.strerror}; choose another --out") from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+    with ExitStack() as stack:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            stack.callback(os.close, opening.lock(out, merged.notes))
+            if (out / "journal").exists():
+                raise InputError(
+                    f"--out {out} has a journal already; choose another --out (it may be merged too: name it first)"
+                )
+            stack.callback(shutil.rmtree, unfinished, ignore_errors=True)
+            with Journal(unfinished, options={"merged": [str(path) for path in directories]}, resume=False) as journal:
+                for directory in directories:
+                    merged.add_journal(directory, journal)
+            os.replace(unfinished / "journal", out / "journal")
+        except OSError as error:
+            raise SetupError(f"{out / 'journal'} cannot be written: {error.strerror}; choose another --out") from error
     return merged
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, RecordKind, keys_of
-from ioi_eval.journal.merging import merge
+from ioi_eval.journal.merging import Merged, merge
 
 Record = tuple[RecordKind, str, int, object]
 
@@ -125,7 +125,7 @@ def test_a_copy_without_its_program_is_reported(tmp_path: Path) -> None:
 
 
 def test_journals_that_cannot_be_merged_are_refused(tmp_path: Path) -> None:
-    """The message has the reason. No file is written."""
+    """The message has the reason. No journal is written."""
     contest = write(tmp_path / "contest", (RecordKind.RESULT, "a", 1, 5))
     apps = write(tmp_path / "apps", (RecordKind.RESULT, "a", 1, 5), contest=False)
     (tmp_path / "diary").mkdir()
@@ -137,8 +137,27 @@ def test_journals_that_cannot_be_merged_are_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=words):
             merge(sources, tmp_path / "out")
-        assert list((tmp_path / "out").iterdir()) == []
+        assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]
     with pytest.raises(InputError, match="contest has a journal already"):
         merge([apps], contest)
     with Journal(contest, options={}), pytest.raises(InputError, match="a run is writing to"):
         merge([contest], tmp_path / "out")
+
+
+def test_another_merge_into_the_same_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first goes on. While it writes, no run can begin there either."""
+    source, out = write(tmp_path / "1", (RecordKind.RESULT, "a", 1, 5)), tmp_path / "out"
+    add, refused = Merged.add_journal, []
+
+    def add_and_try_others(merged: Merged, directory: Path, journal: Journal) -> None:
+        add(merged, directory, journal)
+        monkeypatch.undo()
+        for begin in (lambda: merge([source], out), lambda: Journal(out, options={})):
+            with pytest.raises(InputError, match="is writing results here") as error:
+                begin()
+            refused.append(error.value)
+
+    monkeypatch.setattr(Merged, "add_journal", add_and_try_others)
+    assert merge([source], out).results == 1
+    assert len(refused) == 2
+    assert scores(out, ("a", 1)) == [5]
