@@ -183,7 +183,12 @@ def _best_total(submissions: Iterable[Mapping[str, float]]) -> float:
     for points in submissions:
         for name, value in points.items():
             best[name] = max(value, best.get(name, 0.0))
-    return round(math.fsum(best.values()), 9)  # removes the errors of adding numbers with two decimals
+    return sum_of_points(best.values())
+
+
+def sum_of_points(points: Iterable[float]) -> float:
+    """A sum of numbers with few decimals, as the number that its decimals mean: it is compared with other totals."""
+    return round(math.fsum(points), 9)
 
 
 def _take_turns(rows: Sequence[Row], queues: Mapping[str, deque[int]], most: int) -> list[int]:

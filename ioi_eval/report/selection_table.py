@@ -26,6 +26,7 @@ from ioi_eval.selection import (
     select_by_oracle,
     select_first,
     selected_score,
+    sum_of_points,
 )
 
 DEFAULT_METHODS = tuple(method for method in SelectionMethod if method is not SelectionMethod.REFERENCE)
@@ -202,7 +203,7 @@ def _points_of_group(
         name: _ProblemPoints(
             submissions=len(rows),
             unscored=_unscored(rows),
-            full_marks=math.fsum(_full_marks(rows)),
+            full_marks=sum_of_points(_full_marks(rows)),
             drawn={method: _points_by_draw(method, rows, limit, seeds) for method in methods},
         )
         for name, rows in sorted(problems_of.rows.items())
@@ -226,7 +227,7 @@ def _points_of_group(
             _contest(contest, parts)
             for contest in standings
             if (parts := [p for n, p in problems.items() if contest.has(n, practice=problems_of.days[n] == PRACTICE)])
-            and contest.compares(math.fsum(part.full_marks for part in parts))
+            and contest.compares(sum_of_points(part.full_marks for part in parts))
         ],
         "unscored": sum(problem.unscored for problem in problems.values()),
         "refused": problems_of.refused,
@@ -251,7 +252,7 @@ def _full_marks(rows: Sequence[Row]) -> Sequence[float]:
 def _contest(standings: Standings, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
     """The points in a contest, and their ranks among its contestants."""
     line = _line(standings.contest, parts)
-    full_marks = math.fsum(part.full_marks for part in parts)
+    full_marks = sum_of_points(part.full_marks for part in parts)
     return {
         **line,
         "problems": len(parts),
@@ -277,7 +278,7 @@ def _line(name: str, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
     """The sums over some problems; points of random draws are added for each seed."""
     drawn = [part.drawn for part in parts]
     sums = {
-        method: [math.fsum(values) for values in zip(*(each[method] for each in drawn), strict=True)]
+        method: [sum_of_points(values) for values in zip(*(each[method] for each in drawn), strict=True)]
         for method in drawn[0]
     }
     submissions = sum(part.submissions for part in parts)

@@ -131,3 +131,15 @@ def test_points_are_compared_with_contestants(start: Start, write: Write, tmp_pa
     (tmp_path / "ioi.csv").write_text("points,year\n500,2007\n")
     wrong = start("select", "out", "--standings", "ioi.csv")
     assert (wrong.returncode, "but none has a problem of out/results.jsonl" in wrong.stderr) == (2, True)
+
+
+def test_a_tie_with_a_contestant_is_a_tie(start: Start, write: Write, tmp_path: Path) -> None:
+    """Points with decimals are added exactly: as binary numbers these are a little less than 251.71 together."""
+    shares = (0.4363, 0.3748, 0.9685, 0.1674, 0.52, 0.0501)
+    (tmp_path / "out").mkdir()
+    write("out/results.jsonl", *(result(f"p{n}", (0, share), f"p{n}") for n, share in enumerate(shares)))
+    (tmp_path / "ioi.csv").write_text("points,medal\n251.71,gold\n1,bronze\n")
+    ended = start("select", "out", "--json", "--selection", "all", "--standings", "ioi.csv")
+    (contest,) = json.loads(ended.stdout)["groups"][0]["contests"]
+    assert contest["scores"]["all"]["value"] == 251.71
+    assert (contest["ranks"]["all"]["medal"], contest["ranks"]["all"]["rank"]) == ("gold", 1)
