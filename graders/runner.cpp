@@ -209,12 +209,25 @@ Options read_options(int argc, char** argv) {
   return options;
 }
 
+void require_limit(int resource, rlim_t least, const char* name) {
+  rlimit limit;
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_max >= least) return;
+  fault(FaultKind::Limits, format("the limit on %s is %lu, below %lu", name, limit.rlim_max, least));
+}
+
 void raise_descriptor_limit() {
   rlimit descriptors;
   if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return;
   descriptors.rlim_cur = descriptors.rlim_max;
   setrlimit(RLIMIT_NOFILE, &descriptors);
-  if (descriptors.rlim_cur < kLeastFds) fault(FaultKind::System, format("the limit on open files is below %d", kLeastFds));
+  require_limit(RLIMIT_NOFILE, kLeastFds, "open files");
+}
+
+// A worker may have been started again with other settings since the client measured its limits. (Where the client starts the runner
+// itself, it has checked them.)
+void require_worker_limits() {
+  require_limit(RLIMIT_NPROC, kLeastProcesses, "processes");
+  require_limit(RLIMIT_FSIZE, kLeastFileBytes, "the size of a file");
 }
 
 void probe(const Options& options) {
@@ -244,6 +257,7 @@ void run_job(const Options& options, Lines& lines) {
   grow_table();
   JobFiles files;
   if (options.mode == "--dir") {
+    require_worker_limits();
     files.in_directory(options.value);
   } else {
     files.inherit(options.value);

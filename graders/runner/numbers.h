@@ -11,6 +11,9 @@ constexpr int kExecutedFd = 201;
 constexpr rlim_t kContestantFds = 128;  // not fewer: libraries of CEOI 2026 duplicate a descriptor to number 100
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
 constexpr int kLeastFds = 320;  // the least limit on the runner's own descriptors: above all numbers that it uses
+// The least limits of a job on a worker: with less, correct programs fail. Source: sandbox/piston/conditions.py
+constexpr rlim_t kLeastProcesses = 64;
+constexpr rlim_t kLeastFileBytes = 320 << 20;
 // An interpreter finds its program, its report and its file here.
 constexpr int kProgramFd = 3, kReportFd = 4, kInterpreterFileFd = 5;
 constexpr int kRequestsFd = 3;  // a warm interpreter gets its requests here

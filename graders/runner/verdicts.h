@@ -77,12 +77,13 @@ constexpr const char* name_of(JudgeFault fault) {
 }
 
 // Why a whole job has no result.
-enum class FaultKind { Plan, Isolation, System };
+enum class FaultKind { Plan, Isolation, Limits, System };
 
 constexpr const char* name_of(FaultKind kind) {
   switch (kind) {
     case FaultKind::Plan: return "plan";
     case FaultKind::Isolation: return "isolation";
+    case FaultKind::Limits: return "limits";
     case FaultKind::System: return "system";
   }
   return "";

@@ -43,7 +43,7 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
         message = decoded(str(last.get("explanation", "")))
         if last["fault"] == "isolation":
             raise IsolationError(f"the runner cannot isolate programs here: {message}")
-        if last["fault"] == "system":
+        if last["fault"] in {"system", "limits"}:
             raise TransientError(f"the box lacked something: {message}")
         raise RejectedError(
             f"the runner refused our plan ({last['fault']} fault; a bug of ioi_eval or of a sandbox): {message}"

@@ -17,7 +17,7 @@ version 0.0.0. Jobs of the runner are not executed, because nothing here confine
 message that it cannot confine programs, or, with `--confines`, an end line without tests. `--useless` answers them at
 once and in Piston's format, but with an answer that the client cannot use: `broken` (the box has not started the
 runner), `older` (the answer to another job), `lacking` (the runner's message that the box lacks something), `killing`
-(the runner was killed).
+(the runner was killed), `limited` (the runner's message that a limit is too low).
 
 `GET /stub` returns how many jobs were executed, by which package, the maximum at once, and how often the runtimes were
 listed. It is not part of the protocol.
@@ -250,9 +250,8 @@ def useless(kind: str, nonce: str) -> dict[str, Any]:
         return ended("0" * 32)
     if kind == "killing":
         return {**stage("", "", None), "signal": "SIGKILL"}
-    return stage(
-        json.dumps({"fault": "system", "explanation": "pipe: Too many open files", "nonce": nonce}) + "\n", "", 3
-    )
+    fault, reason = ("limits", "40 processes") if kind == "limited" else ("system", "pipe: Too many open files")
+    return stage(json.dumps({"fault": fault, "explanation": reason, "nonce": nonce}) + "\n", "", 3)
 
 
 def nothing(words: str) -> dict[str, Any]:
@@ -293,7 +292,7 @@ async def main() -> None:
     parser.add_argument("--tools", default="")
     parser.add_argument("--ulimit", default=":", help="a shell command before every job")
     parser.add_argument("--confines", action="store_true")
-    parser.add_argument("--useless", choices=("broken", "older", "lacking", "killing"))
+    parser.add_argument("--useless", choices=("broken", "older", "lacking", "killing", "limited"))
     parser.add_argument("--no-repository", action="store_true")
     parser.add_argument("--stale-repository", action="store_true")
     parser.add_argument("--lacks", metavar="PACKAGE", help="a package that its repository does not have")

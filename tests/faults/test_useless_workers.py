@@ -13,7 +13,7 @@ from ioi_eval.jobs.answer_lines import whole_lines
 from ioi_eval.model import Isolation, Job, JobFile, JobKind, Retries, StageLimits
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.endpoint_state import BROKEN_IN_A_ROW
-from tests.faults.stub_jobs import counts, until
+from tests.faults.stub_jobs import QUICK_S, counts, until
 
 pytestmark = pytest.mark.usefixtures("short_requests")
 
@@ -73,6 +73,30 @@ def test_all_workers_give_unusable_answers(start: Any, kind: str, words: str) ->
             return raised.value
 
     assert f"on {url}/api/v2 (6 times)" in str(asyncio.run(run()))
+
+
+@pytest.mark.parametrize("processes", [40, 64])
+def test_a_worker_comes_back_with_lower_limits(start: Any, processes: int) -> None:
+    """The runner refuses its job there. The worker is explored again, and used only if its limits are high enough."""
+    stays, changes = start("stub_piston.py", "--confines"), start("stub_piston.py", "--confines")
+    limit = f"--ulimit=ulimit -u {processes}"
+
+    async def run() -> None:
+        async with PistonCluster([*stays.urls, *changes.urls], patience_s=QUICK_S) as cluster:
+            await until(lambda: cluster.targets()[0].slots == 2)
+            changes.kill()
+            useless = ["--useless", "limited"] if processes == 40 else ["--confines"]
+            start("stub_piston.py", "--port", str(changes.ports[0]), limit, *useless)
+            while counts(changes.urls[0], "stub")["executed"] == 0:
+                assert await isolation_of_answer(cluster) is Isolation.REDUCED
+            if processes == 40:
+                await until(lambda: "PISTON_MAX_PROCESS_COUNT" in str(cluster.unusable))
+                assert cluster.targets()[0].slots == 1
+            else:
+                assert not cluster.unusable
+            assert await isolation_of_answer(cluster) is Isolation.REDUCED
+
+    asyncio.run(run())
 
 
 def test_the_caller_finds_answers_of_no_use(start: Any) -> None:

@@ -130,8 +130,31 @@ def test_what_a_parent_passes_on(
 def test_too_few_descriptors_are_a_fault(boxes: Callable[[str], Box]) -> None:
     """With fewer descriptors, the runner reports a fault before it runs a test."""
     answer = boxes("fds-reduced-user").run(batch_plan([]), {}, descriptors=64)
-    assert (answer.code, answer.last["fault"]) == (3, "system")
-    assert "open files" in answer.last["explanation"]
+    assert (answer.code, answer.last["fault"]) == (3, "limits")
+    assert answer.last["explanation"] == "the limit on open files is 64, below 320"
+
+
+@pytest.mark.parametrize(
+    ("option", "explanation"),
+    [
+        ("--nproc=63:63", "the limit on processes is 63, below 64"),
+        ("--nproc=64:64", ""),
+        ("--fsize=335544319:335544319", "the limit on the size of a file is 335544319, below 335544320"),
+        ("--fsize=335544320:335544320", ""),
+    ],
+)
+def test_a_workers_limits_are_checked_in_each_job(
+    boxes: Callable[[str], Box], built: Path, option: str, explanation: str
+) -> None:
+    """A worker may have lower limits than when it was explored. A client that starts the runner knows the limits."""
+    directory, descriptors = boxes("dir-reduced"), boxes("fds-reduced-user")
+    script = built / f"with{option}"
+    script.write_text(f'#!/bin/sh\nexec prlimit {option} {directory.runner} "$@"\n')
+    script.chmod(0o755)
+    limited, unlimited = (replace(box, runner=script).run(batch_plan([]), {}).last for box in (directory, descriptors))
+    refusal = {"fault": "limits", "explanation": explanation, "nonce": ""}
+    assert limited == refusal if explanation else limited.get("fault") == "plan"  # no file `program`
+    assert unlimited["fault"] == "plan"
 
 
 def test_a_fault_leaves_nothing(
@@ -141,7 +164,7 @@ def test_a_fault_leaves_nothing(
     box = boxes("dir-reduced")
     monkeypatch.setattr("tests.graders.runner_box.RUNNER_UID", RUNNER_UID + 1)  # whose processes are counted
     script = built / "with-three-processes"
-    script.write_text(f'#!/bin/sh\nexec prlimit --nproc=3:3 {box.runner} "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec prlimit --nproc=3:64 {box.runner} "$@"\n')
     script.chmod(0o755)
     answer = run_game(replace(box, runner=script), program, "play play", processes=2)  # asserts that no file is left
     assert (answer.code, answer.lines, answer.last["fault"]) == (3, [], "system")
@@ -173,7 +196,7 @@ def test_a_refused_process_does_not_mean_less_isolation(
     """
     box = boxes("dir-full")
     script = built / f"with-{processes}-processes"
-    script.write_text(f'#!/bin/sh\nexec prlimit --nproc={processes}:{processes} {box.runner} "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec prlimit --nproc={processes}:64 {box.runner} "$@"\n')
     script.chmod(0o755)
     answer = replace(box, runner=script).run(batch_plan([]).replace(b"least=none", b"least=full"), {"program": b""})
     assert (answer.code, answer.last["fault"]) == (3, "system")

@@ -158,15 +158,17 @@ def _check_runner(execution: Execution, job: Job) -> None:
         raise TransientError(f"the box lacked something: {reason}")
 
 
-def isolation_fault(execution: Execution, kind: JobKind) -> str | None:
-    """The runner's reason why it could not isolate programs on its worker; `None` if it did not report this.
+def unsuitable(execution: Execution, kind: JobKind) -> tuple[str, str] | None:
+    """Why the runner refused its worker: `isolation` or `limits`, and its reason; `None` if it did not.
 
     One misconfigured worker does not end the run: another worker may run the job.
     """
     if kind is not JobKind.RUNNER or execution.run.code == 0:
         return None
     fault = _fault(execution.run)
-    return str(fault.get("explanation", "")) if fault is not None and fault["fault"] == "isolation" else None
+    if fault is None or fault["fault"] not in {"isolation", "limits"}:
+        return None
+    return fault["fault"], str(fault.get("explanation", ""))
 
 
 def _fault(run: Stage) -> dict[str, Any] | None:

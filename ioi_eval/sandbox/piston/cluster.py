@@ -345,17 +345,16 @@ class PistonCluster:
                 execution = answer.execution(reply.status, reply.body, output_bytes=most)
             if two_stages.is_one_of_two(job):
                 execution = two_stages.split_stages(execution)
-            self._check_isolation(endpoint, execution, job)
+            self._check_worker(endpoint, execution, job)
         except SandboxError as error:
             return type(error)(f"{endpoint}: {error}")
         return execution
 
-    def _check_isolation(self, endpoint: str, execution: Execution, job: Job) -> None:
-        """Note which endpoints cannot isolate programs. They go out of service, like those that cannot be reached."""
-        reason = answer.isolation_fault(execution, job.kind)
-        if reason is not None:
-            self._groups.unconfined.add(endpoint)
-            raise UnservedError(f"the runner cannot isolate programs there: {reason}")
+    def _check_worker(self, endpoint: str, execution: Execution, job: Job) -> None:
+        """Note which endpoints are unsuitable now. They go out of service, like those that cannot be reached."""
+        refused = answer.unsuitable(execution, job.kind)
+        if refused is not None:
+            raise self._groups.note_unsuitable(endpoint, *refused)
         if job.kind is JobKind.RUNNER:
             self._groups.unconfined.discard(endpoint)
 

@@ -31,11 +31,13 @@ _ENOUGH_TIME_MS = 60_000
 
 _LEAST_FILE_KIB = 320 * 1024
 """With less, a correct program with a long output would be OLE, and one with large tables CE. As on this machine
-(`sandbox/local/inherited_limits.py`, _LEAST_FILE_BYTES)."""
+(`sandbox/local/inherited_limits.py`, _LEAST_FILE_BYTES). The runner checks it in each job. Source:
+graders/runner/numbers.h, kLeastFileBytes."""
 
 _LEAST_PROCESSES, _ENOUGH_PROCESSES = 64, 96
 """With 96, a program can have 64 threads. 64 is Piston's default, which the reference's clusters have: there a correct
-program with more than some 50 threads is RE. Source: graders/runner/numbers.h, kSureThreads and kOwnProcesses."""
+program with more than some 50 threads is RE. Source: graders/runner/numbers.h, kLeastProcesses, kSureThreads and
+kOwnProcesses."""
 
 _LEAST_OPEN_FILES = 320
 """With less, the runner starts no program. Source: graders/runner/numbers.h, kLeastFds."""

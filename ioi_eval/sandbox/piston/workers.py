@@ -133,6 +133,14 @@ class WorkerGroups:
             self.changed.add(url)
         return has_changed
 
+    def note_unsuitable(self, url: str, kind: str, reason: str) -> UnservedError:
+        """Note that the runner refused a worker (see `answer.unsuitable`). Returns the error of the job."""
+        if kind == "limits":
+            self.changed.add(url)
+            return UnservedError(f"its limits have changed: {reason}")
+        self.unconfined.add(url)
+        return UnservedError(f"the runner cannot isolate programs there: {reason}")
+
     def lacks(self, url: str, error: UnservedError) -> bool:
         """Whether a worker refused a job because it lacks the package, or cannot isolate programs."""
         return isinstance(error, UnknownRuntimeError) or url in self.unconfined

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ioi_eval import boxfiles
 from ioi_eval.sandbox.findings import Severity
+from ioi_eval.sandbox.piston import conditions as module
 from ioi_eval.sandbox.piston.conditions import conditions, fatal, in_one_line
 from ioi_eval.sandbox.piston.wire import Ceilings, Starter
 
@@ -47,3 +50,12 @@ def test_time_limits_for_the_scripts_of_cms_ioi() -> None:
     for starter, expected in ((Starter.IOI_EVAL, Severity.BAD), (Starter.CMS_IOI, Severity.WARNING)):
         (found, *_) = conditions(known, starter, is_bundled=False, output_bytes=1 << 20, body_bytes=48 << 20)
         assert (found.what, found.severity) == ("run_timeout", expected)
+
+
+def test_the_runner_checks_the_same_limits() -> None:
+    """A worker that the client has accepted must not be refused by the runner, for the same limits."""
+    numbers = boxfiles.read("runner/numbers.h").decode()
+    least = {name: int(number) for name, number in re.findall(r"kLeast(\w+) = (\d+)", numbers)}
+    found = {"Fds": module._LEAST_OPEN_FILES, "Processes": module._LEAST_PROCESSES}
+    assert least == {**found, "FileBytes": module._LEAST_FILE_KIB // 1024}
+    assert "kLeastFileBytes = 320 << 20;" in numbers
