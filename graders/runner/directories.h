@@ -35,7 +35,8 @@ inline void require_room(const std::string& directory, DiskUse room, DiskUse own
     fault(FaultKind::System, format("less than %lld MiB are free in %s", static_cast<long long>(room.bytes >> 20), directory.c_str()));
   }
   bool has_any_number = disk.f_files == 0;  // Source: Linux, btrfs, and tmpfs with nr_inodes=0
-  if (!has_any_number && static_cast<int64_t>(disk.f_favail) + own.files < room.files) {
+  int64_t files = static_cast<int64_t>(std::min<fsfilcnt_t>(disk.f_favail, INT_MAX));  // CephFS has no limit, and says 2^64 - 1
+  if (!has_any_number && files + own.files < room.files) {
     fault(FaultKind::System, format("fewer than %d more files fit into %s", room.files, directory.c_str()));
   }
 }

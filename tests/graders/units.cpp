@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@
 #include "../../graders/runner/contestants.h"
 #include "../../graders/runner/decisions.h"
 #include "../../graders/runner/descriptors.h"
+#include "../../graders/runner/directories.h"
 #include "../../graders/runner/hang_ups.h"
 #include "../../graders/runner/job.h"
 #include "../../graders/runner/json.h"
@@ -45,6 +47,17 @@
 #include "../../graders/runner/verdicts.h"
 
 using namespace runner;
+
+// Takes the place of libc's function: each path is the name of a file system, with what that states.
+extern "C" int statvfs(const char* path, struct statvfs* disk) noexcept {
+  *disk = {};
+  disk->f_frsize = 4096;
+  disk->f_blocks = disk->f_bavail = 1 << 20;
+  disk->f_files = 1000;
+  disk->f_favail = strcmp(path, "CephFS") == 0 ? static_cast<fsfilcnt_t>(-1) : 100;
+  if (strcmp(path, "btrfs") == 0) disk->f_files = disk->f_favail = 0;
+  return 0;
+}
 
 namespace {
 
@@ -173,6 +186,14 @@ void test_room() {
   }
   static_assert(cpu_stop_us(2'000) == 2'600'000 && idle_stop_us(2'000) == 3'000'000);
   static_assert(given_up_us(2'000, 10'000) == 130'000'000 && max_for_pages_us(1'000) == 13'000'000);
+}
+
+void test_room_on_disks() {
+  auto fault_on = [](const char* disk, int files) {
+    return fault_of([&] { require_room(disk, {1 << 20, files}, {0, 10}); });
+  };
+  for (const char* disk : {"CephFS", "btrfs"}) CHECK(fault_on(disk, 256) == "no fault");
+  CHECK(fault_on("ext4", 110) == "no fault" && fault_on("ext4", 111) == "system: fewer than 111 more files fit into ext4");
 }
 
 // The result of a seccomp filter program for a call. -1: it jumps outside of the program, or has an invalid instruction.
@@ -318,6 +339,7 @@ int main() {
   test_protocols();
   test_scores();
   test_room();
+  test_room_on_disks();
   test_filters();
   test_hang_ups();
   test_messages();
