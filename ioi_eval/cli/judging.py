@@ -14,6 +14,7 @@ from ioi_eval.cli.watching import emit_judging_begins, emit_summary
 from ioi_eval.errors import ODD_DATA, IoiEvalError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
+from ioi_eval.journal.opening import locked
 from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
 from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.progress import progress_for
@@ -94,9 +95,10 @@ def _write_page(directory: Path) -> str:
             markdown = (directory / "report.md").read_text(encoding="utf-8", errors="replace")
             from ioi_eval.report.html import Page
 
-            page = Page([directory])
-            with replacing(path) as file:
-                page.write(file, noscript=markdown)
+            with locked(directory, []):  # a run that begins now would replace the results while they are read
+                page = Page([directory])
+                with replacing(path) as file:
+                    page.write(file, noscript=markdown)
     except (IoiEvalError, OSError, *ODD_DATA) as error:
         reason = str(error) or type(error).__name__
         tell(f"{path} was not written: {reason}; all else was, and `ioi-eval report {directory}` makes it later")

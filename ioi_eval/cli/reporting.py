@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.journal import check_writable
-from ioi_eval.journal.opening import lock
+from ioi_eval.journal.opening import at_rest, locked
 from ioi_eval.pipeline.unchanged import STATE
 from ioi_eval.pipeline.writing import replacing, write_summary
 from ioi_eval.report.frame import PAGE, RESULTS
@@ -48,21 +48,28 @@ def remake(
         The exit code: 1 if something could not be judged.
 
     Raises:
-        InputError: there are no results, they cannot be joined, or `out` is missing or has other results.
+        InputError: there are no results, they cannot be joined, `out` is missing or has other results, or a run is
+            writing to one of the directories.
         SetupError: it cannot be written.
     """
     target = _target(directories, out)
     for directory in directories:
         required_first_row(directory)
-    chosen = grouping_of([open_source(directory / RESULTS) for directory in directories], by) if by else None
-    beside = read_standings(standings)
-    page = Page(directories, id_column=id_column, by=None if chosen is None else chosen.columns, standings=beside)
-    if standings is not None and not page.contests:
-        raise no_contest(standings, beside, ", ".join(map(str, directories)))
+    others = [directory for directory in directories if directory.resolve() != target.resolve()]
     check_writable(target)
-    target.mkdir(parents=True, exist_ok=True)
-    held = lock(target, [])
-    try:
+    with ExitStack() as stack:  # held from before reading until all is written: a run would replace the files meanwhile
+        for directory in others:
+            stack.enter_context(at_rest(directory))
+        if len(others) < len(directories):
+            stack.enter_context(locked(target, []))
+        chosen = grouping_of([open_source(directory / RESULTS) for directory in directories], by) if by else None
+        beside = read_standings(standings)
+        page = Page(directories, id_column=id_column, by=None if chosen is None else chosen.columns, standings=beside)
+        if standings is not None and not page.contests:
+            raise no_contest(standings, beside, ", ".join(map(str, directories)))
+        if len(others) == len(directories):
+            target.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(target, []))
         values, markdown, terminal = _summarized(page, chosen)
         text = markdown(values)
         if values != page.results[0].summary:
@@ -70,8 +77,6 @@ def remake(
         write_summary(target, values, text)
         with replacing(target / PAGE) as file:
             page.write(file, noscript=text)
-    finally:
-        os.close(held)
     print(terminal(values))
     print(f"\nReport:  {target / 'report.md'}\nPage:    {target / PAGE}")
     return 0 if values["complete"] else 1

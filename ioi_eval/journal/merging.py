@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import mmap
 import os
 import shutil
@@ -124,7 +123,7 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
     with ExitStack() as stack:
         try:
             out.mkdir(parents=True, exist_ok=True)
-            stack.callback(os.close, opening.lock(out, merged.notes))
+            stack.enter_context(opening.locked(out, merged.notes))
             if (out / "journal").exists():
                 raise InputError(
                     f"--out {out} has a journal already; choose another --out (it may be merged too: name it first)"
@@ -151,25 +150,10 @@ def _opened(directory: Path, notes: list[str]) -> Iterator[tuple[memoryview, int
                 f"{path} cannot be read: {error.strerror}; name directories that were given as --out"
             ) from error
         stack.callback(os.close, fd)
-        _require_at_rest(directory, stack)
+        stack.enter_context(opening.at_rest(directory))
         end = opening.load(path, fd, Index(), notes)
         if end == 0:
             yield memoryview(b""), 0
             return
         mapped = stack.enter_context(mmap.mmap(fd, end, access=mmap.ACCESS_READ))
         yield stack.enter_context(memoryview(mapped)), end
-
-
-def _require_at_rest(directory: Path, stack: ExitStack) -> None:
-    """Refuse a journal to which a run is writing. On file systems without locks this cannot be found out."""
-    try:
-        lock = os.open(directory / ".lock", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return
-    stack.callback(os.close, lock)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(f"a run is writing to {directory}; wait for it to end") from None
-    except OSError:
-        return

@@ -8,6 +8,8 @@ import fcntl
 import mmap
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -135,19 +137,32 @@ def check_writable(directory: Path) -> Path:
     return existing
 
 
-def lock(directory: Path, notes: list[str]) -> int:
-    """Keep other runs out of the directory until the returned descriptor is closed.
+@contextmanager
+def locked(directory: Path, notes: list[str]) -> Iterator[None]:
+    """Keep other runs, merges and reports out of the directory.
 
     Raises:
-        InputError: another run has the lock.
+        InputError: another process has the lock.
+        SetupError: the file with the lock cannot be written.
     """
-    fd = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    path = directory / ".lock"
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise SetupError(f"{path}: cannot be written: {error.strerror}; choose another --out") from error
+    try:
+        _lock(fd, directory, notes)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _lock(fd: int, directory: Path, notes: list[str]) -> None:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EAGAIN, errno.EACCES):
             holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
-            os.close(fd)
             raise InputError(
                 f"{directory}: {holder} is writing results here; wait for it to end, or choose another --out"
             ) from None
@@ -155,7 +170,24 @@ def lock(directory: Path, notes: list[str]) -> int:
     with contextlib.suppress(OSError):  # only for the message above; a full disk is reported later
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
-    return fd
+
+
+@contextmanager
+def at_rest(directory: Path) -> Iterator[None]:
+    """Keep runs out of a directory that is only read. On file systems without locks this is not possible.
+
+    Raises:
+        InputError: a run is writing there.
+    """
+    with ExitStack() as stack:
+        with contextlib.suppress(OSError):  # without the file, no run has been there
+            fd = os.open(directory / ".lock", os.O_RDONLY | os.O_CLOEXEC)
+            stack.callback(os.close, fd)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InputError(f"a run is writing to {directory}; wait for it to end") from None
+        yield
 
 
 def set_aside(path: Path, notes: list[str]) -> None:

@@ -61,7 +61,7 @@ class Journal:
         with contextlib.ExitStack() as stack:
             try:
                 directory.mkdir(parents=True, exist_ok=True)
-                stack.callback(os.close, opening.lock(directory, self.notes))
+                stack.enter_context(opening.locked(directory, self.notes))
                 if not resume:
                     opening.set_aside(self.path, self.notes)
                 fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)

@@ -10,8 +10,11 @@ from typing import Any
 import orjson
 import pytest
 
+from ioi_eval.cli.judging import end_run
 from ioi_eval.cli.reporting import remake
 from ioi_eval.errors import InputError
+from ioi_eval.events import Events
+from ioi_eval.journal import Journal
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_details import detail_of
 from tests.cli.addition import NARROW, RIGHT, Start, Write
@@ -214,13 +217,16 @@ def test_standings_that_the_user_names(start: Start, tmp_path: Path) -> None:
         (["one", "two", "--out", "one"], "--out one holds results"),
         (["one", "--out", "two"], "--out two holds results"),
         (["held"], "is writing results here"),
+        (["one", "held", "--out", "all"], "a run is writing to held"),
+        (["locked"], "locked/.lock: cannot be written: Is a directory; choose another --out"),
         (["one", "--out", "one/results.jsonl"], "is not a directory"),
     ],
 )
 def test_wrong_calls(start: Start, tmp_path: Path, arguments: list[str], words: str) -> None:
     """Each is refused with one line that says what to do. No file is changed."""
-    for name in ("one", "two", "held"):
+    for name in ("one", "two", "held", "locked"):
         write_results(tmp_path / name, [contest_row("a", 1.0)])
+    (tmp_path / "locked" / ".lock").mkdir()
     write_results(tmp_path / "apps", [apps_row("a", True)])
     lock = os.open(tmp_path / "held" / ".lock", os.O_CREAT | os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -231,6 +237,44 @@ def test_wrong_calls(start: Start, tmp_path: Path, arguments: list[str], words: 
     assert words in ended.stderr
     assert ended.stderr.count("\n") == 1
     assert sorted(path for path in tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("out", [None, "all"])
+def test_no_run_replaces_results_while_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str | None
+) -> None:
+    """The report would have rows of one run, and programs and groups of another."""
+    one = write_results(tmp_path / "one", [contest_row("a", 1.0)])
+    (one / ".lock").touch()
+    refused = []
+
+    class ReadMeanwhile(Page):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            with pytest.raises(InputError, match="is writing results here") as error:
+                Journal(one, options={})
+            refused.append(error)
+            super().__init__(*args, **kwargs)
+
+    monkeypatch.setattr("ioi_eval.cli.reporting.Page", ReadMeanwhile)
+    assert remake([one], None if out is None else tmp_path / out, "uuid") == 0
+    assert refused
+    Journal(one, options={}).close()
+
+
+def test_a_run_that_begins_keeps_the_page_of_the_last_from_being_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run before has ended and no longer locks its directory, but has not written its page yet."""
+    one = write_results(tmp_path / "one", [contest_row("a", 1.0)])
+    assert remake([one], None, "uuid") == 0
+    (one / "report.html").unlink()
+    summary = orjson.loads((one / "summary.json").read_bytes())
+    with Journal(one, options={}):
+        end_run(one, summary, Events())
+    assert not (one / "report.html").exists()
+    assert "is writing results here" in capsys.readouterr().err
+    end_run(one, summary, Events())
+    assert (one / "report.html").exists()
 
 
 def test_report_in_another_directory(start: Start, tmp_path: Path) -> None:
