@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -18,7 +17,7 @@ import orjson
 
 from ioi_eval.errors import InputError, similar
 from ioi_eval.problems.first_rows import FIRST
-from ioi_eval.report.texts import printable
+from ioi_eval.report.texts import distinct_line, printable
 from ioi_eval.rows import Source
 
 S = TypeVar("S")
@@ -163,18 +162,12 @@ def label_of(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # some tables have 1.0 for 1
         value = int(value)
     text = value if isinstance(value, str) else _json(value)
-    return _short_line(text) if len(text) <= _LONGEST else _line(text)
+    return _short_line(text) if len(text) <= _LONGEST else distinct_line(text, length=_LONGEST)
 
 
-def _line(text: str) -> str:
-    line = printable(text, length=_LONGEST)
-    if line == text:
-        return line
-    line = printable(text, length=_LONGEST - len("… #123456"))
-    return f"{line} #{blake2b(text.encode('utf-8', 'replace'), digest_size=3).hexdigest()}"
-
-
-_short_line = lru_cache(maxsize=1024)(_line)
+@lru_cache(maxsize=1024)
+def _short_line(text: str) -> str:
+    return distinct_line(text, length=_LONGEST)
 
 
 def _json(value: Any) -> str:

@@ -23,7 +23,7 @@ from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
 from ioi_eval.report.result_values import NamedRow, problem_of, with_our_columns
-from ioi_eval.report.texts import printable
+from ioi_eval.report.texts import distinct_line, printable
 
 DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
 """Columns with the date when a problem was published. Source: LiveCodeBench has `contest_date`."""
@@ -207,7 +207,7 @@ class PageResults(ResultSet):
         for entry in self.summary.get("problems", ()):
             known = self.problems.get(shown_name(f"{entry.get('year')}/{entry.get('problem')}"))
             if known is not None:
-                known.name, known.day = shown_name(entry.get("name") or ""), shown_name(entry.get("day") or "")
+                known.name, known.day = (_title(entry.get(name)) for name in ("name", "day"))
                 known.time_limit_s = _number(entry.get("time_limit_s"))
                 known.memory_limit_bytes = entry.get("memory_limit_bytes")
 
@@ -252,8 +252,12 @@ def _peaks_of(tests: Sequence[Row]) -> tuple[float | None, int | None]:
 
 
 def shown_name(value: object) -> str:
-    """A name as the page shows it."""
-    return printable(str(value).encode("utf-8", "replace").decode(), length=_NAME_CHARS)
+    """A name as the page shows it. Problems and submissions are identified by it, so different names differ."""
+    return distinct_line(str(value), length=_NAME_CHARS)
+
+
+def _title(value: object) -> str:
+    return printable(str(value or ""), length=_NAME_CHARS)
 
 
 def _date(row: Row) -> str:
@@ -261,7 +265,7 @@ def _date(row: Row) -> str:
     for column in DATE_COLUMNS:
         value = row.get(column)
         if isinstance(value, str) and value[:4].isdigit():
-            return shown_name(value[:10])
+            return printable(value[:10])
     year = row.get("year")
     return str(year) if isinstance(year, int) and 1900 < year < 3000 else ""
 

@@ -104,6 +104,16 @@ def printable(text: str, *, length: int = 500) -> str:
     return line if line.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 
+def distinct_line(text: str, *, length: int) -> str:
+    """A name as one line of at most `length` characters without control characters. Different names differ: one that is
+    shortened or changed ends with a hash."""
+    line = printable(text, length=length)
+    if line == text:
+        return line
+    line = printable(text, length=length - len("… #123456789012"))
+    return f"{line} #{blake2b(text.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
+
+
 def escaped(text: str, *, width: int = _WIDTH) -> str:
     """A line of at most `width` characters, in which escapes (`\\x1b`, `\\u202e`) replace unprintable characters."""
     return plain(text[:width], allowed="\t") + (f"… ({len(text)} characters)" if len(text) > width else "")

@@ -77,6 +77,17 @@ def test_a_copy_leads_to_the_submission_of_its_own_problem(tmp_path: Path) -> No
     assert blocks(html(write_results(tmp_path / "out", rows)))["rows"]["original"] == [1]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [(f"{130 * 'x'}1", f"{130 * 'x'}2"), ("p\x01", "p\x02"), ("the  nile", "the nile")]
+)
+def test_different_problems_are_different_on_the_page(tmp_path: Path, one: str, other: str) -> None:
+    """Long names are shortened, and control characters and further blanks left out: these problems were one."""
+    rows = [contest_row("a", 1.0, problem_id=one), contest_row("a", 0.0, problem_id=other)]
+    page = Page([write_results(tmp_path / "out", rows)])
+    assert len({row.problem for row in page.rows}) == 2
+    assert max(len(row.problem) for row in page.rows) <= 120
+
+
 def test_a_problem_whose_name_is_shown_otherwise_has_a_place_in_the_contest(tmp_path: Path) -> None:
     """The page shows one blank for two, and the first characters of a long name."""
     rows = [contest_row("a", 1.0, problem_id="two  rivers"), contest_row("b", 0.0, problem_id="x" * 200)]
