@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, cast
 
 import typer
@@ -35,13 +36,14 @@ class CliCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As the parser does. Help ends the program here."""
+        typed = [word.partition("=")[0] for word in args]
         try:
             rest = super().parse_args(ctx, args)
             _refuse_odd_numbers(ctx)
             return rest
         except _UsageError as error:
             _refuse_wrong_file(ctx)  # an option that seems to be missing may be in the file
-            _explain(ctx, error)
+            _explain(ctx, error, typed)
             raise
 
     def invoke(self, ctx: Any) -> Any:
@@ -87,19 +89,31 @@ def _refuse_odd_numbers(ctx: Any) -> None:
             raise typer.BadParameter(f"{value} is not a finite number", ctx=ctx, param=parameter)
 
 
-def _explain(ctx: Any, error: BaseException) -> None:
-    """Raise an error with a better message, if this one is about an unknown option; improve that about a value."""
+_CONFUSED = 0.9
+"""How similar two options of a command are if one may have been typed for the other: `--problem`, `--problems`."""
+
+_LIKELY = 0.8
+"""How similar an option is to the one that is meant, if other commands have one of just the name that is typed."""
+
+
+def _explain(ctx: Any, error: BaseException, typed: Sequence[str] = ()) -> None:
+    """Raise an error with a better message, if this one is about an unknown option; improve that about a value, or
+    about a missing option that may have been `typed` as another one."""
     if isinstance(error, typer.BadParameter):
         error.message = choice_message(error.message)
+        missing = error.param.opts if hasattr(error, "param_type") and error.param is not None else ()
+        given = (similar(option, typed, least=_CONFUSED) for option in missing if option.startswith("-"))
+        if (other := next(filter(None, given), None)) is not None:
+            error.message = f"{other!r}, which is given, is another option"
     if not hasattr(error, "possibilities"):
         return
     name = str(getattr(error, "option_name", ""))
     own = _options(ctx.command, ctx)
     if (opposite := name.replace("--", "--no-", 1)) in own:
         ctx.fail(f"no such option {name!r}: that is the default; leave it out ({opposite!r} is the opposite)")
-    if similar(name, own) is None:
-        commands = commands_of(ctx.find_root().command)
-        others = [" ".join(path) for path, other in commands if name in _options(other, typer.Context(other))]
+    commands = commands_of(ctx.find_root().command)
+    others = [" ".join(path) for path, other in commands if name in _options(other, typer.Context(other))]
+    if similar(name, own, least=_LIKELY) is None and (others or similar(name, own) is None):
         ctx.fail(f"no such option {name!r}" + (f"; {', '.join(others)} have it" if others else ""))
     ctx.fail(unknown("option", name, own))
 

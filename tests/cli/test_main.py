@@ -64,6 +64,16 @@ def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
         ("select out --limt=3", "no such option '--limt'. Did you mean '--limit'?"),
         ("select out --time_scale 2", "no such option '--time_scale'"),
         ("select out --time-scale 2", "no such option '--time-scale'; score, validate have it"),
+        ("apps score d.jsonl --problem add", "no such option '--problem'; score, show, validate, cluster install, "),
+        (
+            "score d --problem p --tests t --out o",
+            "Missing option '--problems'. '--problem', which is given, is another",
+        ),
+        (
+            "score d --problem=p --tests t --out o",
+            "Missing option '--problems'. '--problem', which is given, is another",
+        ),
+        ("score d --tests t --out o", "Missing option '--problems'.\n"),
         (
             "score d.jsonl --resume",
             "no such option '--resume': that is the default; leave it out ('--no-resume' is the",
