@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -23,7 +24,7 @@ from ioi_eval.cli.show import ShowCall
 from ioi_eval.cli.sources import opened_results
 from ioi_eval.compat import NAMES
 from ioi_eval.config import KEPT_OUTPUT_BYTES, MIB
-from ioi_eval.errors import InputError, similar, unknown
+from ioi_eval.errors import InputError, NotReadWarning, similar, unknown
 from ioi_eval.model import Problem, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps_values import shown_texts
@@ -133,11 +134,15 @@ def _output(content: bytes | None, most: int) -> TextPart | None:
 def _if_readable(call: ShowCall, family: Family, read: Callable[[], T]) -> T | None:
     """The problem that `read` returns. If it cannot be read, a line is printed and `None` is returned.
 
+    What the source has and nobody reads is not mentioned: the run has said it, and `show` lacks the run's options.
+
     Raises:
         InputError: it cannot be read, and `--rerun` needs it.
     """
     try:
-        return read()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotReadWarning)
+            return read()
     except InputError as error:
         options = "its source with --dataset" if family is Family.APPS else "its sources with --problems and --tests"
         why = f"{error}; name {options}"

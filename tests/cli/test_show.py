@@ -18,7 +18,7 @@ from ioi_eval.report.frame import result_rows
 from tests.apps_rows import ROWS, ZERO
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
 from tests.forked_commands import ForkedCommands
-from tests.small_results import contest_row, write_results
+from tests.small_results import apps_row, contest_row, write_results
 
 SHOUTS = RIGHT.replace("main() {", 'main() { fputs("\\33[2J bad\\n", stderr); puts("\\33]0;mine\\7");')
 
@@ -152,6 +152,14 @@ def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:
 
 
 LONG = "print('x' * 100000)"
+
+
+def test_a_program_for_a_data_set_with_limits_is_shown(start: Start, write: Write, tmp_path: Path) -> None:
+    """The run has said that they are not used, and named its options for limits, which `show` does not have."""
+    dataset = write("apps.jsonl", {**ROWS[0], "problem_id": 17, "time_limit": "2.0 seconds"})
+    out = write_results(tmp_path / "out", [apps_row("a", True)], {"judged_by": "tokens"})
+    ended = start("show", out, "a", "--dataset", dataset)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_a_rerun_shows_more_of_an_output_than_results_keep(start: Start, write: Write, tmp_path: Path) -> None:
