@@ -39,7 +39,27 @@ _LANGUAGES = frozenset(
 
 _DOCUMENTS = frozenset({"", "markdown", "md", "plaintext", "text", "txt"})
 
-_THINK = re.compile(r"</?think>")
+_NAMES = ("think", "thinking", "thought", "reasoning", "seed:think", "mm:think", "longcat_think")
+_OPENING = (
+    *(f"<{name}>" for name in _NAMES),
+    *("<|begin_of_thought|>", "<|START_THINKING|>", "<|channel|>analysis", "<|channel>thought", "[THINK]", "◁think▷"),
+)
+_CLOSING = (
+    *(f"</{name}>" for name in _NAMES),
+    *("<|end_of_thought|>", "<|END_THINKING|>", "<|channel|>final<|message|>", "<channel|>", "[/THINK]", "◁/think▷"),
+    "assistantfinal",
+)
+"""What models print around their thoughts.
+
+Source: the reasoning parsers of vLLM, SGLang and Dynamo; tags that prompts of training runs ask for. `assistantfinal`
+is what remains of gpt-oss's channels if special tokens are dropped.
+"""
+
+_ANY, _USUAL = (
+    re.compile("|".join(re.escape(marker) for marker in (*_OPENING, *_CLOSING) if marker.startswith(start)))
+    for start in ("", "<")  # all begin with the same character: found 20 times as fast
+)
+_UNUSUAL = ("THINK]", "think▷", "assistantfinal")  # in all other markers
 _STRING_CHARS = 1000  # so far before a marker the beginning of a quoted string is looked for
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -146,31 +166,43 @@ def ends_in_block(text: str) -> bool:
 
 
 def split_thoughts(text: str) -> tuple[list[str], list[str]]:
-    """Separate a model's answer from its thoughts, which are between `<think>` and `</think>`.
+    """Separate a model's answer from its thoughts, which are between `<think>` and `</think>`, or markers like these.
 
     Templates often put the opening marker into the prompt, so the text before a single `</think>` is a thought too. A
-    thought that was cut off ends at the end of the text.
-    A marker in a quoted string of a complete block is code.
+    thought that was cut off ends at the end of the text. A marker in a quoted string of a complete block is code.
 
     Returns:
         The pieces of the answer and those of the thoughts, each in order.
     """
     answer: list[str] = []
     thoughts: list[str] = []
+    for piece, is_thought in _pieces(text):
+        (thoughts if is_thought else answer).append(piece)
+    return answer, thoughts
+
+
+def last_piece(text: str) -> tuple[str, bool]:
+    """The text after the last marker of thoughts, and whether it is a thought: one that was cut off."""
+    *_, last = _pieces(text)
+    return last
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """The pieces between the markers of thoughts, and whether each is a thought."""
     thinking, at = False, 0
     for marker in _markers(text):
-        closing = marker[0] == "</think>"
-        (thoughts if thinking or closing else answer).append(text[at : marker.start()])
-        thinking, at = not closing, marker.end()
-    (thoughts if thinking else answer).append(text[at:])
-    return answer, thoughts
+        opens = marker[0] in _OPENING
+        yield text[at : marker.start()], thinking or not opens
+        thinking, at = opens, marker.end()
+    yield text[at:], thinking
 
 
 def _markers(text: str) -> Iterator[re.Match[str]]:
     """The markers of thoughts."""
     complete = blocks(text)
     block: Block | None = None
-    for marker in _THINK.finditer(text):
+    pattern = _ANY if any(part in text for part in _UNUSUAL) else _USUAL
+    for marker in pattern.finditer(text):
         before = text[max(0, marker.start() - _STRING_CHARS) : marker.start()].rpartition("\n")[2]
         if _ends_in_string(before):
             while block is None or block.end <= marker.start():

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from ioi_eval.extract.cpp import looks_like_cpp
-from ioi_eval.extract.fences import LOOKED_AT, code_blocks, ends_in_block, split_thoughts
+from ioi_eval.extract.fences import LOOKED_AT, code_blocks, ends_in_block, last_piece, split_thoughts
 from ioi_eval.extract.python import looks_like_python
 from ioi_eval.languages import language_called, rules_of
 from ioi_eval.model import Language, Verdict
@@ -60,10 +60,10 @@ def why_without_code(text: str, language: Language, *, source: str) -> str:
     """Why no program was found in a model's text; empty if it is not known. For arguments see `failure_reason`."""
     if _LIST.fullmatch(text):
         return _WRITTEN_LIST
-    tail = text[max(text.rfind("<think>"), text.rfind("</think>"), 0) :]
+    tail, is_thought = last_piece(text)
     if ends_in_block(tail):
         return "the text ends inside a block that is not closed (was the generation cut off?)"
-    if tail.startswith("<think>"):
+    if is_thought:
         return "the text ends inside the model's thoughts (was the generation cut off?)"
     if block := _block_of_another(text, language):
         return f"{block}, but {_looked_for(language, source)}"

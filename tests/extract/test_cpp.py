@@ -107,6 +107,13 @@ def test_an_untagged_answer_has_precedence_over_a_tagged_thought() -> None:
     assert (found.code, found.rule) == (CODE, "fence:untagged")
 
 
+def test_an_odd_fence_in_a_thought_does_not_hide_the_answer() -> None:
+    """Thoughts and answer are searched separately, whatever the model prints around its thoughts."""
+    for opening, closing in (("<thinking>", "</thinking>"), ("<|channel|>analysis", "<|channel|>final<|message|>")):
+        found = extract_cpp(f"{opening}Use ```.\n```\n{closing}\n{block(CODE, '')}")
+        assert (found.code, found.rule) == (CODE, "fence:untagged")
+
+
 @pytest.mark.parametrize(("tag", "rule"), [("cpp", "think:cpp"), ("", "think:untagged")])
 def test_code_only_in_thoughts_is_extracted(tag: str, rule: str) -> None:
     """If the answer has no program, the last draft is used, as in the reference. The rule says so."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ioi_eval.extract.fences import blocks, code_blocks, encodable, split_thoughts
+from ioi_eval.extract.fences import blocks, code_blocks, encodable, last_piece, split_thoughts
 
 FENCE = "```"
 
@@ -191,6 +191,33 @@ def test_blocks_in_a_document(text: str, expected: list[tuple[str, str]]) -> Non
 def test_thoughts_are_separated_from_the_answer(text: str, answer: list[str], thoughts: list[str]) -> None:
     """Also if the opening marker was part of the prompt, or the thoughts were cut off. A program may print a marker."""
     assert split_thoughts(text) == (answer, thoughts)
+
+
+MARKERS = (
+    *[(f"<{name}>", f"</{name}>") for name in ("thinking", "thought", "reasoning", "seed:think", "longcat_think")],
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|channel>thought", "<channel|>"),
+    ("<|channel|>analysis", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+)
+
+
+@pytest.mark.parametrize(("opening", "closing"), MARKERS)
+def test_other_models_have_other_markers(opening: str, closing: str) -> None:
+    """Also if the prompt has the opening marker, and if the thought was cut off."""
+    assert split_thoughts(f"{opening}t{closing}a")[0] == ["", "a"]
+    assert split_thoughts(f"t{closing}a")[0] == ["a"]
+    assert split_thoughts(f"a{opening}t") == (["a"], ["t"])
+    assert last_piece(f"a{opening}t") == ("t", True)
+    assert last_piece(f"{opening}t{closing}a") == ("a", False)
+
+
+def test_channels_without_their_special_tokens() -> None:
+    """This is what is left of the channels of gpt-oss. The word alone is no marker in its usual spellings."""
+    assert split_thoughts("analysisWe need ```.assistantfinalHere")[0] == ["Here"]
+    assert split_thoughts("assistantFinal, assistant final")[1] == []
 
 
 def test_encodable_replaces_only_what_utf8_cannot_hold() -> None:

@@ -188,6 +188,7 @@ def test_any_text_is_read(pieces: list[str]) -> None:
 HOSTILE = [
     "`" * 3_000_000,
     "<think>" * 500_000,
+    "<|channel|>" * 250_000 + "THINK]",
     "a[" * 1_000_000,
     "a," * 1_000_000 + "=",
     "```python " * 300_000,

@@ -31,6 +31,7 @@ CUT_OFF = "inside a block that is not closed (was the generation cut off?)"
         (f"<think>\n~~~cpp\n{CPP}", Language.CPP, CUT_OFF),
         (f"<think>\n```cpp\n{CPP}</think>\nI cannot.", Language.CPP, ""),
         ("<think>Let me see. The answer", Language.CPP, "inside the model's thoughts (was"),
+        ("[THINK]Let me see. The answer", Language.CPP, "inside the model's thoughts (was"),
         ("Let me see.</think>", Language.CPP, ""),
         (CPP, Language.CPP, "looks like C++ without a fence"),
         (RUST, Language.RUST, "looks like Rust without a fence"),
