@@ -60,6 +60,9 @@ _ANY, _USUAL = (
     for start in ("", "<")  # all begin with the same character: found 20 times as fast
 )
 _UNUSUAL = ("THINK]", "think▷", "assistantfinal")  # in all other markers
+_INVISIBLE = "\u00a0\u200b\u200c\u200d\u2060\ufeff"
+"""Spaces by which writers keep a fence inside a block from ending it. No compiler accepts them."""
+
 _STRING_CHARS = 1000  # so far before a marker the beginning of a quoted string is looked for
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -266,7 +269,7 @@ def _closes(opened: _Fence, fence: _Fence | None, line: str) -> int | None:
     match = _BEHIND_CODE.fullmatch(line)
     if match is None or opened.mark[0] == "~" or len(match[2]) < len(opened.mark):
         return None
-    return None if _ends_in_string(match[1]) else match.end(1)
+    return None if _ends_in_string(match[1]) else len(match[1].rstrip(_INVISIBLE))
 
 
 def _ends_in_string(text: str) -> bool:

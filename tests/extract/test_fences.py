@@ -126,6 +126,8 @@ def test_line_ends(text: str, expected: list[tuple[str, str]]) -> None:
         ("```cpp\nA\n``` This runs in O(n).\n", [("cpp", "A\n")]),
         ("```cpp\nA\n``` C is the cost.\n", [("cpp", "A\n")]),
         ("```cpp\nA\n```</answer>", [("cpp", "A\n")]),
+        ("```cpp\nA\n\u200b```\nB", [("cpp", "A\n")]),
+        ("\ufeff```cpp\nA\n  \u00a0\u200d```", [("cpp", "A\n  \n")]),
     ],
 )
 def test_fences_that_share_a_line(text: str, expected: list[tuple[str, str]]) -> None:
