@@ -15,25 +15,26 @@ _OTHER_LANGUAGES = frozenset(
 
 # Words with which lines of Python programs begin, but not lines of prose or of sample output.
 # What follows the first index is read again for each "]" in it, so its length is limited. Other parts are read once.
-_NAMES = r"[A-Za-z_][\w.]*+(?:\[[^\n]{0,60}?\])?(?:[ \t]*+,[ \t]*+\*?[A-Za-z_]\w*+(?:\[[^\n]*?\])?)*+"
+# No group is repeated possessively: before Python 3.11.5, a try that fails inside such a group may keep what it read.
+_NAMES = r"[A-Za-z_][\w.]*+(?:\[[^\n]{0,60}?\])?(?:[ \t]*+,[ \t]*+\*?[A-Za-z_]\w*+(?:\[[^\n\]]*+\])?)*"
 _CODE_LINE = re.compile(
     r"^[ \t]*+(?:"
     r"import[ \t]++[A-Za-z_][\w.]*+[ \t]*+(?:$|[,;#]|as[ \t])"
     r"|from[ \t]++\.*[A-Za-z_][\w.]*+[ \t]++import[ \t]++[\w(*]"
     r"|(?:async[ \t]++)?def[ \t]++\w++[ \t]*+\("
     r"|class[ \t]++\w++[ \t]*+[(:]"
-    r"|for[ \t]++\(?\w++(?:[ \t]*+,[ \t]*+\(?\w++\)?)*+\)?[ \t]++in\b[^\n]*:"
+    r"|for[ \t]++\(?\w++(?:[ \t]*+,[ \t]*+\(?\w++\)?)*\)?[ \t]++in\b[^\n]*:"
     r"|(?:while|if)\b(?:[^\n]*?:[ \t]*+(?:#|$)|(?>[^\n]*?:[ \t]*+(?=\w))[^\n]+[=(])"
     r"|(?:try|else|finally)[ \t]*+:"
     r"|with[ \t]++[\w.]++\([^\n]*:"
     r"|@\w[\w.]*+[ \t]*+(?:\(|$)"
-    r"|(?:[A-Za-z_]\w*+\.)*+(?:print|input|exit|main|solve|write|append|setrecursionlimit)[ \t]*+\("
+    r"|(?:[A-Za-z_]\w*+\.)*(?:print|input|exit|main|solve|write|append|setrecursionlimit)[ \t]*+\("
     rf"|{_NAMES}[ \t]*+(?::[ \t]*+[\w\[\], .]++)?(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)"
     r"|\w++[ \t]*+=[ \t]*+lambda\b"
     r")",
     re.MULTILINE,
 )
-_PASSED_OVER = re.compile(r"(?:[ \t]*+(?:#[^\n]*)?\n)*+")
+_PASSED_OVER = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?\n)*")
 _FENCE_LINE = re.compile(r"^[ \t]*+(?:`{3,}+|~{3,}+)[ \t\r]*+(\S?)", re.MULTILINE)
 
 

@@ -232,7 +232,7 @@ def known_good_key(toolchain: Toolchain, std: str, language: Language = Language
 HEADER = "bits/stdc++.h"
 _SOURCE = "all.h"
 _ARTIFACT = "all.h.gch"
-_FIRST = re.compile(rb"(?>\s+|//[^\n]*\n|/\*.*?\*/)*+#[ \t]*include[ \t]*<bits/stdc\+\+\.h>", re.DOTALL)
+_FIRST = re.compile(rb"(?>\s+|//[^\n]*\n|/\*.*?\*/)*#[ \t]*include[ \t]*<bits/stdc\+\+\.h>", re.DOTALL)
 _SPLICED = re.compile(rb"(?:\\|\?\?/)\s*\n")
 """A line that continues in the next one: a comment may then end at another place."""
 
