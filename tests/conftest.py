@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -11,9 +11,9 @@ import pytest
 
 from ioi_eval.sandbox.piston import probing
 from tests.forked_commands import ForkedCommands, forked_commands
-from tests.ordering import rank
+from tests.ordering import TESTS, rank
 from tests.selecting import deselect
-from tests.shared_work import copy_cache, made_once, put_runner, shared_directory
+from tests.shared_work import copy_cache, first_alone, made_once, put_runner, shared_directory
 
 # A slow machine is not a failure: examples have no deadline.
 hypothesis.settings.register_profile("ioi-eval", deadline=None)
@@ -27,6 +27,17 @@ ROOT = Path(__file__).resolve().parent.parent
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--full`."""
     parser.addoption("--full", action="store_true", help="also run the tests with large budgets")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Of the processes that share the tests, the first imports all modules of tests alone.
+
+    Python and pytest keep the compiled modules, which takes 20 CPU-s in a fresh checkout. Processes that import them at
+    the same time would all compile them.
+    """
+    with first_alone(TESTS):
+        return (yield)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -54,6 +54,24 @@ def turn(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def first_alone(directory: Path) -> Iterator[None]:
+    """The first of several processes enters alone. The others wait until it has left, and then enter together.
+
+    Args:
+        directory: the same one for all of these processes. It is locked, and not changed.
+    """
+    lock = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(lock)
+
+
+@contextlib.contextmanager
 def shared_open_directory(name: Path) -> Iterator[Path]:
     """A directory that all users may read, for the processes that share the tests. The last process deletes it.
 

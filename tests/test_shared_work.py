@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import tempfile
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import keeping_compiler, shared_work
-from tests.shared_work import compiled, copy_cache, shared_open_directory
+from tests.shared_work import compiled, copy_cache, first_alone, shared_open_directory
 
 
 def test_a_killed_process_leaves_no_empty_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,6 +35,17 @@ def test_a_killed_process_leaves_no_empty_file(tmp_path: Path, monkeypatch: pyte
         assert directory.name.startswith("ioi-eval-shared-")
         assert directory.is_dir()
     assert not directory.exists()
+
+
+def test_the_first_process_enters_alone(tmp_path: Path) -> None:
+    """The others enter together: each while another one is there that is not the first."""
+    lock = os.open(tmp_path, os.O_RDONLY)
+    with first_alone(tmp_path), pytest.raises(BlockingIOError):
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    with first_alone(tmp_path), first_alone(tmp_path):
+        pass
+    os.close(lock)
 
 
 def test_an_empty_cache_is_copied(tmp_path: Path) -> None:
