@@ -16,16 +16,16 @@ from ioi_eval.sandbox.piston import two_stages
 MIB = 1 << 20
 
 
-def job(compile: str, run: str) -> Job:
-    """A job with these scripts."""
+def job(compile: str, run: str, *, run_ms: int = 60_000) -> Job:
+    """A job with these scripts, and this time limit of the second."""
     return Job(
         kind=JobKind.SCRIPTS,
         files=tuple(
             JobFile(name=name, content=text.encode())
             for name, text in {"compile": compile, "run": run, "input.txt": "in\n"}.items()
         ),
-        compile_limits=StageLimits(wall_ms=5000, cpu_ms=5000, memory_bytes=4 * MIB, output_bytes=1000),
-        run_limits=StageLimits(wall_ms=300, cpu_ms=900, memory_bytes=MIB, output_bytes=1000),
+        compile_limits=StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 * MIB, output_bytes=1000),
+        run_limits=StageLimits(wall_ms=run_ms, cpu_ms=60_000, memory_bytes=MIB, output_bytes=1000),
     )
 
 
@@ -66,10 +66,10 @@ def test_run_does_not_start_after_a_failed_compile_stage(tmp_path: Path) -> None
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("run", ["exec sleep 600", "head -c 2000 /dev/zero"], ids=["time", "output"])
-def test_a_limit_of_one_stage(tmp_path: Path, run: str) -> None:
+@pytest.mark.parametrize(("run", "run_ms"), [("exec sleep 600", 300), ("head -c 2000 /dev/zero", 60_000)])
+def test_a_limit_of_one_stage(tmp_path: Path, run: str, run_ms: int) -> None:
     """Only the stage over its limit has SIGKILL."""
-    found = execute_as_one(tmp_path, job("true", run))
+    found = execute_as_one(tmp_path, job("true", run, run_ms=run_ms))
     assert found.compile is not None
     assert found.compile.code == 0
     assert (found.run.code, found.run.signal) == (None, "SIGKILL")
@@ -82,7 +82,7 @@ def test_a_time_limit_with_the_timeout_of_uutils(tmp_path: Path, monkeypatch: py
     (commands / "timeout").write_text(UUTILS)
     (commands / "timeout").chmod(0o755)
     monkeypatch.setenv("PATH", str(commands), prepend=os.pathsep)
-    found = execute_as_one(tmp_path, job("true", "exec sleep 600"))
+    found = execute_as_one(tmp_path, job("true", "exec sleep 600", run_ms=300))
     assert (found.run.code, found.run.signal) == (None, "SIGKILL")
 
 
@@ -99,7 +99,7 @@ def test_limits_of_the_joined_job() -> None:
     assert two_stages.is_one_of_two(both)
     assert not two_stages.is_one_of_two(job("", ""))
     assert both.compile_limits is None
-    assert both.run_limits.wall_ms > 5300
+    assert both.run_limits.wall_ms > 120_000
     assert both.run_limits.memory_bytes == 4 * MIB
     unlimited = dataclasses.replace(job("", ""), compile_limits=StageLimits(wall_ms=1, cpu_ms=1))
     assert two_stages.as_one_stage(unlimited).run_limits.memory_bytes is None
