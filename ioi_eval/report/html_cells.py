@@ -12,6 +12,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from ioi_eval.estimates import all_among
@@ -25,7 +26,8 @@ BINS = 12  # ten for tenths of the limit, one up to a tenth over it, one for mor
 
 @dataclass(slots=True)
 class Cell:
-    """The submissions of one group to one problem."""
+    """The submissions of one group to one problem. `best` has the most points in each subtask, also of submissions
+    that are JE because of another subtask."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     near: int = 0
@@ -33,6 +35,7 @@ class Cell:
     targeted: int = 0
     scores: Counter[float] = field(default_factory=Counter)
     parts: list[Counter[float]] = field(default_factory=list)
+    best: list[float] = field(default_factory=list)
     time: list[int] = field(default_factory=lambda: [0] * BINS)
     memory: list[int] = field(default_factory=lambda: [0] * BINS)
 
@@ -48,13 +51,15 @@ class Cell:
         ):
             if used is not None and limit:
                 bins[min(int(10 * used / limit), BINS - 1)] += 1
+        points = [known or 0.0 for known in row.parts]
+        self.best = [max(pair) for pair in zip_longest(self.best, points, fillvalue=0.0)]
         if row.score is None:
             return
         self.scores[row.score] += 1
-        if len(self.parts) < len(row.parts):
-            self.parts += [Counter() for _ in range(len(row.parts) - len(self.parts))]
-        for counter, points in zip(self.parts, row.parts, strict=False):
-            counter[points or 0.0] += 1
+        if len(self.parts) < len(points):
+            self.parts += [Counter() for _ in range(len(points) - len(self.parts))]
+        for counter, value in zip(self.parts, points, strict=False):
+            counter[value] += 1
 
     def as_dict(self, full: float) -> dict[str, Any]:
         """The numbers for JSON, as shares of full marks of the problem (`full`)."""
@@ -74,12 +79,14 @@ class Cell:
             values |= {
                 "mean": _share(_mean(self.scores), full),
                 "best": _share(max(self.scores), full),
-                "all": _share(math.fsum(max(part) for part in self.parts), full),
+                "all": _share(math.fsum(self.best), full),
                 "single": [_share(mean, full) for mean in best_of(self.scores, ks)],
                 "union": [_share(math.fsum(means), full) for means in zip(*together, strict=True)],
             }
             if len(self.parts) > 1:
-                values["parts"] = [[round(_mean(part), 4), max(part)] for part in self.parts]
+                values["parts"] = [
+                    [round(_mean(part), 4), best] for part, best in zip(self.parts, self.best, strict=True)
+                ]
         for name, bins in (("time", self.time), ("memory", self.memory)):
             if any(bins):
                 values[name] = bins

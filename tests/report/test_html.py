@@ -131,6 +131,14 @@ def test_a_je_with_score_0_does_not_count_as_zero(tmp_path: Path) -> None:
     assert [(status, points) for _, status, points, *_ in shown] == [("JE", None), ("AC", 50)]
 
 
+def test_points_of_a_je_count_in_the_sum_of_best_subtasks(tmp_path: Path) -> None:
+    """As in `summary.json`. The submission itself has no score, and is in no mean."""
+    out = write_results(tmp_path / "out", [contest_row("a", 1.0, None), contest_row("b", 0.0, 0.5)])
+    ((_, _, cell),) = blocks(html(out))["summary"]["cells"]
+    assert (cell["n"], cell["je"], cell["mean"], cell["best"], cell["all"]) == (1, 1, 0.25, 0.25, 0.75)
+    assert (cell["parts"], cell["union"]) == ([[0.0, 50.0], [25.0, 25.0]], [0.25])
+
+
 def test_numbers_of_apps(tmp_path: Path) -> None:
     """A score is the share of tests. Limits are those of the run."""
     options = {"time_limit_s": 10.0, "memory_limit_bytes": 1 << 30}
