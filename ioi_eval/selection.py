@@ -21,6 +21,7 @@ from enum import StrEnum
 from typing import Any
 
 from ioi_eval.errors import InputError
+from ioi_eval.scores import total_points, unrounded_points
 
 Row = Mapping[str, Any]
 
@@ -29,6 +30,9 @@ LIMIT = 50
 
 SEEDS = 100
 """The number of random draws."""
+
+PRECISION = 2
+"""Decimals of a problem's points if its rows do not state them. Source: `score_precision` of open-r1/ioi."""
 
 _LARGEST = math.nextafter(math.inf, 0)  # of floats; integers may be larger
 
@@ -112,9 +116,9 @@ def select_by_oracle(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]
 
 def random_scores(rows: Sequence[Row], limit: int = LIMIT, *, seeds: int = SEEDS) -> tuple[float, ...]:
     """For each of the seeds 0, 1, … the points of random submissions among those with a program that compiles."""
-    points = [_points_of(rows[index]) for index in select_first(rows, len(rows))]
+    points, precision = [_points_of(rows[index]) for index in select_first(rows, len(rows))], _precision_of(rows)
     draws = (random.Random(seed).sample(points, min(limit, len(points))) for seed in range(seeds))
-    return tuple(map(_best_total, draws))
+    return tuple(_best_total(drawn, precision) for drawn in draws)
 
 
 def select_as_reference(rows: Sequence[Row]) -> tuple[int, ...]:
@@ -163,31 +167,50 @@ def _promise_for_reference(row: Row) -> tuple[float, float]:
 
 
 def _points_of(row: Row) -> dict[str, float]:
-    """The points of a row in each subtask; 0 if they are not known."""
-    return {str(result["subtask"]): result.get("weighted_score") or 0.0 for result in _results(row)}
+    """The points of a row in each subtask, not rounded; 0 if they are not known."""
+    return {str(result["subtask"]): _unrounded(result) for result in _results(row)}
+
+
+def _unrounded(result: Row) -> float:
+    score, points, weighted_score = (result.get(name) for name in ("score", "points", "weighted_score"))
+    if score is None or points is None or weighted_score is None:
+        return weighted_score or 0.0
+    return unrounded_points(score, points, weighted_score, _precision(result))
+
+
+def _precision(result: Row) -> int:
+    stated = result.get("score_precision")
+    return PRECISION if stated is None else int(stated)
+
+
+def _precision_of(rows: Sequence[Row]) -> int:
+    """The decimals of the problem's points."""
+    return _precision(next(iter(_first_results(rows)), {}))
 
 
 def selected_score(rows: Sequence[Row], selected: Iterable[int] | None = None) -> float:
     """The points of a problem: the sum over its subtasks of the best points of a selected row (`None`: of any row).
 
-    It adds `weighted_score`, which the reference rounds less coarsely than `score`. (`scores.BestSubtasks` works on
-    results instead of rows, and rounds only once.) Submissions that could not be judged add nothing.
+    The sum is rounded once, as a submission's total is, so that one submission has its own points here. Rows of the
+    reference have only rounded scores: there the sum is that of `weighted_score`, which is rounded less coarsely than
+    `score`. (`scores.BestSubtasks` works on results instead of rows.) Submissions that could not be judged add nothing.
     """
     chosen = range(len(rows)) if selected is None else selected
-    return _best_total(_points_of(rows[index]) for index in chosen)
+    return _best_total((_points_of(rows[index]) for index in chosen), _precision_of(rows))
 
 
-def _best_total(submissions: Iterable[Mapping[str, float]]) -> float:
+def _best_total(submissions: Iterable[Mapping[str, float]], precision: int) -> float:
     """The sum over subtasks of the best points of a submission."""
     best: dict[str, float] = {}
     for points in submissions:
         for name, value in points.items():
             best[name] = max(value, best.get(name, 0.0))
-    return sum_of_points(best.values())
+    return total_points(((value, 1.0) for value in best.values()), precision) or 0.0
 
 
 def sum_of_points(points: Iterable[float]) -> float:
-    """A sum of numbers with few decimals, as the number that its decimals mean: it is compared with other totals."""
+    """The points of several problems, which have few decimals: as the number that the sum's decimals mean, because it
+    is compared with other totals."""
     return round(math.fsum(points), 9)
 
 

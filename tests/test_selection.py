@@ -194,6 +194,19 @@ def test_selected_score_is_the_sum_of_the_best() -> None:
     assert selected_score(rows, []) == 0.0
 
 
+def test_points_are_rounded_once() -> None:
+    """7.333 + 7.333 is 14.67, as in the submission's total. Rows of the reference have only rounded points."""
+    results = [
+        {"subtask": name, "points": 22, "score": 1 / 3, "weighted_score": 7.33, "score_precision": 2} for name in "ab"
+    ]
+    theirs = [{**result, "score": 0.33} for result in results]
+    assert selected_score([{"all_subtasks_results": results}]) == 14.67
+    assert selected_score([{"all_subtasks_results": theirs}]) == 14.66
+    assert random_scores([{"all_subtasks_results": results, "code_compiles": True}], seeds=1) == (14.67,)
+    whole = [{**result, "weighted_score": 7.0, "score_precision": 0} for result in results]
+    assert selected_score([{"all_subtasks_results": whole}]) == 15.0
+
+
 def test_limits() -> None:
     """The default limit is 50, as in the contest. `None` means all. A negative limit is refused."""
     rows = [make_row(SUBTASKS[1])] * 70

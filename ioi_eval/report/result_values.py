@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
+from ioi_eval.selection import PRECISION
 
 Row = Mapping[str, Any]
 
@@ -141,9 +142,6 @@ _DEFAULTS: Row = {
 }
 """Values for columns that reports read, if a row of the reference lacks them."""
 
-_PRECISION = 2
-"""Decimals of a score if a row does not state them. Source: `score_precision` of open-r1/ioi."""
-
 
 def with_our_columns(row: Any) -> Any:
     """The row with all columns that reports read. A row of ours or for APPS is returned unchanged.
@@ -156,7 +154,7 @@ def with_our_columns(row: Any) -> Any:
     if not isinstance(row, dict) or "verdict" in row or "all_subtasks_results" not in row:
         return row
     subtasks = [
-        {"problem": problem_of(row)[1], "score_precision": _PRECISION, **subtask, "weighted_score": _points(subtask)}
+        {"problem": problem_of(row)[1], "score_precision": PRECISION, **subtask, "weighted_score": _points(subtask)}
         for subtask in row["all_subtasks_results"] or ()
     ]
     verdict = (

@@ -36,6 +36,7 @@ RANKED_METHODS = (SelectionMethod.SINGLE, SelectionMethod.ROUND_ROBIN, Selection
 PRACTICE = "practice"
 """The day of practice problems, which do not belong to a contest."""
 
+_SUBTASK_COLUMNS = ("subtask", "points", "score", "score_precision", "weighted_score", "status")
 _COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "metadata", "generation", "day")
 
 
@@ -187,7 +188,7 @@ def _light(row: Row, where: str) -> Row:
             "code_compiles": row.get("code_compiles"),
             "target_subtask": row.get("target_subtask"),
             "all_subtasks_results": [
-                {name: subtask.get(name) for name in ("subtask", "points", "score", "weighted_score", "status")}
+                {name: subtask.get(name) for name in _SUBTASK_COLUMNS}
                 for subtask in row.get("all_subtasks_results") or ()
             ],
             "metadata": {"completion_tokens": reasoning_length(row)},
