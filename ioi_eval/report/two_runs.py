@@ -16,7 +16,7 @@ import orjson
 
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import Estimate, mcnemar, mean_estimates
-from ioi_eval.report.groups import Grouping
+from ioi_eval.report.groups import Grouping, label_of
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.result_values import share_of, verdict_of
 from ioi_eval.report.texts import counted, printable
@@ -228,12 +228,13 @@ def _by_problem(
 def _results(of: ResultSet, only: RowFilter) -> dict[Name, Result]:
     """The result of each submission; if several rows have its name, the first that was judged counts."""
     grouping = Grouping(columns=(only.column,) if only.column else ())
+    wanted = (label_of(only.value),)
     by_name: dict[Name, Result] = {}
     has_column = False
     for row in of.rows((*_COLUMNS, *of.naming_columns, *grouping.needed)):
         if grouping.columns:
             has_column = has_column or any(row.get(name) is not None for name in grouping.needed)
-            if grouping.labels(row) != (only.value,):
+            if grouping.labels(row) != wanted:
                 continue
         name = of.name_of(row)
         if name not in by_name or not by_name[name].verdict:

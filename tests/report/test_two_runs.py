@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
+from ioi_eval.report.groups import label_of
 from ioi_eval.report.result_sets import ResultSet, open_results
 from ioi_eval.report.two_runs import Comparison, RowFilter, compare_runs
 from ioi_eval.report.two_runs_text import comparison_json, comparison_text, names_of
@@ -141,6 +142,15 @@ def test_models_are_compared_by_their_problems(tmp_path: Path) -> None:
     assert names_of(only[0], only[0]) == names_of(RowFilter(), RowFilter()) == ("before", "after")
     with pytest.raises(InputError, match=r"no submission in common.*such as m1p0 of 2024/p.*--by-problem"):
         compare_runs(one, one, only=only)
+
+
+@pytest.mark.parametrize("model", ["org/" + 70 * "m", "two  blanks"])
+def test_rows_are_selected_by_a_long_value(tmp_path: Path, model: str) -> None:
+    """A report shows it shortened, with a hash; both may be typed."""
+    one = results(tmp_path / "a", row("a", "AC", 100, model=model), row("b", "WA", 0, model="other"))
+    for typed in (model, label_of(model)):
+        only = (RowFilter.parse(f"model={typed}"), RowFilter.parse("model=other"))
+        assert compare_runs(one, one, only=only, by_problem=True).means["score difference"].value == -1
 
 
 def test_a_sentence_on_the_significance_of_a_difference(tmp_path: Path) -> None:
