@@ -41,6 +41,7 @@ _JUDGE_DIRECTORIES = ("check", "cor")
 _JUDGE_NAMES = ("checker", "correttore", "manager")
 _JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
 _MAX_TESTS = 100_000
+_WHOLE = re.compile(r"\d{1,18}")
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -197,7 +198,7 @@ def _check_generators(package: Package) -> None:
 
 
 def _count(value: object) -> int:
-    if isinstance(value, str) and value.isdecimal():
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
         value = int(value)
     if not is_whole(value) or not 1 <= value <= _MAX_TESTS:
         raise InputError(f"n_input is {value!r} in {ROOT_FILE}; it must be a whole number from 1 on")
@@ -229,7 +230,7 @@ def _groups_of_generator(package: Package, meta: Mapping[str, Any]) -> tuple[lis
         if points is not None:
             groups.append((points, tests))
         stated = comment.removeprefix("ST:").strip()
-        if not stated.isdecimal():
+        if not _WHOLE.fullmatch(stated):
             raise InputError(f"{where}: the subtask is worth {stated!r}; it must be a whole number of points")
         points, tests = int(stated), 0
     groups.append((points, tests))
@@ -295,7 +296,7 @@ def _output_tests(meta: Mapping[str, Any], kind: str) -> list[str]:
     """The names of the tests whose numbers a setting lists, separated by commas."""
     stated = meta.get(f"{kind}_testcases")
     numbers = [part.strip() for part in str("" if stated is None else stated).split(",") if part.strip()]
-    if wrong := next((number for number in numbers if not number.isdecimal()), None):
+    if wrong := next((number for number in numbers if not _WHOLE.fullmatch(number)), None):
         raise InputError(f"{kind}_testcases in {ROOT_FILE} holds {wrong!r}; it must hold numbers only")
     return [f"{int(number):03}" for number in numbers]
 

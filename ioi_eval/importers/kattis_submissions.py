@@ -47,7 +47,7 @@ _DIRECTORIES = {
 
 _LEAST_POINTS = 1e-6  # the fewest points above 0, at the precision of the rows
 _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
-_TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
+_TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d{1,18})(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
 _JUDGED = frozenset(one.value for one in Language)
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")

@@ -298,9 +298,15 @@ def test_score_type_parameters(
         ({"gen/GEN": "#ST: 60\n1\n2\n3\n4\n#ST: 40\n"}, "a subtask that is worth 40 points and has no tests"),
         ({"gen/GEN": "1 2\n#ST: 100\n3 4\n"}, "gen/GEN, line 2 begins the first subtask, but there are tests"),
         ({"gen/GEN": "#ST: all\n"}, "gen/GEN, line 1: the subtask is worth 'all'"),
+        ({"gen/GEN": f"#ST: {'9' * 5000}\n"}, "gen/GEN, line 1: the subtask is worth '999"),
         ({"gen/GEN": "1 2 #COPY: x\n"}, "gen/GEN, line 1 has both a test and a command"),
         ({"gen/GEN": None}, "neither gen/GEN nor n_input in task.yaml says how many tests there are"),
         ({"gen/GEN": None, "task.yaml": f"{TASK['task.yaml']}n_input: many\n"}, "n_input is 'many' in task.yaml"),
+        ({"task.yaml": f"{TASK['task.yaml']}n_input: '{'9' * 5000}'\n"}, "n_input is '999"),
+        (
+            {"task.yaml": f"{TASK['task.yaml']}output_only_testcases: 0,{'9' * 5000}\n"},
+            "output_only_testcases in task.yaml holds '999",
+        ),
         ({"task.yaml": f"{TASK['task.yaml']}n_input: 5\n"}, "gen/GEN has 4 tests, n_input in task.yaml says 5"),
         ({"gen/GEN": GEN + "#STNAME: last\n #STDEP: *\n"}, "gen/GEN, line 11 lets a subtask depend on others"),
         (

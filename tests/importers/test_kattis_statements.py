@@ -175,9 +175,11 @@ def test_partly_accepted_is_neither_all_nor_nothing(tmp_path: Path) -> None:
     files = {
         "submissions/partially_accepted/some.cpp": "int main() {}\n",
         "submissions/partially_accepted/points.cpp": "// @EXPECTED_SCORE@: 30\nint main() {}\n",
+        "submissions/partially_accepted/long.cpp": f"// @EXPECTED_SCORE@: {'9' * 5000}\nint main() {{}}\n",
         "submissions/partially_accepted/half.cpp": None,
     }
     found = stated(read(tmp_path, SCORING, **files))
+    assert found["partially_accepted/long.cpp"][2] == (1e-6, 100 - 1e-6)
     assert found["partially_accepted/some.cpp"][2] == (1e-6, 100 - 1e-6)
     assert found["partially_accepted/points.cpp"][2] == 30
 
