@@ -145,10 +145,11 @@ def build_task(
     """
     titles = {"year": key.year, "name": name, "id": key.id, "day": day, "statement": statement, "problem": statement}
     config = config or {"code": key.id, "task_type": columns["task_type"]}
+    config = with_processes(config, files, package.notes)
     rows = _problem_rows(
         {**titles, **columns, "starting_code": starting_code},
         subtasks,
-        [*files, (CONFIG_PATH, json.dumps(with_processes(config, files, package.notes)))],
+        [*files, (CONFIG_PATH, json.dumps(config, default=str, skipkeys=True))],  # YAML has dates, also as keys
     )
     models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
     problem = _problem_of_rows(package.where, rows)

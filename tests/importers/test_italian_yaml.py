@@ -307,6 +307,14 @@ def test_score_type_parameters(
             {"task.yaml": f"{TASK['task.yaml']}output_only_testcases: 0,{'9' * 5000}\n"},
             "output_only_testcases in task.yaml holds '999",
         ),
+        (
+            {**MANAGED, "task.yaml": f"{TASK['task.yaml']}num_processes: 2026-07-01\n"},
+            "task_type_parameters_Communication_num_processes in graders/grader_config.json is '2026-07-01'",
+        ),
+        (
+            {**MANAGED, "task.yaml": f"{TASK['task.yaml']}user_io: {{2026-07-01: 1}}\n"},
+            "task_type_parameters_Communication_user_io in graders/grader_config.json is {}",
+        ),
         ({"task.yaml": f"{TASK['task.yaml']}n_input: 5\n"}, "gen/GEN has 4 tests, n_input in task.yaml says 5"),
         ({"gen/GEN": GEN + "#STNAME: last\n #STDEP: *\n"}, "gen/GEN, line 11 lets a subtask depend on others"),
         (
