@@ -152,7 +152,7 @@ def _solutions(package: Package, data: _Data, subtasks: Sequence[Subtask]) -> li
 
 
 def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind) -> _Data:
-    root = read_groups(package, _for_all_groups(meta))
+    root = read_groups(package, _for_all_groups(package, meta))
     if not kind.legacy:
         _check_test_files(package)
     _check_secret_tests(package, root, kind)
@@ -311,7 +311,7 @@ def _is_graded(group: TestGroup) -> bool:
     return bool(group.tests) and group.config["grading"] == "custom" and group.path.startswith("data/secret")
 
 
-def _for_all_groups(meta: Mapping[str, Any]) -> dict[str, Any]:
+def _for_all_groups(package: Package, meta: Mapping[str, Any]) -> dict[str, Any]:
     """The settings for all groups, which old packages have in `problem.yaml`.
 
     Source: problemtools, `TestCaseGroup`: they take precedence over a group's own file; `worst_error` has no effect.
@@ -326,7 +326,12 @@ def _for_all_groups(meta: Mapping[str, Any]) -> dict[str, Any]:
     rejects = grading.get("on_reject") or ""
     if not isinstance(rejects, str):
         raise InputError(f"on_reject of grading in {ROOT_FILE} is {rejects!r}; it must be a text")
-    policy = {"first_error": "break", "grade": "continue"}.get(rejects)
+    policies = {"first_error": "break", "grade": "continue", "worst_error": None}
+    if rejects and rejects not in policies:
+        package.notes.append(
+            f"on_reject of grading in {ROOT_FILE} is {rejects!r}, which is not known and has no effect"
+        )
+    policy = policies.get(rejects)
     return {**stated, **({"on_reject": policy} if policy else {})}
 
 

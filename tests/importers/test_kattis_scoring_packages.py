@@ -124,6 +124,16 @@ def test_points_of_submissions_that_fail_a_test(tmp_path: Path) -> None:
     assert not [note for note in read(tmp_path / "b", SCORING).notes if note.startswith("Kattis gives")]
 
 
+def test_an_unknown_policy_in_the_problem_s_own_settings(tmp_path: Path) -> None:
+    """It has no effect in problemtools. (`continue` is a word of `testdata.yaml`.)"""
+    changes = {"problem.yaml": "type: scoring\ngrading: {on_reject: continue}\n"}
+    assert "on_reject of grading in problem.yaml is 'continue', which is not known and has no effect" in (
+        read(tmp_path, SCORING, **changes).notes
+    )
+    known = {"problem.yaml": "type: scoring\ngrading: {on_reject: worst_error}\n"}
+    assert not [note for note in read(tmp_path / "b", SCORING, **known).notes if note.startswith("on_reject")]
+
+
 def test_a_package_for_domjudge_scores_each_group_once(tmp_path: Path) -> None:
     """DOMjudge's tag for points shows it. In other packages each test of a group that sums has the group's points."""
     summed = {"data/secret/two/testdata.yaml": "grader_flags: sum\naccept_score: 35\n"}
