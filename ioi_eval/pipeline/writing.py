@@ -105,7 +105,8 @@ def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
     """A file that replaces the one at `path` once it is whole and on the disk. Only one process writes it.
 
     Args:
-        advice: what to do if it cannot be written; by default, where the results are stored.
+        advice: what to do if it cannot be written; by default, to run the command again. If there is a journal, it is
+            named, because it has the results.
 
     Raises:
         SetupError: it cannot be written; the old file stays.
@@ -115,10 +116,8 @@ def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         journal = path.with_name("journal")
-        if not advice and journal.is_file():
-            advice = f"The results are in {journal}; fix the cause and run the same command again"
-        elif not advice:
-            advice = f"{journal} is gone too: run the same command again to judge everything again"
+        kept = f"The results are in {journal}; fix" if journal.is_file() else "Fix"
+        advice = advice or f"{kept} the cause and run the same command again"
         raise SetupError(f"{path} cannot be written: {error.strerror}. {advice}") from error
 
 
