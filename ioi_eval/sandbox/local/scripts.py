@@ -42,6 +42,9 @@ _HEADER_BYTES = 4096
 _NOTHING = -1  # the stage runner reads this as /dev/null
 _NOT_PID_1 = 2  # the stage runner's exit code outside of a box. Source: graders/stages.cpp
 
+_compiled: dict[Toolchain, bytes] = {}
+"""The stage runner by the compiler that has made it in this process. Later sandboxes do not compile it again."""
+
 _ENVIRONMENT = {"HOME": "/tmp"}
 """Besides PATH. Source: Piston's `api/src/job.js` since isolate."""
 
@@ -70,7 +73,7 @@ def commands(job: Job) -> tuple[Command, ...]:
 
 
 class ScriptBoxes:
-    """Runs script jobs, each in its own box. The stage runner is made for the first job, and then kept.
+    """Runs script jobs, each in its own box. The stage runner is made for the first job of the process, and then kept.
 
     Args:
         has_size_option: whether this machine's bwrap has `--size`.
@@ -140,7 +143,9 @@ class ScriptBoxes:
             if self._stage_runner is None:
                 self._stage_runner = await self._shipped_stage_runner(uid)
             if self._stage_runner is None:
-                self._stage_runner = sealed(await build(self._toolchain, "stages.cpp", uid=uid), executable=True)
+                if self._toolchain not in _compiled:
+                    _compiled[self._toolchain] = await build(self._toolchain, "stages.cpp", uid=uid)
+                self._stage_runner = sealed(_compiled[self._toolchain], executable=True)
             return self._stage_runner
 
     async def _shipped_stage_runner(self, uid: int | None) -> int | None:

@@ -17,6 +17,7 @@ import pytest
 from ioi_eval import shipped
 from ioi_eval.errors import RejectedError, TransientError
 from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind, Stage, StageLimits
+from ioi_eval.sandbox.local import scripts
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.local.scripts import ScriptBoxes
 from ioi_eval.toolchain import Toolchain
@@ -321,6 +322,24 @@ def test_cancellation_leaves_nothing_behind(boxes: Boxes) -> None:
 
     boxes.runner.run(inside())
     assert boxes.run("echo next").stdout == "next\n"
+
+
+def test_the_stage_runner_is_compiled_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another sandbox with the same compiler uses it too."""
+    built: list[str] = []
+
+    async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
+        built.append(source)
+        return await compiled(toolchain, source, uid=uid)
+
+    compiled = scripts.build
+    monkeypatch.setattr(scripts, "build", build)
+    monkeypatch.setattr(scripts, "_compiled", {})
+    monkeypatch.setattr(shipped, "program", lambda *_: None)
+    for _ in range(2):
+        with full_isolation() as (runner, sandbox):
+            assert Boxes(runner, sandbox).execute(script_job("echo here")).run.stdout == "here\n"
+    assert built == ["stages.cpp"]
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
