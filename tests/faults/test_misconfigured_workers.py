@@ -100,10 +100,15 @@ def test_a_correct_worker(start: Any, artifacts: ArtifactStore) -> None:
         (["--limit", "run_memory_limit=1073741824"], {"memory": (Severity.BAD, "PISTON_RUN_MEMORY_LIMIT")}),
         (["--ulimit", "ulimit -f 10000"], {"file size": (Severity.BAD, "PISTON_MAX_FILE_SIZE=1000000000")}),
         (["--ulimit", "ulimit -n 319"], {"open files": (Severity.BAD, "PISTON_MAX_OPEN_FILES=4096")}),
+        (["--ulimit", "ulimit -s 8192"], {"stack": (Severity.BAD, "--ulimit stack=-1", "8 MiB")}),
+        (["--ulimit", "ulimit -s 65536"], {"stack": (Severity.WARNING, "--ulimit stack=-1", "64 MiB")}),
         (["--ulimit", "ulimit -u 63"], {"processes": (Severity.BAD, "PISTON_MAX_PROCESS_COUNT=512")}),
         (["--ulimit", "ulimit -u 64"], {"processes": (Severity.WARNING, "PISTON_MAX_PROCESS_COUNT=512")}),
     ],
-    ids=["none", "warnings", "output", "time", "memory", "file size", "open files", "processes", "default processes"],
+    ids=[
+        *("none", "warnings", "output", "time", "memory", "file size", "open files", "stack", "larger stack"),
+        *("processes", "default processes"),
+    ],
 )
 def test_settings(
     start: Any, artifacts: ArtifactStore, options: list[str], expected: dict[str, tuple[Severity, *tuple[str, ...]]]

@@ -42,6 +42,9 @@ kOwnProcesses."""
 _LEAST_OPEN_FILES = 320
 """With less, the runner starts no program. Source: graders/runner/numbers.h, kLeastFds."""
 
+_LEAST_STACK_KIB = 64 * 1024
+"""As on this machine (`sandbox/local/inherited_limits.py`, _LEAST_STACK_BYTES). isolate (v4) sets no limit."""
+
 _NEED_OF_RUN = "tests of a second and more, and bundles of tests, need more"
 _NEED_OF_COMPILE = "a checker with testlib takes 10 s on a busy worker"
 """Source: the recorded `cms_ac_testlib`, 10.4 s of wall clock."""
@@ -66,6 +69,7 @@ def conditions(
     file_kib: int | None = None,
     processes: int | None = None,
     open_files: int | None = None,
+    stack_kib: int | None = None,
 ) -> tuple[Finding, ...]:
     """A worker's conditions; the advice of each is the setting of its server.
 
@@ -73,8 +77,8 @@ def conditions(
         is_bundled: whether answers must be able to return compiled programs.
         output_bytes: an answer may be at least this long; 0 if shorter than the probe's, `None` if not measured.
         body_bytes: a request may be at least this long; `None` if that could not be found out.
-        file_kib, processes, open_files: limits of a job, the second with threads included; `None` if there is none, or
-            it is not known.
+        file_kib, processes, open_files, stack_kib: limits of a job, the second with threads included; `None` if there
+            is none, or it is not known.
     """
     return (
         *_times(ceilings, _LEAST_PAIR_TIME_MS if starter is Starter.CMS_IOI else _LEAST_TIME_MS),
@@ -82,6 +86,7 @@ def conditions(
         *([] if output_bytes is None else [_output(output_bytes, is_bundled=is_bundled)]),
         _body(body_bytes),
         *_processes_and_files(file_kib, processes, open_files),
+        *([] if stack_kib is None else [_stack(stack_kib)]),
     )
 
 
@@ -125,6 +130,12 @@ def _processes_and_files(file_kib: int | None, processes: int | None, open_files
     if open_files is not None and open_files < _LEAST_OPEN_FILES:
         detail = f"{open_files} at once; the runner needs {_LEAST_OPEN_FILES}"
         yield bad("open files", detail, f"PISTON_MAX_OPEN_FILES=4096{_OR_INSTALL}")
+
+
+def _stack(most_kib: int) -> Finding:
+    detail = f"{most_kib // 1024} MiB at most (hard limit); a correct program that recurses deeper would fail"
+    setting = "ulimit -Hs unlimited, as root, where the server is started (Docker: --ulimit stack=-1)"
+    return (bad if most_kib < _LEAST_STACK_KIB else warning)("stack", detail, setting)
 
 
 def _output(size: int, *, is_bundled: bool) -> Finding:

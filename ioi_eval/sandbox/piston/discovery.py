@@ -86,6 +86,7 @@ class Worker:
             file_kib=self.report.file_kib,
             processes=self.report.processes,
             open_files=self.report.open_files,
+            stack_kib=self.report.stack_kib,
         )
 
 

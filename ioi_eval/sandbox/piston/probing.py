@@ -63,6 +63,7 @@ tell processors "$(nproc)"
 tell file_kib "$(ulimit -f)"
 tell processes "$(ulimit -u)"
 tell open_files "$(ulimit -Hn)"
+tell stack_kib "$(ulimit -Hs)"
 tell clock "$(date +%s)"
 head -c "$1" /dev/zero | tr '\0' x
 echo
@@ -102,7 +103,7 @@ class ProbeReport:
         processors: how many a job may use.
         clock_s: the worker's clock, in seconds since 1970.
         python: version and installed packages of its `python3`, for comparison; empty if there is none.
-        file_kib, processes, open_files: limits of a job; `None` if there is none, or it is not known.
+        file_kib, processes, open_files, stack_kib: limits of a job; `None` if there is none, or it is not known.
     """
 
     compilers: tuple[Toolchain, ...]
@@ -113,6 +114,7 @@ class ProbeReport:
     file_kib: int | None = None
     processes: int | None = None
     open_files: int | None = None
+    stack_kib: int | None = None
 
 
 def probe_job(installed: InstalledStarter, nonce: str, padding: int) -> Job:
@@ -179,6 +181,7 @@ def read_probe(execution: Execution, nonce: str, padding: int) -> ProbeReport | 
         file_kib=_limit(values.get("file_kib")),
         processes=_limit(values.get("processes")),
         open_files=_limit(values.get("open_files")),
+        stack_kib=_limit(values.get("stack_kib")),
     )
 
 
