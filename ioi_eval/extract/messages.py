@@ -16,6 +16,9 @@ _ASKING = ("system", "developer", "user", "human", "tool", "function")
 _OTHER_NAMES = ("value", "parts", "text")
 """What other formats (ShareGPT, Gemini) call the content."""
 
+_THOUGHTS = ("reasoning", "thinking")
+"""Types of parts that are thoughts. Source: Vercel's AI SDK. (Anthropic and Mistral have another name for the text.)"""
+
 
 def last_answer(messages: Sequence[object]) -> str | None:
     """The model's answer; `None` if there is none.
@@ -59,6 +62,8 @@ def last_answer_or_content(messages: Sequence[object]) -> str | None:
 def content_text(content: object) -> str:
     """The text of a message's content, which is a text, nothing, or a list of parts; only parts with text count.
 
+    A part that is a thought gets the markers `<think>` and `</think>`.
+
     Raises:
         InputError: it is something else.
     """
@@ -78,7 +83,9 @@ def _text_of(part: object) -> str:
     if isinstance(part, str):
         return part
     text = _part(part, "text")
-    return text if isinstance(text, str) else ""
+    if not isinstance(text, str):
+        return ""
+    return f"<think>{text}</think>" if _part(part, "type") in _THOUGHTS else text
 
 
 def _part(message: object, name: str) -> Any:

@@ -24,6 +24,9 @@ USER = {"role": "user", "content": "question"}
         (["a", "b"], "ab"),
         ([SimpleNamespace(type="text", text="a")], "a"),
         (({"text": None},), ""),
+        ([{"type": "reasoning", "text": "a"}, {"type": "text", "text": "b"}], "<think>a</think>b"),
+        ([{"type": "thinking", "text": "a"}, "b"], "<think>a</think>b"),
+        ([{"type": "thinking", "thinking": "a"}, {"type": "text", "text": "b"}], "b"),
     ],
 )
 def test_content(content: Any, text: str) -> None:
