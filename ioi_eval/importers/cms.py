@@ -61,6 +61,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     meta = package.json(ROOT_FILE)
     if package.has("subtasks.json") and not package.names("subtasks"):
         raise InputError(f"{package.where} is a TPS task directory; use `ioi-eval import tps`")
+    package.refuse_links("subtasks", "graders", *_JUDGES)
     code = _required(meta, "code", str)
     task_type = parse_task_type(_required(meta, "task_type", str), ROOT_FILE)
     score_type = score_type_without_parameters(meta)

@@ -90,6 +90,7 @@ def _check_format(package: Package) -> None:
 
 
 def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None) -> ImportedTask:
+    package.refuse_links("gen", "sol", *_JUDGE_DIRECTORIES)
     code = str(_first(meta, "name", "nome_breve"))
     score_type, subtasks, count = _scoring(package, meta)
     config = _config(package, meta, code)

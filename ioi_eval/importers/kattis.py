@@ -37,7 +37,13 @@ from ioi_eval.importers.kattis_groups import (
     test_columns,
     with_most_points,
 )
-from ioi_eval.importers.kattis_programs import flag_words, included_files, validator_files, validator_flags
+from ioi_eval.importers.kattis_programs import (
+    VALIDATOR_DIRECTORIES,
+    flag_words,
+    included_files,
+    validator_files,
+    validator_flags,
+)
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, constants, read_kind
 from ioi_eval.importers.kattis_submissions import KattisSubmissions, stated_totals
@@ -152,6 +158,7 @@ def _solutions(package: Package, data: _Data, subtasks: Sequence[Subtask]) -> li
 
 
 def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind) -> _Data:
+    package.refuse_links("graders", "include", *VALIDATOR_DIRECTORIES)
     root = read_groups(package, _for_all_groups(package, meta))
     if not kind.legacy:
         _check_test_files(package)

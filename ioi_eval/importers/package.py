@@ -74,7 +74,9 @@ class Package:
             root_file = or_file if any(PurePosixPath(name).name == or_file for name in clean) else root_file
         self.root_file = root_file
         prefix, self._members = _below_root(files.where, root_file, clean)
-        self.links = tuple(sorted(name.removeprefix(prefix) for name in files.links))
+        self.links = tuple(sorted(_plain(name).removeprefix(prefix) for name in files.links))
+        if self.links:
+            self.notes.append(f"links that are not followed: {first_names(self.links)}")
         self.name = prefix.strip("/").rpartition("/")[2] or _ARCHIVE_ENDING.sub("", files.where.resolve().name)
 
     def names(self, directory: str = "") -> tuple[str, ...]:
@@ -82,13 +84,14 @@ class Package:
         prefix = f"{directory}/" if directory else ""
         return tuple(sorted(name for name in self._members if name.startswith(prefix)))
 
-    def refuse_links(self, directory: str) -> None:
-        """Refuse links below a directory that we do not follow, because files would silently be missing.
+    def refuse_links(self, *directories: str) -> None:
+        """Refuse links below some directories that we do not follow, because files would silently be missing.
 
         Raises:
             InputError: there is such a link.
         """
-        if links := [name for name in self.links if f"{name}/".startswith(f"{directory}/")]:
+        below = tuple(f"{directory}/" for directory in directories)
+        if links := [name for name in self.links if f"{name}/".startswith(below)]:
             raise InputError(self.absent(links[0]))
 
     def absent(self, name: str) -> str:
@@ -275,6 +278,11 @@ def _decoded(content: bytes) -> str:
 def _escaped(name: str) -> str:
     """A name with unprintable characters escaped."""
     return ascii(name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}…")
+
+
+def _plain(name: str) -> str:
+    """A path as `PurePosixPath` writes it: `./tests/1.in` is `tests/1.in`."""
+    return str(PurePosixPath(name.replace("\\", "/")))
 
 
 def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:

@@ -78,6 +78,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     meta = package.json(ROOT_FILE)
     if "task_type" in meta and "type" not in meta:
         raise InputError(f"{package.where} is a CMS export package; use `ioi-eval import cms`")
+    package.refuse_links("grader", "checker", _MAPPING)
     name = str(_required({"name": meta.get("code"), **meta}, "name"))  # leo900807/tps calls it `code`
     task_type = parse_task_type(_required(meta, "type"), ROOT_FILE)
     if task_type is TaskType.BATCH_AND_OUTPUT:

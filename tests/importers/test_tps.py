@@ -301,15 +301,8 @@ def test_a_wrong_statement_leaves_its_solution_out(tmp_path: Path, changes: dict
     assert [note for note in task.notes if note.startswith("left out: ") and words in note]
 
 
-@pytest.mark.parametrize(
-    ("link", "words"),
-    [
-        ("checker/testlib.h", "(checker/checker.cpp includes it)"),
-        ("grader/cpp/grader.cpp", ""),
-        ("tests/0-01.in", ""),
-    ],
-)
-def test_links_in_an_archive_are_named(tmp_path: Path, link: str, words: str) -> None:
+@pytest.mark.parametrize("link", ["checker/testlib.h", "grader/cpp/grader.cpp", "tests/0-01.in"])
+def test_links_in_an_archive_are_named(tmp_path: Path, link: str) -> None:
     """TPS directories link `testlib.h` and other files to another repository. Links in an archive are not followed."""
     where = folder(tmp_path)
     (where / "gen").mkdir()
@@ -321,7 +314,7 @@ def test_links_in_an_archive_are_named(tmp_path: Path, link: str, words: str) ->
         archive.add(where, "sum")
     with pytest.raises(InputError) as caught:
         import_package(packed, year=2022)
-    message = f"{packed}: {link} is a link; unpack the archive and import the directory {words}".rstrip()
+    message = f"{packed}: {link} is a link; unpack the archive and import the directory"
     assert str(caught.value) == f"{message} [read as a TPS task directory]"
 
 
