@@ -23,17 +23,29 @@ Run = Callable[..., Ended]
 
 SAMPLE = sample.dump().parent
 NOWHERE = "http://127.0.0.1:9"  # the discard port: no server listens there
+SHORT_REQUESTS = """
+from ioi_eval.cli.main import main
+from ioi_eval.sandbox.piston import probing
+
+probing.BODY_LADDER = probing.BODY_LADDER[2:]
+main()
+"""
+"""`ioi-eval`, with the fixture `short_requests` of `tests/conftest.py` in its process."""
 
 
 @pytest.fixture
-def run(tmp_path: Path, cache: Path, commands: ForkedCommands) -> Run:
-    """Starts `ioi-eval` without environment variables that name a cluster."""
-    environment_without_cluster = {name: value for name, value in os.environ.items() if not name.startswith("PISTON")}
+def environment(cache: Path) -> dict[str, str]:
+    """The environment without variables that name a cluster."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PISTON")}
+    return {**kept, "IOI_EVAL_CACHE": str(cache)}
 
-    def start(*arguments: str, **environment: str) -> Ended:
-        return commands.run(
-            *arguments, cwd=tmp_path, env=environment_without_cluster | {"IOI_EVAL_CACHE": str(cache)} | environment
-        )
+
+@pytest.fixture
+def run(tmp_path: Path, environment: dict[str, str], commands: ForkedCommands) -> Run:
+    """Starts `ioi-eval` with short requests."""
+
+    def start(*arguments: str, **variables: str) -> Ended:
+        return commands.run_code(SHORT_REQUESTS, *arguments, cwd=tmp_path, env=environment | variables)
 
     return start
 
@@ -266,10 +278,11 @@ def test_the_doctor_groups_workers_with_the_same_findings(start: Any, run: Run) 
     assert "on 0 of 2 workers" in done.stdout
 
 
-def test_the_doctor_finds_no_fault_in_our_server(cache: Path, run: Run) -> None:
-    """`ioi-eval serve` on this machine passes all checks of the doctor."""
+def test_the_doctor_finds_no_fault_in_our_server(
+    environment: dict[str, str], commands: ForkedCommands, tmp_path: Path
+) -> None:
+    """`ioi-eval serve` on this machine passes all checks of the doctor, with the largest requests too."""
     command = [*COMMAND, "serve", "--port", "0"]
-    environment = os.environ | {"IOI_EVAL_CACHE": str(cache)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stderr is not None
         line = server.stderr.readline()
@@ -277,7 +290,7 @@ def test_the_doctor_finds_no_fault_in_our_server(cache: Path, run: Run) -> None:
             if "serving Piston API v2 at " not in line:
                 pytest.skip(f"nothing can be served here: {line}")
             url = line.split("serving Piston API v2 at ")[1].split("/api/v2")[0]
-            done = run("doctor", "--endpoints", url)
+            done = commands.run("doctor", "--endpoints", url, cwd=tmp_path, env=environment)
         finally:
             server.terminate()
     assert done.returncode == 0, done.stdout
