@@ -27,7 +27,6 @@ from ioi_eval.jobs.compile import runner_key
 from ioi_eval.jobs.recipes import known_good_key
 from ioi_eval.new_files import new_file
 from ioi_eval.programs import Builder
-from ioi_eval.sandbox import Sandbox
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
@@ -122,18 +121,6 @@ def put_runner(cache: Path) -> None:
                 directory.mkdir(mode=0o755, exist_ok=True)
             shutil.copy2(path, there)
         delete_unused(KEPT.glob("artifacts/*/*"))
-
-
-async def put_kept_runner(sandbox: Sandbox, cache: Path) -> None:
-    """Put the runner for the target of a sandbox into a cache: it is compiled now, or was by an earlier test run."""
-    (target,) = sandbox.targets()
-    with contextlib.suppress(SetupError):  # what is kept is of another user, perhaps: the test then compiles it itself
-        runner = await Builder(sandbox, ArtifactStore(KEPT), Policy()).runner(target)
-
-        async def content() -> bytes:
-            return runner.path.read_bytes()
-
-        await ArtifactStore(cache).ensure(runner_key(target.toolchain), content)
 
 
 async def _build(cache: Path) -> list[str]:

@@ -154,17 +154,18 @@ class Campaign:
         return asyncio.run(_judge_all(self))
 
 
-class _Programs(KeptPrograms):
+class ProgramsOfAllLevels(KeptPrograms):
     """Attacking programs, compiled by the first campaign that needs them. What the compiler makes does not depend on
     the isolation.
 
     Args:
-        campaign: the campaign that uses them. Its level is stated as that of the compilation.
+        root: the cache directory.
+        level: that of the campaign that uses them. It is stated as that of the compilation.
     """
 
-    def __init__(self, campaign: Campaign) -> None:
-        super().__init__(campaign.programs)
-        self._level = campaign.level
+    def __init__(self, root: Path, level: Isolation) -> None:
+        super().__init__(root)
+        self._level = level
 
     async def key(self, recipe: Recipe, toolchain: Toolchain, target: Target, limits: CompileLimits) -> str | None:
         """A key that is the same for each isolation level."""
@@ -260,7 +261,7 @@ Work = Callable[[], Awaitable[Mapping[str, Finding]]]
 def _work(campaign: Campaign, sandbox: Sandbox, tasks: Sequence[tuple[Program, Problem]]) -> Iterator[tuple[str, Work]]:
     """What is judged in the campaign. Slow attacks on the compiler come last."""
     store = ArtifactStore(campaign.cache)
-    kept = None if campaign.compiles_all else _Programs(campaign)
+    kept = None if campaign.compiles_all else ProgramsOfAllLevels(campaign.programs, campaign.level)
     for program, task in sorted(tasks, key=lambda each: each[0].long_limit):  # a file's two programs are equal
         scorer = Scorer(
             sandbox,

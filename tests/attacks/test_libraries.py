@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import Policy
+from ioi_eval.jobs.compile import runner_key
 from ioi_eval.model import Execution, Isolation, Job
+from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer import Scorer
 from tests.attacks.arena import policy, task_of
-from tests.attacks.campaign import Finding, attack_by_program, judging
+from tests.attacks.campaign import Finding, ProgramsOfAllLevels, attack_by_program, judging
 from tests.attacks.catalogue import LEVELS, Program, programs
 from tests.attacks.levels import why_not
 from tests.attacks.users import User, users
-from tests.shared_work import put_kept_runner
 
 TALKING = [program for program in programs() if program.name.startswith("whisper")]
 
@@ -42,6 +44,19 @@ class Dynamic:
         return await self._inner.execute(job, replace(target, toolchain=self._inner.targets()[0].toolchain))
 
 
+async def put_static_runner(dynamic: Dynamic, inner: Sandbox, cache: Path) -> None:
+    """Put the runner of the inner sandbox into the cache as that of the dynamic one: it does the same, and takes 10
+    CPU-s to compile.
+    """
+    store = ArtifactStore(cache)
+    runner = await Builder(inner, store, Policy()).runner(inner.targets()[0])
+
+    async def content() -> bytes:
+        return runner.path.read_bytes()
+
+    await store.ensure(runner_key(dynamic.targets()[0].toolchain), content)
+
+
 @pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.value)
 @pytest.mark.parametrize("program", TALKING, ids=lambda program: program.name)
 def test_processes_with_the_same_libraries_cannot_communicate(
@@ -55,8 +70,9 @@ def test_processes_with_the_same_libraries_cannot_communicate(
     async def judge() -> Mapping[str, Finding]:
         async with judging(level, cache, slots=2) as sandbox:
             dynamic = Dynamic(sandbox)
-            await put_kept_runner(dynamic, cache)
-            scorer = Scorer(dynamic, artifacts=ArtifactStore(cache), policy=policy(level))
+            await put_static_runner(dynamic, sandbox, cache)
+            kept = ProgramsOfAllLevels(cache, level)
+            scorer = Scorer(dynamic, artifacts=ArtifactStore(cache), policy=policy(level), kept_programs=kept)
             return await attack_by_program(program, task_of(program, cache), scorer)
 
     found = asyncio.run(judge())
