@@ -228,6 +228,7 @@ void raise_descriptor_limit() {
 void require_worker_limits() {
   require_limit(RLIMIT_NPROC, kLeastProcesses, "processes");
   require_limit(RLIMIT_FSIZE, kLeastFileBytes, "the size of a file");
+  require_limit(RLIMIT_STACK, kLeastStackBytes, "the stack");
 }
 
 void probe(const Options& options) {

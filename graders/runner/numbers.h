@@ -14,6 +14,7 @@ constexpr int kLeastFds = 320;  // the least limit on the runner's own descripto
 // The least limits of a job on a worker: with less, correct programs fail. Source: sandbox/piston/conditions.py
 constexpr rlim_t kLeastProcesses = 64;
 constexpr rlim_t kLeastFileBytes = 320 << 20;
+constexpr rlim_t kLeastStackBytes = 64 << 20;
 // An interpreter finds its program, its report and its file here.
 constexpr int kProgramFd = 3, kReportFd = 4, kInterpreterFileFd = 5;
 constexpr int kRequestsFd = 3;  // a warm interpreter gets its requests here

@@ -141,6 +141,8 @@ def test_too_few_descriptors_are_a_fault(boxes: Callable[[str], Box]) -> None:
         ("--nproc=64:64", ""),
         ("--fsize=335544319:335544319", "the limit on the size of a file is 335544319, below 335544320"),
         ("--fsize=335544320:335544320", ""),
+        ("--stack=67108863:67108863", "the limit on the stack is 67108863, below 67108864"),
+        ("--stack=67108864:67108864", ""),
     ],
 )
 def test_a_workers_limits_are_checked_in_each_job(

@@ -43,7 +43,8 @@ _LEAST_OPEN_FILES = 320
 """With less, the runner starts no program. Source: graders/runner/numbers.h, kLeastFds."""
 
 _LEAST_STACK_KIB = 64 * 1024
-"""As on this machine (`sandbox/local/inherited_limits.py`, _LEAST_STACK_BYTES). isolate (v4) sets no limit."""
+"""As on this machine (`sandbox/local/inherited_limits.py`, _LEAST_STACK_BYTES). isolate (v4) sets no limit. Source of
+what the runner checks in each job: graders/runner/numbers.h, kLeastStackBytes."""
 
 _NEED_OF_RUN = "tests of a second and more, and bundles of tests, need more"
 _NEED_OF_COMPILE = "a checker with testlib takes 10 s on a busy worker"

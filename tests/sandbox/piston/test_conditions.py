@@ -57,5 +57,6 @@ def test_the_runner_checks_the_same_limits() -> None:
     numbers = boxfiles.read("runner/numbers.h").decode()
     least = {name: int(number) for name, number in re.findall(r"kLeast(\w+) = (\d+)", numbers)}
     found = {"Fds": module._LEAST_OPEN_FILES, "Processes": module._LEAST_PROCESSES}
-    assert least == {**found, "FileBytes": module._LEAST_FILE_KIB // 1024}
-    assert "kLeastFileBytes = 320 << 20;" in numbers
+    sizes = {"FileBytes": module._LEAST_FILE_KIB // 1024, "StackBytes": module._LEAST_STACK_KIB // 1024}
+    assert least == found | sizes
+    assert all(f"kLeast{name} = {mib} << 20;" in numbers for name, mib in sizes.items())
