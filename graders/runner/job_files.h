@@ -210,7 +210,11 @@ inline Fd executable(JobFiles& files, const std::string& name) {
   int original = files.get(name);
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fd/%d", original);
-  if (access(path, X_OK) == 0) return Fd(reopen(original, O_RDONLY));
+  if (access(path, X_OK) == 0) {
+    Fd again(reopen(original, O_RDONLY));
+    if (!again) system_fault("open %s", name.c_str());
+    return again;
+  }
   Fd copy = sealable_file(name.c_str());
   if (!copy_bytes(original, copy.get())) system_fault("copy %s", name.c_str());
   return sealed(std::move(copy), 0500);

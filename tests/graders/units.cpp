@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -32,6 +33,7 @@
 #include "../../graders/runner/directories.h"
 #include "../../graders/runner/hang_ups.h"
 #include "../../graders/runner/job.h"
+#include "../../graders/runner/job_files.h"
 #include "../../graders/runner/json.h"
 #include "../../graders/runner/lines.h"
 #include "../../graders/runner/messages.h"
@@ -196,6 +198,20 @@ void test_room_on_disks() {
   CHECK(fault_on("ext4", 110) == "no fault" && fault_on("ext4", 111) == "system: fewer than 111 more files fit into ext4");
 }
 
+// A checker that cannot be opened is our failure. (Otherwise it would not be started, and so seem to be at fault.)
+void test_no_descriptor_left() {
+  Fd program(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  JobFiles files;
+  files.inherit(format("checker=%d", program.get()));
+  CHECK(fault_of([&] { executable(files, "checker"); }) == "no fault");
+  rlimit usual, none;
+  getrlimit(RLIMIT_NOFILE, &usual);
+  none = {static_cast<rlim_t>(program.get()) + 1, usual.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  CHECK(fault_of([&] { executable(files, "checker"); }) == "system: open checker: Too many open files");
+  setrlimit(RLIMIT_NOFILE, &usual);
+}
+
 // The result of a seccomp filter program for a call. -1: it jumps outside of the program, or has an invalid instruction.
 int64_t run_filter(const std::vector<sock_filter>& code, const seccomp_data& data) {
   uint32_t accumulator = 0;
@@ -340,6 +356,7 @@ int main() {
   test_scores();
   test_room();
   test_room_on_disks();
+  test_no_descriptor_left();
   test_filters();
   test_hang_ups();
   test_messages();
