@@ -71,7 +71,7 @@ def show(call: ShowCall) -> int:
 
 
 def _is_meant(call: ShowCall, name: Name) -> bool:
-    return call.problem is None or call.problem in {name[0], name[0].rpartition("/")[2]}
+    return call.problem is None or call.problem in {name[0], name[0].partition("/")[2]}
 
 
 def _matching_rows(call: ShowCall, results: ResultSet) -> Iterator[tuple[Name, Mapping[str, Any]]]:
@@ -80,7 +80,7 @@ def _matching_rows(call: ShowCall, results: ResultSet) -> Iterator[tuple[Name, M
     for row in results.rows((*results.naming_columns, "verdict", "total_score", "passed", "total")):
         name = results.name_of(row)
         if not _is_meant(call, name):
-            others |= {name[0], name[0].rpartition("/")[2]}
+            others |= {name[0], name[0].partition("/")[2]}
             continue
         is_problem_known = True
         if call.verdict in {None, row.get("verdict")}:

@@ -154,6 +154,15 @@ def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:
 LONG = "print('x' * 100000)"
 
 
+def test_a_problem_whose_id_has_a_slash_is_found(start: Start, tmp_path: Path) -> None:
+    """Only the year before the first one is not part of the id."""
+    out = write_results(tmp_path / "out", [contest_row("a", 1.0, problem_id="day/1")])
+    for problem in ("day/1", "2024/day/1"):
+        ended = start("show", out, "--problem", problem)
+        assert (ended.returncode, ended.stderr) == (0, "")
+    assert start("show", out, "--problem", "1").returncode == 2
+
+
 def test_a_program_for_a_data_set_with_limits_is_shown(start: Start, write: Write, tmp_path: Path) -> None:
     """The run has said that they are not used, and named its options for limits, which `show` does not have."""
     dataset = write("apps.jsonl", {**ROWS[0], "problem_id": 17, "time_limit": "2.0 seconds"})
