@@ -193,7 +193,7 @@ def selected_score(rows: Sequence[Row], selected: Iterable[int] | None = None) -
 
     The sum is rounded once, as a submission's total is, so that one submission has its own points here. Rows of the
     reference have only rounded scores: there the sum is that of `weighted_score`, which is rounded less coarsely than
-    `score`. (`scores.BestSubtasks` works on results instead of rows.) Submissions that could not be judged add nothing.
+    `score`. (`scores.BestSubtasks` works on results instead of rows.) Subtasks that could not be judged add nothing.
     """
     chosen = range(len(rows)) if selected is None else selected
     return _best_total((_points_of(rows[index]) for index in chosen), _precision_of(rows))

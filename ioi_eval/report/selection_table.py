@@ -143,8 +143,8 @@ def selection_text(groups: Sequence[Mapping[str, Any]], methods: Sequence[Select
         parts += [_contest_text(contest, methods, heads) for contest in group["contests"]]
         if group["unscored"]:
             parts.append(
-                f"{group['unscored']} without a score because of a judge error (JE), which add nothing: all numbers "
-                "are lower bounds."
+                f"{group['unscored']} without a score because of a judge error (JE): their subtasks without a score "
+                "add nothing, so all numbers are lower bounds."
             )
         if group["refused"]:
             parts.append(f"Left out: {counted(group['refused'], 'row')} that could not be judged.")

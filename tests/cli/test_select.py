@@ -53,7 +53,7 @@ def test_submissions_without_a_score_are_mentioned(start: Start, write: Write, t
     failed["all_subtasks_results"][1]["status"] = "JE"
     (tmp_path / "out").mkdir()
     write("out/results.jsonl", failed, result("b", (0, 0.5)))
-    assert "without a score because of a judge error (JE)" in start("select", "out").stdout
+    assert "without a score because of a judge error (JE): their subtasks" in start("select", "out").stdout
 
 
 def test_rows_that_could_not_be_judged_are_no_submissions(start: Start, write: Write, tmp_path: Path) -> None:
