@@ -144,7 +144,7 @@ def check_fits(submission: Submission, problem: Problem) -> None:
             files, for a TwoSteps task.
     """
     if submission.problem != problem.key:
-        raise InputError(f"submission {submission.id!r} is to {submission.problem}, not to {problem.key}")
+        raise InputError(f"submission {submission.id!r} is to {submission.problem!r}, not to {problem.key!r}")
     method = problem.method
     for output in submission.outputs:
         if output.test not in method.output_tests:
