@@ -367,7 +367,7 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
     dump = write("dump.jsonl", {"problem_id": 0, "code": [DOUBLE, ZERO]}, {"problem_id": 1, "code": [DOUBLE]})
     ended = score(dump, "--pass-at", "1", "--pass-at", "2")
     assert ended.returncode == 0
-    assert "pass@2 is not reported: each problem must have 2 judged programs, and 1 has 1" in ended.stdout
+    assert "pass@2 is not reported: each problem must have 2 judged programs, and problem 1 has 1" in ended.stdout
     lines = json.loads((tmp_path / "out" / "summary.json").read_text())["difficulties"]
     by_name = {line["difficulty"]: line["pass_at_k"] for line in lines}
     assert by_name["introductory"]["2"]["value"] == 1.0
