@@ -3,9 +3,10 @@
 A package names them in its `pyproject.toml`:
 
     [project.entry-points."ioi_eval.importers"]
-    polygon = "my_package.polygon:import_package"
+    timus = "my_package.timus:import_package"
 
-`Kind` says what each kind is. Nothing of another package is imported before its name is asked for.
+`Kind` says what each kind is. An importer or sandbox with a name of ours is not used. Nothing of another package
+is imported before its name is asked for.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ class Kind(StrEnum):
     """The groups of entry points."""
 
     IMPORTER = "ioi_eval.importers"
-    """A function like `ioi_eval.importers.cms.import_package`: `ioi-eval import NAME PACKAGE…` calls it."""
+    """A function with the arguments of `ioi_eval.importers.cms.import_package` (also `day`) that returns an
+    `ioi_eval.importers.task.ImportedTask`: `ioi-eval import NAME PACKAGE…` calls it."""
 
     SANDBOX = "ioi_eval.sandboxes"
     """A function without arguments that returns an async context manager of an `ioi_eval.sandbox.Sandbox`, for

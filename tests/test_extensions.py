@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from ioi_eval import extensions
+from ioi_eval.cli.main import _GROUPS
 from tests.cli.addition import COMMAND, NARROW, PROBLEMS, TESTS, submission_row
 
 MODULE = """
@@ -186,3 +189,11 @@ def test_two_packages_with_one_name(typed: Typed, tmp_path: Path) -> None:
     assert (
         "several packages have an entry point 'plain' in the group ioi_eval.importers: brought, other" in ended.stderr
     )
+
+
+def test_the_documented_importer_is_not_one_of_ours() -> None:
+    """The example in the docstring is a name that another package can bring: our own formats keep their names."""
+    example = re.findall(r'^    ([\w-]+) = "my_package', extensions.__doc__ or "", re.MULTILINE)
+    _, ours, _ = _GROUPS["import"]
+    assert len(example) == 1
+    assert not {*example} & {*ours}
