@@ -132,7 +132,7 @@ python_packages() {
 install_project() {
     local extras=$1 stamp=$2 base
     base=$(find_python) || { say "Python 3.11 or newer with venv is needed: install it, then start this script again"; return 1; }
-    say "Setting up $VENV with $("$base" --version)"
+    say "Setting up $VENV with $("$base" --version); fetching the libraries takes some minutes on a slow network"
     if ! "$PYTHON" -Im pip --version >/dev/null 2>&1; then
         quietly "$base" -m venv "$VENV" || {
             say "The virtual environment $VENV cannot be made: remove that directory, or set IOI_EVAL_VENV to another one; then start this script again"
