@@ -53,6 +53,10 @@ _JUDGED = frozenset(one.value for one in Language)
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
 
+class _UnknownVerdictError(InputError):
+    """A source states something that is no verdict."""
+
+
 class KattisSubmissions:
     """The submissions of a package in supported languages, with what is stated about them.
 
@@ -88,9 +92,14 @@ class KattisSubmissions:
         """All of them; notes of the package name those that are left out.
 
         Raises:
-            InputError: a statement in a source is not valid.
+            InputError: `submissions.yaml` is not valid.
         """
-        solutions = (self._solution(path, files) for path, files in _programs(self.package))
+        solutions: list[PackageSolution | None] = []
+        for path, files in _programs(self.package):
+            try:
+                solutions.append(self._solution(path, files))
+            except _UnknownVerdictError as error:
+                self.package.notes.append(f"left out: {error}")
         return [solution for solution in solutions if solution is not None]
 
     def _solution(self, path: str, files: tuple[str, ...]) -> PackageSolution | None:
@@ -208,7 +217,7 @@ class KattisSubmissions:
         for group, grade in zip(self.groups.values(), grades, strict=True):
             verdicts = _VERDICTS.get(grade)
             if verdicts is None:
-                raise InputError(f"{path} expects {grade!r}, which is not a verdict")
+                raise _UnknownVerdictError(f"{path} expects {grade!r}, which is not a verdict")
             if group.name in known:
                 stated[group.name] = _accepted(self.kind.custom_score) if verdicts == ("AC",) else ",".join(verdicts)
         return stated
@@ -290,7 +299,7 @@ def _stated(path: str, text: str, directory: str) -> tuple[str, ...]:
             verdicts = _DIRECTORIES.get(word.upper())
         if verdicts is None:
             if tags and not word.upper().startswith(("CHECK", "NONE")):
-                raise InputError(f"{path} expects {word!r}, which is not a verdict")
+                raise _UnknownVerdictError(f"{path} expects {word!r}, which is not a verdict")
             return ()
         stated.update(dict.fromkeys(verdicts))
     return tuple(stated)

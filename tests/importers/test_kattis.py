@@ -210,7 +210,6 @@ def test_python_2_validator_is_refused(tmp_path: Path) -> None:
             "on_reject of data/secret is 'grade'; it must be",
         ),
         (PASS_FAIL, {"problem.yaml": "validation: custom\n"}, "there is no output validator"),
-        (PASS_FAIL, {"submissions/mixed/x.cpp": "// @EXPECTED_RESULTS@: SOMETIMES"}, "expects 'SOMETIMES'"),
     ],
 )
 def test_invalid_packages(

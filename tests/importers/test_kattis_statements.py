@@ -162,6 +162,15 @@ def test_invalid_submissions_yaml(tmp_path: Path, text: str, words: str) -> None
         read(tmp_path, GROUPS, **{"submissions/submissions.yaml": f"{text}\n"})
 
 
+@pytest.mark.parametrize("tag", ["@EXPECTED_RESULTS@: SOMETIMES", "@EXPECTED_GRADES@ AC BAD"])
+def test_an_unknown_verdict_leaves_its_submission_out(tmp_path: Path, tag: str) -> None:
+    """The problem can be judged without it; a note says what is wrong."""
+    task = read(tmp_path, SCORING, **{"submissions/mixed/x.cpp": f"// {tag}\nint main() {{}}\n"})
+    assert "mixed/x.cpp" not in stated(task)
+    word = tag.rpartition(" ")[2]
+    assert f"left out: submissions/mixed/x.cpp expects {word!r}, which is not a verdict" in task.notes
+
+
 def test_patterns_with_many_stars_are_fast() -> None:
     """Also if they do not match."""
     assert not _fits("*a" * 5_000 + "b", "a" * 10_000)
