@@ -62,7 +62,10 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     info = package.toml(ROOT_FILE)
     tests = _tests(package, info)
     _check_hashes(package, tests)
-    sources = _Sources(package, info.get("params", {}))
+    parameters = info.get("params", {})
+    if not isinstance(parameters, dict):
+        raise InputError(f"params in {ROOT_FILE} is {parameters!r}; it must be a table")
+    sources = _Sources(package, parameters)
     headers: dict[str, str] = {}
     solutions = _solutions(package, info, sources, headers)
     limit = info.get("timelimit") if time_limit_s is None else time_limit_s
@@ -179,7 +182,7 @@ def _solutions(
 def _expected(name: str, table: Mapping[str, Any]) -> tuple[str, ...]:
     """The verdicts of which one is expected."""
     expect = table.get("expect", "")
-    if expect and expect not in _VERDICTS:
+    if expect and expect not in tuple(_VERDICTS):  # it may be a list
         raise InputError(f"{name} expects {expect!r} in {ROOT_FILE}; known are {', '.join(_VERDICTS)}")
     allowed = [status for status in ("WA", "RE", "TLE") if table.get(f"allow_{status.lower()}")]
     statuses = [expect or "AC", *allowed]

@@ -109,6 +109,8 @@ def test_expected_statuses(tmp_path: Path) -> None:
         ({"checker.cpp": '#include "lost.h"\n'}, "checker/checker.cpp includes lost.h"),
         ({"sol/wa.cpp": None}, "there is no sol/wa.cpp"),
         ({"info.toml": INFO.replace('"WA"', '"Wrong"')}, "wa.cpp expects 'Wrong'"),
+        ({"info.toml": INFO.replace('"WA"', '["WA"]')}, "wa.cpp expects ['WA']"),
+        ({"info.toml": "params = 5\n" + INFO.partition("[params]")[0]}, "params in info.toml is 5; it must be a table"),
         ({"info.toml": INFO.replace("2.0", '"2"')}, "timelimit in info.toml is '2'"),
     ],
 )
