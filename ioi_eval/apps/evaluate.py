@@ -136,7 +136,7 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     if not is_number(timeout) or not 0 < timeout < math.inf:
         raise InputError(f"execution_timeout is {timeout!r}; it must be a number of seconds above 0")
     comparator, compat, python = kwargs.get("comparator"), kwargs.get("compat"), kwargs.get("python", "python3")
-    for name, text in (("comparator", comparator or ""), ("python", python)):
+    for name, text in (("comparator", "" if comparator is None else comparator), ("python", python)):
         if not isinstance(text, str):
             raise InputError(f"{name} is {text!r}; it must be a text")
     if compat not in (None, PAGE, CODE, OURS):

@@ -192,6 +192,7 @@ def test_unequal_rows_have_no_valid_score() -> None:
         ({"isolation": "strong"}, "isolation is 'strong'; it must be one of full, reduced, none"),
         ({"memory_mb": "x"}, "memory_mb is 'x'; it must be a whole number"),
         ({"comparator": 5}, "comparator is 5; it must be a text"),
+        ({"comparator": False}, "comparator is False; it must be a text"),
         ({"isolation": ["full"]}, r"isolation is \['full'\]; it must be one of full, reduced, none"),
         ({"python": None}, "python is None; it must be a text"),
     ],
