@@ -13,7 +13,7 @@ from ioi_eval.cli.main import root
 from ioi_eval.cli.settings import commands_of
 from ioi_eval.config_file import VARIABLES
 from ioi_eval.languages import rules_of
-from ioi_eval.model import CheckerProtocol, Language, TaskType, Verdict
+from ioi_eval.model import CheckerProtocol, Language, ScoreType, TaskType, Verdict
 from ioi_eval.report.publication import MODULES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,7 +40,9 @@ def test_languages(page: str) -> None:
 def test_values() -> None:
     """Verdicts on the README; what rows, settings and `export` accept on the page of formats."""
     assert not missing([f"`{verdict}`" for verdict in Verdict], "README.md")
-    assert not missing([f"`{value}`" for value in (*TaskType, *CheckerProtocol, *MODULES)], "docs/formats.md")
+    values = (*TaskType, *CheckerProtocol, *ScoreType, *MODULES)
+    assert not missing([f"`{value}`" for value in values], "docs/formats.md")
+    assert not missing([f"`{score_type}`" for score_type in ScoreType], "docs/verdicts.md")
     assert not missing(VARIABLES, "docs/formats.md")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
@@ -239,6 +240,16 @@ def test_group_threshold_is_all_or_nothing(
     problem = replace(problem, score_type=ScoreType.GROUP_THRESHOLD, subtasks=(subtask,))
     result = judge(problem, *results).subtasks[0]
     assert (result.score, result.verdict) == (score, verdict)
+
+
+@pytest.mark.parametrize("score_type", ScoreType)
+@pytest.mark.parametrize("scores", [(0.0, 0.5, 1.0), (0.5, 0.5, 1.0)])
+def test_every_order_of_the_tests_has_the_same_score(score_type: ScoreType, scores: tuple[float, ...]) -> None:
+    """If a zero decides, the score is 0 whatever the other tests score. Each score type is in `_REDUCTIONS`."""
+    problem = make_problem((100.0, "abc"))
+    subtask = replace(problem.subtasks[0], threshold=1.0)
+    problem = replace(problem, score_type=score_type, subtasks=(subtask,))
+    assert len({judge(problem, *order).score for order in itertools.permutations(scores)}) == 1
 
 
 def test_a_sum_counts_tests_after_a_zero() -> None:
