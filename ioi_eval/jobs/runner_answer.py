@@ -258,7 +258,7 @@ def _limit(line: Mapping[str, Any]) -> str | None:
     return None if line["limit"] is None else string(line, "limit")
 
 
-_STOPPED = {
+STOPPED = {
     "cpu": "CPU time over the limit",
     "idle": "idle for more than the time limit + 1 s: it sleeps, or waits for input that never comes",
     "memory": "memory over the limit",
@@ -266,17 +266,18 @@ _STOPPED = {
     "files": "too many or too large files",
     "threads": "too many threads at once",
 }
+"""What the message says of a program that exceeded a limit, by the limit's name in the runner's lines."""
 
 
 def _why(verdict: Verdict, line: dict[str, Any]) -> str:
     """Our message for a verdict that comes from no checker or manager."""
     if verdict is Verdict.RE and line["limit"] == "threads":
-        return _STOPPED["threads"]
+        return STOPPED["threads"]
     if verdict is Verdict.RE:
         name = signal_name(line["signal"])
         return f"killed by {name}" if name else f"exit code {line['code']}"
     if verdict in PROGRAM_FAILURES:
-        return _STOPPED.get(line["limit"] or {Verdict.TLE: "cpu", Verdict.MLE: "memory"}.get(verdict, ""), "")
+        return STOPPED.get(line["limit"] or {Verdict.TLE: "cpu", Verdict.MLE: "memory"}.get(verdict, ""), "")
     return ""
 
 

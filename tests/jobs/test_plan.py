@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from ioi_eval import boxfiles
 from ioi_eval.config import JudgeLimits, RunPolicy
 from ioi_eval.jobs.plan import RULES, RunnerPlan, cpu_stop_ms, given_up_ms, pages_ms, usual_wall_ms, word, word_list
+from ioi_eval.jobs.runner_answer import STOPPED
 from ioi_eval.model import Isolation
 
 
@@ -88,6 +90,14 @@ def test_the_protocol_page_has_the_rules() -> None:
         f"a score less than 1 / {numbers['kLenientParts']:,} of a step below a step",
     ):
         assert words in text
+
+
+def test_pages_and_messages_have_the_idle_time() -> None:
+    """The time for which a program may be idle is stated for users in two places."""
+    stated = f"limit + {RULES['kIdleSlackMs'] / 1000:g} s"
+    assert stated in STOPPED["idle"]
+    page = Path(__file__).resolve().parents[2] / "docs" / "verdicts.md"
+    assert f"idle for {stated} in total" in " ".join(page.read_text(encoding="utf-8").split())
 
 
 def test_the_script_has_the_numbers_of_the_rules() -> None:
