@@ -1,7 +1,7 @@
 """The summary of results for APPS. Pure.
 
 By difficulty it has the test case average, strict accuracy and pass@k. Problems are the sample: a mean is over problems
-(first over a problem's own solutions), and a confidence interval comes from resampling problems. Solutions and rows
+(first over a problem's own programs), and a confidence interval comes from resampling problems. Programs and rows
 that could not be judged are counted separately: they are not wrong answers.
 
 Source: arXiv 2105.09938 for "test case average" and "strict accuracy", arXiv 2107.03374 for pass@k.
@@ -141,7 +141,7 @@ class AppsSummary(RunSummary):
 
 @dataclass(slots=True)
 class _DifficultyTally:
-    """The solutions of one difficulty: for each problem the shares of its solutions."""
+    """The programs for one difficulty: for each problem the share of tests that each of its programs passed."""
 
     shares: dict[str, list[float]] = field(default_factory=dict)
     unjudged: int = 0
@@ -161,7 +161,7 @@ class DifficultyTable:
         self._everything = _DifficultyTally()
 
     def add(self, problem: str, difficulty: str, *, passed: int | None, total: int) -> None:
-        """Add a solution.
+        """Add a program.
 
         Args:
             difficulty: of the problem; empty if unknown.
@@ -172,7 +172,7 @@ class DifficultyTable:
         """
         if passed is not None and (not 0 <= passed <= total or total == 0):
             raise InputError(
-                f"a solution of problem {problem} passed {passed} of {total} tests: these numbers are not possible"
+                f"a program for problem {problem} passed {passed} of {total} tests: these numbers are not possible"
             )
         for tally in (self._by_difficulty.setdefault(difficulty or UNKNOWN, _DifficultyTally()), self._everything):
             if passed is None:
@@ -182,16 +182,16 @@ class DifficultyTable:
 
     @property
     def judged(self) -> Mapping[str, int]:
-        """How many solutions of each problem were judged."""
+        """How many programs for each problem were judged."""
         return {problem: len(shares) for problem, shares in self._everything.shares.items()}
 
     def lines(
         self, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None, *, intervals: bool = True
     ) -> list[dict[str, Any]]:
-        """The lines, for JSON. Means are `None` without a judged solution.
+        """The lines, for JSON. Means are `None` without a judged program.
 
         Args:
-            ks: of pass@k, which a line has only if each of its problems has k judged solutions.
+            ks: of pass@k, which a line has only if each of its problems has k judged programs.
             invalid: how many rows of each difficulty cannot be judged.
 
         Raises:

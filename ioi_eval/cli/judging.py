@@ -41,7 +41,7 @@ async def judge_dump(
     """Judge a dump. The directory is made last, when all else is ready, so a command that fails earlier leaves none.
 
     Args:
-        rows: the number of selected rows of the dump.
+        rows: the number of programs in the selected rows of the dump.
         shares: whether programs of different rows may be in one job.
         restore: makes test data again that was deleted from the cache; called in a thread.
 
