@@ -51,6 +51,7 @@ from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, tim
 from ioi_eval.importers.package import Package, first_names, open_package
 from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task
 from ioi_eval.model import ProblemKey, Subtask
+from ioi_eval.problems.token_rules import check_token_flags
 
 _FORMAT = "a problem package in the Kattis format"
 _ACCEPTED_IN_PART = frozenset({"always_accept", "accept_if_any_accepted"})
@@ -216,6 +217,10 @@ def _test_columns(package: Package, data: _Data, graded: Mapping[str, GradedGrou
         own = package.yaml(name) if package.has(name) else {}
         if "output_validator_args" in own:
             columns[test] = {**columns[test], "checker_args": validator_flags(name, own)}
+    if not kind.validation:
+        for test, values in columns.items():
+            if isinstance(flags := values.get("checker_args"), list):
+                check_token_flags(flags, f"data/{test}: ")
     return columns
 
 

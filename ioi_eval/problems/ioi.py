@@ -19,6 +19,7 @@ from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
 from ioi_eval.problems.testcases import TestData, collect_tests
+from ioi_eval.problems.token_rules import check_token_flags
 
 PROBLEM_COLUMNS = (
     *("year", "id", "subtask", "score", "threshold", "test_names", "validator_flags"),
@@ -245,6 +246,9 @@ def _with_tests(draft: Problem, data: TestData) -> Problem:
                 "has no checker, and its tests have no test_output to compare with; add checker/checker.cpp to "
                 "grader_files, or test_output to the tests"
             )
+    if isinstance(draft.method.check, Tokens):
+        for flags, name in {case.checker_args: case.name for case in data.cases.values()}.items():
+            check_token_flags(flags, f"test {name}: ")
     return replace(draft, tests=with_kind_argument(draft, data.cases), notes=(*draft.notes, *data.notes))
 
 

@@ -15,11 +15,12 @@ _TOLERANCES = ("float_tolerance", "float_absolute_tolerance", "float_relative_to
 _NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 
 
-def check_token_flags(flags: Sequence[str]) -> None:
+def check_token_flags(flags: Sequence[str], where: str = "") -> None:
     """Refuse unknown flags before anything runs.
 
     Args:
         flags: the words of `checker_args` or `validator_flags`.
+        where: the beginning of the message.
 
     Raises:
         InputError: a flag is unknown, or a tolerance is not a number >= 0.
@@ -30,8 +31,10 @@ def check_token_flags(flags: Sequence[str]) -> None:
             tolerance = next(words, None)
             if tolerance is None or not _NUMBER.fullmatch(tolerance):
                 stated = "nothing" if tolerance is None else repr(tolerance)
-                raise InputError(f"{flag} is followed by {stated}; it must be followed by a number from 0 on (1e-6)")
+                raise InputError(
+                    f"{where}{flag} is followed by {stated}; it must be followed by a number from 0 on (1e-6)"
+                )
         elif flag not in _SWITCHES:
             raise InputError(
-                f"the comparison of tokens has no flag {flag!r}; it has {', '.join(_SWITCHES + _TOLERANCES)}"
+                f"{where}the comparison of tokens has no flag {flag!r}; it has {', '.join(_SWITCHES + _TOLERANCES)}"
             )

@@ -42,7 +42,8 @@ SCORING: dict[str, str | None] = {
     "problem.yaml": "type: scoring\n",
     "domjudge-problem.ini": "timelimit = '1.5'\nshort-name='groups'\n",
     "data/testdata.yaml": "on_reject: continue\nrange: 0 100\ngrader_flags: ignore_sample\n",
-    "data/secret/testdata.yaml": "grader_flags: first_error accept_if_any_accepted\noutput_validator_flags: fast\n",
+    "data/secret/testdata.yaml": "grader_flags: first_error accept_if_any_accepted\n"
+    "output_validator_flags: case_sensitive\n",
     "data/secret/one/testdata.yaml": GROUP.format(30, 30),
     "data/secret/two/testdata.yaml": GROUP.format(70, 70),
     **{

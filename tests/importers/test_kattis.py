@@ -201,6 +201,11 @@ def test_python_2_validator_is_refused(tmp_path: Path) -> None:
         (PASS_FAIL, {"problem.yaml": "validator_flags: float_tolerance\n"}, "float_tolerance is followed by nothing"),
         (
             PASS_FAIL,
+            {"data/secret/testdata.yaml": "output_validator_flags: float_tolernace 1e-6\n"},
+            "data/secret/02: the comparison of tokens has no flag 'float_tolernace'",
+        ),
+        (
+            PASS_FAIL,
             {"problem.yaml": "validator_flags: [strict]\n"},
             "problem.yaml: the flags of the output validator are [",
         ),

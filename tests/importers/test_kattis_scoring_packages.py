@@ -21,7 +21,7 @@ def test_groups_become_subtasks(tmp_path: Path) -> None:
         ("two", 70.0, ("secret/two/1", "secret/two/2")),
     ]
     assert (problem.key.id, problem.time_limit_s) == ("groups", 1.5)
-    assert problem.tests["secret/two/2"].checker_args == ("fast",)
+    assert problem.tests["secret/two/2"].checker_args == ("case_sensitive",)
     assert problem.tests["sample/1"].checker_args == ()
     assert stated(task) == {
         "accepted/all.cpp": {"one": "AC", "two": "AC"},

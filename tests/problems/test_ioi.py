@@ -213,6 +213,14 @@ def test_without_a_checker_outputs_are_compared(tmp_path: Path) -> None:
     assert "no checker, and its tests have no test_output to compare with; add checker/checker.cpp to" in str(error)
 
 
+def test_flags_of_a_test_are_checked(tmp_path: Path) -> None:
+    """An unknown flag would make every submission JE."""
+    tests = [test_row("1-01", checker_args=["case_sensitive"]), test_row("1-02", checker_args=["case_sensetive"])]
+    rows = [problem_row(grader_files=[], checker_protocol="tokens", test_names=["1-01", "1-02"])]
+    (error,) = load(tmp_path, rows, tests).unusable.values()
+    assert "test 1-02: the comparison of tokens has no flag 'case_sensetive'" in str(error)
+
+
 @pytest.mark.parametrize(
     ("year", "changes", "std"),
     [
