@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.faults.forked_programs import ForkedProgram
+from tests.shared_work import shared_directory
 
 
 class Program:
@@ -31,12 +32,15 @@ Starter = Callable[..., Program]
 
 
 @pytest.fixture
-def start() -> Iterator[Starter]:
-    """Starts programs, and kills them at the end of the test."""
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
+    """Starts programs, and kills them at the end of the test. Stub servers share answers to probes."""
     programs: list[Program] = []
+    probes = shared_directory(tmp_path_factory) / "probes"
+    probes.mkdir(exist_ok=True)
 
     def starter(name: str, *arguments: str) -> Program:
-        programs.append(Program(name, *arguments))
+        shared = ("--probes", str(probes)) if name == "stub_piston.py" else ()
+        programs.append(Program(name, *shared, *arguments))
         return programs[-1]
 
     yield starter
