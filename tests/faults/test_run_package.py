@@ -141,3 +141,18 @@ def test_a_job_that_a_proxy_denies_says_nothing_of_the_package(start: Any) -> No
             assert await starters(url, cluster, JOB) == {"ioi_eval_run": 1}
 
     asyncio.run(run())
+
+
+def test_a_retried_job_that_is_too_large_with_all_its_files(start: Any) -> None:
+    """nginx accepts 1 MB by default, less than the runner takes. It is not sent again if the worker has it."""
+    stub = start("stub_piston.py", "--confines", "--packages", "ioi_eval,ioi_eval_run", "--body", "1500000")
+    proxy = start("fault_proxy.py", f"--upstream={stub.ports}", "--faults=empty-500", "--first=1")
+    job = replace(JOB, files=(JOB.files[0], JobFile(name="runner", content=bytes(2_000_000))))
+
+    async def run() -> None:
+        async with PistonCluster(proxy.urls[0]) as cluster:
+            await arm(proxy)
+            assert await starters(stub.urls[0], cluster, job) == {"ioi_eval_run": 1}
+            assert counts(proxy.urls[0], "faults") == {"requests": 2, "empty-500": 1}
+
+    asyncio.run(run())

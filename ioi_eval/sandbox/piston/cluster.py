@@ -305,9 +305,11 @@ class PistonCluster:
         """Run the job once on a worker.
 
         Files that the worker has are not sent; if it turns out not to have one, that file is sent after all. From the
-        second attempt on, all files are sent.
+        second attempt on, all files are sent, unless the worker accepts no request of that size.
         """
-        worker = self._groups.workers.get(endpoint) if is_first else None
+        worker = self._groups.workers.get(endpoint)
+        if not is_first and (await self._spool.body(job, group.installed)).size <= (group.target.max_body_bytes or 0):
+            worker = None
         while (variant := self._stored.variant(job, worker, group.target)) is not None:
             body = await self._spool.body(variant.job, group.installed, package=variant.package)
             result = await self._send(endpoint, request, variant.job, body)
