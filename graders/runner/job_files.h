@@ -49,6 +49,7 @@ class JobFiles {
       std::vector<std::string> words = split(line, ' ');
       if (words.size() < 4 || words[1] == "runner") continue;  // `graders/stored/run` has checked the runner
       Fd file(open((package + "/blobs/" + words[3]).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+      if (!file && is_machine_error(errno)) system_fault("open %s", words[1].c_str());
       if (!file) {
         refusals += "not stored: " + words[2] + " is missing\n";
       } else if (sum_of(words[1], file.get()) != known[words[3]]) {
@@ -112,6 +113,7 @@ class JobFiles {
       if (known == name) return fd;
     }
     int fd = by_path_ ? open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (fd < 0 && by_path_ && is_machine_error(errno)) system_fault("open %s", name.c_str());
     if (fd < 0) return -1;
     if (!is_regular(fd)) plan_fault("%s is not a file", name.c_str());
     unlink(name.c_str());  // if this fails, Landlock or the root directory still hides it from contestants

@@ -159,6 +159,15 @@ def test_a_workers_limits_are_checked_in_each_job(
     assert unlimited["fault"] == "plan"
 
 
+def test_too_few_descriptors_for_the_jobs_files(boxes: Callable[[str], Box]) -> None:
+    """If not all files of a job can be opened, the box lacks something: the plan is not at fault."""
+    tests = [f"test id={number} input={number}.in answer=ans" for number in range(400)]
+    files = {f"{number}.in": b"1\n" for number in range(400)}
+    answer = boxes("dir-reduced").run(batch_plan(tests), {"program": b"x", "ans": b"2\n", **files}, descriptors=330)
+    assert (answer.code, answer.last["fault"]) == (3, "system")
+    assert "Too many open files" in answer.last["explanation"]
+
+
 def test_a_fault_leaves_nothing(
     boxes: Callable[[str], Box], program: Callable[..., Path], built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
