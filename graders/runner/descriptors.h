@@ -41,6 +41,14 @@ inline bool is_machine_error(int error) {
   }
 }
 
+// Whether an error says that there is no such path for this user. Other errors, as of a disk or a file server, are the machine's.
+inline bool is_no_path(int error) {
+  switch (error) {
+    case ENOENT: case ENOTDIR: case EACCES: case ELOOP: case ENAMETOOLONG: return true;
+    default: return false;
+  }
+}
+
 // The same file, opened again, so that it has its own offset.
 inline int reopen(int fd, int flags) {
   char path[64];

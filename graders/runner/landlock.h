@@ -34,7 +34,7 @@ class Landlock {
   void grant(const char* path, uint64_t rights) {
     if (!rules_) return;
     Fd at(open(path, O_PATH | O_CLOEXEC));
-    if (!at && is_machine_error(errno)) error_ = errno;
+    if (!at && !is_no_path(errno)) error_ = errno;
     if (!at) return;
     struct stat status;
     if (fstat(at.get(), &status) != 0) return;

@@ -56,13 +56,14 @@ class View {
         at = next;
         continue;
       }
-      if (lstat(next.c_str(), &status) != 0) return;
+      if (lstat(next.c_str(), &status) != 0) return skip(next);
       if (!S_ISLNK(status.st_mode)) {
         at = next;
         continue;
       }
       char target[PATH_MAX] = {};
-      if (++links > kMaxLinks || readlink(next.c_str(), target, sizeof target - 1) <= 0) return;
+      if (++links > kMaxLinks) return;
+      if (readlink(next.c_str(), target, sizeof target - 1) <= 0) return skip(next);
       put_link(target, next);
       std::vector<std::string> names = split(target, '/');
       left.insert(left.end(), names.rbegin(), names.rend());
@@ -89,6 +90,11 @@ class View {
     });
   }
 
+  // Without a file that is there, a correct program could fail.
+  static void skip(const std::string& path) {
+    if (!is_no_path(errno)) system_fault("look at %s", path.c_str());
+  }
+
   bool is_made(const std::string& path) const { return std::find(made_.begin(), made_.end(), path) != made_.end(); }
 
   void make_directories_above(const std::string& path) {
@@ -108,7 +114,8 @@ class View {
 
   void put(const std::string& path) {
     struct stat status;
-    if (path.empty() || covers(path) || stat(path.c_str(), &status) != 0) return;
+    if (path.empty() || covers(path)) return;
+    if (stat(path.c_str(), &status) != 0) return skip(path);
     make_directories_above(path);
     std::string point = outside_ + path;
     bool made = S_ISDIR(status.st_mode) ? mkdir(point.c_str(), 0755) == 0 || errno == EEXIST

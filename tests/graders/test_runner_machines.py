@@ -130,6 +130,18 @@ def test_refused_landlock_rules_are_our_failure(boxes: Callable[[str], Box], pro
     assert "landlock" in test["explanation"]
 
 
+def test_a_library_that_cannot_be_looked_at_is_our_failure(
+    boxes: Callable[[str], Box], program: Callable[..., Path]
+) -> None:
+    """If a file server fails while a program's libraries are looked up, the program does not run without them."""
+    box = boxes("dir-full")
+    refusing = (str(program("filtered")), "4", "262:3", "--")  # stat, and newfstatat if it follows links
+    filtered = FilteredBox(**{each.name: getattr(box, each.name) for each in fields(Box)}, prefix=refusing)
+    answer = run_batch(filtered, program("contestant", static=False), "sum 1", static=0)
+    assert answer.last.get("fault") == "system", answer
+    assert "look at" in answer.last["explanation"]
+
+
 def test_a_refused_landlock_ruleset_is_our_failure(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
     """If the kernel makes no ruleset, as without memory, a warm interpreter forks no program that nothing confines."""
     box = boxes("fds-reduced-user")
