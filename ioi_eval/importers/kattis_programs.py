@@ -41,6 +41,16 @@ _PYTHON_2 = re.compile(
 _BEFORE_BARE_EXCEPT = (3, 13)  # from 3.14 on `except ValueError, e` means another thing than in Python 2
 
 
+def has_validator(package: Package) -> bool:
+    """Whether the package has an output validator."""
+    return any(_programs(package, directory) for directory in VALIDATOR_DIRECTORIES)
+
+
+def _programs(package: Package, directory: str) -> list[str]:
+    """The files of a directory of programs, without texts and hidden files (`.gitkeep` in an empty one)."""
+    return [name for name in package.names(directory) if not (name.endswith(_NO_PROGRAMS) or "/." in name)]
+
+
 def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
     """The output validator's files, with the paths that a judge program has in rows.
 
@@ -52,11 +62,10 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
         InputError: there is none.
         UnsupportedError: there are several, or it is built in a way that is not supported.
     """
-    directories = [directory for directory in VALIDATOR_DIRECTORIES if package.names(directory)]
+    directories = [directory for directory in VALIDATOR_DIRECTORIES if _programs(package, directory)]
     if len(directories) != 1:
         raise InputError("validation is custom, but there is no output validator; get the complete package")
-    below = package.names(directories[0])
-    names = [name for name in below if not name.endswith(_NO_PROGRAMS)]
+    below, names = package.names(directories[0]), _programs(package, directories[0])
     if len({name.removeprefix(f"{directories[0]}/").partition("/")[0] for name in names}) > 1 and any(
         name.count("/") > 1 for name in names
     ):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_programs import VALIDATOR_DIRECTORIES
+from ioi_eval.importers.kattis_programs import has_validator
 from ioi_eval.importers.package import Package
 
 ROOT_FILE = "problem.yaml"
@@ -80,7 +80,7 @@ def _legacy_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     if kind not in ("pass-fail", "scoring"):
         raise UnsupportedError(f"type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are")
     validation = _validation(meta)
-    if not validation and _has_validator(package):
+    if not validation and has_validator(package):
         if not package.has(ROOT_FILE):  # Source: DOMjudge
             validation = frozenset({"custom"})
         else:
@@ -89,10 +89,6 @@ def _legacy_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
                 " Kattis; DOMjudge would use it"
             )
     return KattisKind(legacy=True, scoring=kind == "scoring", validation=validation)
-
-
-def _has_validator(package: Package) -> bool:
-    return any(package.names(directory) for directory in VALIDATOR_DIRECTORIES)
 
 
 def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> KattisKind:
@@ -108,7 +104,7 @@ def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> KattisKind:
             " interactive and multi-pass are"
         )
     special = (words | _validation(meta)) & {"interactive", "multi-pass"}
-    validation = special | {"custom"} if _has_validator(package) or special else frozenset()
+    validation = special | {"custom"} if has_validator(package) or special else frozenset()
     return KattisKind(legacy=False, scoring="scoring" in words, validation=validation)
 
 

@@ -28,6 +28,15 @@ NEW: dict[str, str | None] = {
 CHECK = {"output_validator/check.py": "import sys\nsys.exit(42)\n"}
 
 
+@pytest.mark.parametrize("name", ["output_validator/.gitkeep", "output_validators/README.md"])
+def test_a_directory_for_validators_without_programs(tmp_path: Path, name: str) -> None:
+    """Git keeps no empty directories. The default validator is used."""
+    task = read(tmp_path, NEW, **{name: ""})
+    assert {row["checker_protocol"] for row in task.problem_rows} == {"tokens"}
+    legacy = read(tmp_path / "b", PASS_FAIL, **{name: ""})
+    assert not [note for note in legacy.notes if "output validator" in note]
+
+
 def test_groups_of_a_draft(tmp_path: Path) -> None:
     """Points are in `testdata.yaml`, as in earlier versions, so groups are read as in those."""
     changes = {"problem.yaml": f"problem_format_version: 2023-07-draft\n{SCORING['problem.yaml']}"}
