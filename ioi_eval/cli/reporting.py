@@ -60,14 +60,15 @@ def remake(
     with ExitStack() as stack:  # held from before reading until all is written: a run would replace the files meanwhile
         for directory in others:
             stack.enter_context(at_rest(directory))
-        if len(others) < len(directories):
+        has_lock = (target / ".lock").exists()  # else no run has been there, and a refusal must leave it as it is
+        if has_lock:
             stack.enter_context(locked(target, []))
         chosen = grouping_of([open_source(directory / RESULTS) for directory in directories], by) if by else None
         beside = read_standings(standings)
         page = Page(directories, id_column=id_column, by=None if chosen is None else chosen.columns, standings=beside)
         if standings is not None and not page.contests:
             raise no_contest(standings, beside, ", ".join(map(str, directories)))
-        if len(others) == len(directories):
+        if not has_lock:
             target.mkdir(parents=True, exist_ok=True)
             stack.enter_context(locked(target, []))
         values, markdown, terminal = _summarized(page, chosen)
