@@ -57,6 +57,7 @@ class NeededTests {
 inline void open_interpreter(Job& job, JobFiles& files) {
   const Plan& plan = job.plan;
   job.interpreter = Fd(open(plan.interpreter.c_str(), O_PATH | O_CLOEXEC));
+  if (!job.interpreter && !is_no_path(errno)) system_fault("open %s", plan.interpreter.c_str());
   if (!job.interpreter) plan_fault("there is no interpreter %s: %s", plan.interpreter.c_str(), strerror(errno));
   if (!plan.interpreter_file.empty()) job.interpreter_file = Fd(reopen(files.get(plan.interpreter_file), O_RDONLY));
 }

@@ -43,6 +43,7 @@
 #include "../../graders/runner/processes.h"
 #include "../../graders/runner/protocols.h"
 #include "../../graders/runner/rules.h"
+#include "../../graders/runner/run_mode.h"
 #include "../../graders/runner/scores.h"
 #include "../../graders/runner/seccomp.h"
 #include "../../graders/runner/system_calls.h"
@@ -198,7 +199,8 @@ void test_room_on_disks() {
   CHECK(fault_on("ext4", 110) == "no fault" && fault_on("ext4", 111) == "system: fewer than 111 more files fit into ext4");
 }
 
-// A checker that cannot be opened is our failure. (Otherwise it would not be started, and so seem to be at fault.)
+// A checker or interpreter that cannot be opened is our failure: neither the checker's nor the plan's, whose job would not be
+// sent again.
 void test_no_descriptor_left() {
   Fd program(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   JobFiles files;
@@ -209,7 +211,14 @@ void test_no_descriptor_left() {
   none = {static_cast<rlim_t>(program.get()) + 1, usual.rlim_max};
   setrlimit(RLIMIT_NOFILE, &none);
   CHECK(fault_of([&] { executable(files, "checker"); }) == "system: open checker: Too many open files");
+  Plan plan;
+  plan.interpreter = "/proc/self/exe";
+  Machine machine;
+  Job job{plan, machine};
+  CHECK(fault_of([&] { open_interpreter(job, files); }) == "system: open /proc/self/exe: Too many open files");
   setrlimit(RLIMIT_NOFILE, &usual);
+  plan.interpreter = "/nowhere/python3";
+  CHECK(fault_of([&] { open_interpreter(job, files); }) == "plan: there is no interpreter /nowhere/python3: No such file or directory");
 }
 
 // The result of a seccomp filter program for a call. -1: it jumps outside of the program, or has an invalid instruction.
