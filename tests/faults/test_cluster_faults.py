@@ -196,6 +196,7 @@ def test_cancelled_at_any_moment(start: Any) -> None:
     rng = random.Random(5)
 
     async def use(cluster: PistonCluster) -> None:
+        await until(lambda: cluster.busy() == (0, 4))
         target = cluster.targets()[0]
 
         async def impatient() -> None:
@@ -217,6 +218,7 @@ def test_a_job_without_an_answer_is_sent_six_times(start: Any) -> None:
     _, proxy = proxied(start, servers=2, faults="empty-500", rate=1)
 
     async def ask(cluster: PistonCluster) -> None:
+        await until(lambda: cluster.busy() == (0, 2))
         await arm(proxy)
         target = cluster.targets()[0]
         with pytest.raises(ExhaustedError, match=r"tried 6 times, on .*; at last: .*HTTP 500") as raised:

@@ -26,6 +26,7 @@ def test_every_connection_has_keepalive(start: Any) -> None:
 
     async def run() -> list[tuple[int, int]]:
         async with PistonCluster(start("stub_piston.py", "--count", "2").urls) as cluster:
+            await until(lambda: cluster.busy() == (0, 2))
             target = cluster.targets()[0]
             await asyncio.gather(*(cluster.execute(ECHO, target) for _ in range(6)))
             found = []

@@ -223,6 +223,7 @@ def test_a_proxy_that_denies_access(start: Any) -> None:
     other = start("stub_piston.py")
 
     async def use(cluster: PistonCluster) -> None:
+        await until(lambda: cluster.busy() == (0, 2))
         await arm(proxy)
         answers = await run_all(cluster, [echo(str(number)) for number in range(6)], 2)
         assert [answer.run.stdout for answer in answers] == [str(number) for number in range(6)]

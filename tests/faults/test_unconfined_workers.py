@@ -30,6 +30,7 @@ def test_a_worker_that_cannot_isolate_gets_no_jobs(start: Any) -> None:
 
     async def run() -> None:
         async with PistonCluster([*bad.urls, *good.urls]) as cluster:
+            await until(lambda: cluster.busy() == (0, 2))
             (target,) = cluster.targets()
             for _ in range(6):
                 stage = (await cluster.execute(JOB, target)).run
@@ -57,6 +58,7 @@ def test_a_target_without_a_worker_that_can_isolate_is_lost(start: Any) -> None:
 
     async def run() -> None:
         async with PistonCluster([*bad.urls, *good.urls]) as cluster:
+            await until(lambda: cluster.busy() == (0, 2))
             target = next(target for target in cluster.targets() if "bash" in target.name)
             with pytest.raises(TargetLostError, match="can isolate programs"):
                 await cluster.execute(JOB, target)

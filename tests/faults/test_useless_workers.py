@@ -45,6 +45,7 @@ def test_one_of_two_workers_gives_unusable_answers(start: Any, kind: str) -> Non
 
     async def run() -> None:
         async with PistonCluster([*bad.urls, *good.urls], max_requests_per_endpoint=2) as cluster:
+            await until(lambda: cluster.busy() == (0, 4))
             before = counts(bad.urls[0], "stub")["executed"]
             async with asyncio.TaskGroup() as group:
                 found = [group.create_task(isolation_of_answer(cluster)) for _ in range(jobs)]
@@ -105,6 +106,7 @@ def test_the_caller_finds_answers_of_no_use(start: Any) -> None:
 
     async def run() -> None:
         async with PistonCluster(urls) as cluster:
+            await until(lambda: cluster.busy() == (0, 2))
             (target,) = cluster.targets()
             retries = Retries()
             await cluster.execute(replace(JOB, retries=retries), target)
