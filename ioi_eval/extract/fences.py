@@ -40,8 +40,9 @@ _LANGUAGES = frozenset(
 _DOCUMENTS = frozenset({"", "markdown", "md", "plaintext", "text", "txt"})
 
 _NAMES = ("think", "thinking", "thought", "reasoning", "seed:think", "mm:think", "longcat_think")
+_OPENING_TAGS = tuple(f"<{name}>" for name in _NAMES)
 _OPENING = (
-    *(f"<{name}>" for name in _NAMES),
+    *_OPENING_TAGS,
     *("<|begin_of_thought|>", "<|START_THINKING|>", "<|channel|>analysis", "<|channel>thought", "[THINK]", "◁think▷"),
 )
 _CLOSING = (
@@ -63,6 +64,7 @@ _UNUSUAL = ("THINK]", "think▷", "assistantfinal")  # in all other markers
 _INVISIBLE = "\u00a0\u200b\u200c\u200d\u2060\ufeff"
 """Spaces by which writers keep a fence inside a block from ending it. No compiler accepts them."""
 
+_WORD_CHAR = re.compile(r"\w")
 _STRING_CHARS = 1000  # so far before a marker the beginning of a quoted string is looked for
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -172,7 +174,8 @@ def split_thoughts(text: str) -> tuple[list[str], list[str]]:
     """Separate a model's answer from its thoughts, which are between `<think>` and `</think>`, or markers like these.
 
     Templates often put the opening marker into the prompt, so the text before a single `</think>` is a thought too. A
-    thought that was cut off ends at the end of the text. A marker in a quoted string of a complete block is code.
+    thought that was cut off ends at the end of the text. In a complete block, a marker in a quoted string is code, and
+    so is an opening tag behind a letter, a digit or `_`.
 
     Returns:
         The pieces of the answer and those of the thoughts, each in order.
@@ -207,7 +210,8 @@ def _markers(text: str) -> Iterator[re.Match[str]]:
     pattern = _ANY if any(part in text for part in _UNUSUAL) else _USUAL
     for marker in pattern.finditer(text):
         before = text[max(0, marker.start() - _STRING_CHARS) : marker.start()].rpartition("\n")[2]
-        if _ends_in_string(before):
+        is_type = marker[0] in _OPENING_TAGS and _WORD_CHAR.match(before[-1:])  # as in `vector<thought>`
+        if is_type or _ends_in_string(before):
             while block is None or block.end <= marker.start():
                 block = next(complete, Block("", text, len(text), len(text) + 1, 0))
             if block.start <= marker.start():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ioi_eval.extract import fences
 from ioi_eval.extract.cpp import extract_cpp, fix_includes, looks_like_cpp
 
 CODE = "#include <vector>\nint solve(std::vector<int> a) {\n  return a[0];\n}\n"
@@ -155,10 +156,13 @@ def test_extraction_takes_linear_time() -> None:
     assert extract_cpp(300 * text).rule == "none"
 
 
-prose = st.text().filter(lambda text: "```" not in text and "~~~" not in text and "think>" not in text)
-programs = st.text(min_size=1).filter(
-    lambda text: text.strip() and "```" not in text and "think>" not in text and "\r" not in text
-)
+def has_none(text: str, *others: str) -> bool:
+    """Whether a text has neither a fence nor a marker of thoughts, nor one of the other strings."""
+    return not any(part in text for part in ("```", *fences._OPENING, *fences._CLOSING, *others))
+
+
+prose = st.text().filter(lambda text: has_none(text, "~~~"))
+programs = st.text(min_size=1).filter(lambda text: text.strip() and has_none(text, "\r"))
 
 
 @given(prose, programs, prose)
