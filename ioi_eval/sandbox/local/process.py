@@ -286,7 +286,8 @@ def _descendants(pid: int) -> list[int]:
     """Its children, their children, and so on. Empty if the kernel does not list children."""
     pids = [pid]
     for parent in pids:  # the list grows during the loop
-        for path in Path(f"/proc/{parent}/task").glob("*/children"):
-            with contextlib.suppress(OSError):  # the process has ended
-                pids.extend(map(int, path.read_text().split()))
+        with contextlib.suppress(OSError):  # the process has ended
+            for path in Path(f"/proc/{parent}/task").glob("*/children"):
+                with contextlib.suppress(OSError):  # this thread has ended
+                    pids.extend(map(int, path.read_text().split()))
     return pids[1:]
