@@ -17,7 +17,7 @@ _OTHER_NAMES = ("value", "parts", "text")
 """What other formats (ShareGPT, Gemini) call the content."""
 
 _THOUGHTS = ("reasoning", "thinking")
-"""Types of parts that are thoughts. Source: Vercel's AI SDK. (Anthropic and Mistral have another name for the text.)"""
+"""Types of parts that are thoughts, if their text is in `text`. Source: Vercel's AI SDK."""
 
 
 def last_answer(messages: Sequence[object]) -> str | None:
