@@ -287,7 +287,7 @@ def _descendants(pid: int) -> list[int]:
     pids = [pid]
     for parent in pids:  # the list grows during the loop
         with contextlib.suppress(OSError):  # the process has ended
-            for path in Path(f"/proc/{parent}/task").glob("*/children"):
+            for thread in os.listdir(f"/proc/{parent}/task"):
                 with contextlib.suppress(OSError):  # this thread has ended
-                    pids.extend(map(int, path.read_text().split()))
+                    pids.extend(map(int, Path(f"/proc/{parent}/task/{thread}/children").read_text().split()))
     return pids[1:]

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import TransientError
-from ioi_eval.sandbox.local.process import ProcessEnd, run_process, stage_of
+from ioi_eval.sandbox.local.process import ProcessEnd, _descendants, run_process, stage_of
 from ioi_eval.slots import Slots
 
 
@@ -346,3 +346,13 @@ def test_the_first_process_of_a_container_leaves_no_zombies() -> None:
     if done.stderr.startswith("unshare:"):
         pytest.skip(done.stderr)
     assert re.fullmatch(r"\['1 \([^(]*\n", done.stdout), done
+
+
+def test_children_of_processes() -> None:
+    """Of a process that has ended there are none. It may end while they are listed."""
+    with subprocess.Popen(["sh", "-c", "sleep 600 & echo $!; wait"], stdout=subprocess.PIPE, text=True) as shell:
+        assert shell.stdout is not None
+        child = int(shell.stdout.readline())
+        assert _descendants(shell.pid) == [child]
+        os.kill(child, 9)
+    assert _descendants(shell.pid) == []
