@@ -10,7 +10,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.journal import check_writable
-from ioi_eval.journal.opening import at_rest, locked
+from ioi_eval.journal.opening import LOCK, at_rest, locked
 from ioi_eval.pipeline.unchanged import STATE
 from ioi_eval.pipeline.writing import replacing, write_summary
 from ioi_eval.report.frame import PAGE, RESULTS
@@ -55,20 +55,15 @@ def remake(
     target = _target(directories, out)
     for directory in directories:
         required_first_row(directory)
-    others = [directory for directory in directories if directory.resolve() != target.resolve()]
     check_writable(target)
-    with ExitStack() as stack:  # held from before reading until all is written: a run would replace the files meanwhile
-        for directory in others:
-            stack.enter_context(at_rest(directory))
-        has_lock = (target / ".lock").exists()  # else no run has been there, and a refusal must leave it as it is
-        if has_lock:
-            stack.enter_context(locked(target, []))
+    with ExitStack() as stack:
+        is_locked = _keep_runs_out(stack, directories, target)
         chosen = grouping_of([open_source(directory / RESULTS) for directory in directories], by) if by else None
         beside = read_standings(standings)
         page = Page(directories, id_column=id_column, by=None if chosen is None else chosen.columns, standings=beside)
         if standings is not None and not page.contests:
             raise no_contest(standings, beside, ", ".join(map(str, directories)))
-        if not has_lock:
+        if not is_locked:
             target.mkdir(parents=True, exist_ok=True)
             stack.enter_context(locked(target, []))
         values, markdown, terminal = _summarized(page, chosen)
@@ -81,6 +76,21 @@ def remake(
     print(terminal(values))
     print(f"\nReport:  {target / 'report.md'}\nPage:    {target / PAGE}")
     return 0 if values["complete"] else 1
+
+
+def _keep_runs_out(stack: ExitStack, directories: Sequence[Path], target: Path) -> bool:
+    """Keep runs out of directories until the stack is closed: a run would replace the files that are read.
+
+    Returns:
+        Whether the target is locked. It is not if no run has been there, because a refusal must leave it as it is.
+    """
+    for directory in directories:
+        if directory.resolve() != target.resolve():
+            stack.enter_context(at_rest(directory))
+    if not (target / LOCK).exists():
+        return False
+    stack.enter_context(locked(target, []))
+    return True
 
 
 def _target(directories: Sequence[Path], out: Path | None) -> Path:

@@ -20,6 +20,9 @@ from ioi_eval.journal import frames
 from ioi_eval.journal.frames import Keys, RecordKind
 from ioi_eval.journal.records import ADVICE
 
+LOCK = ".lock"
+"""The file of a result directory that is locked while results are written there."""
+
 
 @fast_dataclass
 class StoredResult:
@@ -145,7 +148,7 @@ def locked(directory: Path, notes: list[str]) -> Iterator[None]:
         InputError: another process has the lock.
         SetupError: the file with the lock cannot be written.
     """
-    path = directory / ".lock"
+    path = directory / LOCK
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
@@ -181,7 +184,7 @@ def at_rest(directory: Path) -> Iterator[None]:
     """
     with ExitStack() as stack:
         with contextlib.suppress(OSError):  # without the file, no run has been there
-            fd = os.open(directory / ".lock", os.O_RDONLY | os.O_CLOEXEC)
+            fd = os.open(directory / LOCK, os.O_RDONLY | os.O_CLOEXEC)
             stack.callback(os.close, fd)
             try:
                 fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
