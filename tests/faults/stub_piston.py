@@ -18,7 +18,8 @@ problem's package in `--packages` has version 0.0.0. Jobs of the runner are not 
 them: the answer is the runner's message that it cannot confine programs, or, with `--confines`, an end line without
 tests. `--useless` answers them at once and in Piston's format, but with an answer that the client cannot use: `broken`
 (the box has not started the runner), `older` (the answer to another job), `lacking` (the runner's message that the box
-lacks something), `killing` (the runner was killed), `limited` (the runner's message that a limit is too low).
+lacks something), `killing` (the runner was killed), `limited` (the runner's message that a limit is too low). With
+`--limited PACKAGE` only jobs of that package have the last one.
 
 `GET /stub` returns how many jobs were executed, by which package, the maximum at once, and how often the runtimes were
 listed. It is not part of the protocol.
@@ -182,7 +183,7 @@ class Server:
             await asyncio.sleep(int(files.get("delay_ms", b"0")) / 1000)
             return {"run": stage(files["echo"].decode(), "", 0)}
         if "plan" in files:
-            return {"run": self.run_runner(files["plan"].decode())}
+            return {"run": self.run_runner(files["plan"].decode(), body["language"])}
         with tempfile.TemporaryDirectory(prefix="stub-piston-") as directory:
             for name, data in files.items():
                 write(Path(directory, name), data)
@@ -194,10 +195,12 @@ class Server:
             arguments = [body["files"][0]["name"], *body["args"]]
             return {**stages, "run": await self.run_script(directory, arguments, "run", body)}
 
-    def run_runner(self, plan: str) -> dict[str, Any]:
+    def run_runner(self, plan: str, package: str) -> dict[str, Any]:
         """The answer to a job of the runner."""
         found = re.search(r"^nonce (\w+)$", plan, re.MULTILINE)
         nonce = found[1] if found else ""
+        if package == self.options.limited:
+            return useless("limited", nonce)
         if self.options.useless:
             return useless(self.options.useless, nonce)
         if self.options.confines:
@@ -345,6 +348,7 @@ async def main() -> None:
     parser.add_argument("--ulimit", default=":", help="a shell command before every job")
     parser.add_argument("--probes", help="a directory with answers to probes, instead of running each probe")
     parser.add_argument("--confines", action="store_true")
+    parser.add_argument("--limited", metavar="PACKAGE", help="a package in which a limit is too low")
     parser.add_argument("--useless", choices=("broken", "older", "lacking", "killing", "limited"))
     parser.add_argument("--no-repository", action="store_true")
     parser.add_argument("--stale-repository", action="store_true")

@@ -156,3 +156,16 @@ def test_a_retried_job_that_is_too_large_with_all_its_files(start: Any) -> None:
             assert counts(proxy.urls[0], "faults") == {"requests": 2, "empty-500": 1}
 
     asyncio.run(run())
+
+
+def test_limits_that_are_too_low_in_this_package_only(start: Any) -> None:
+    """A server can limit each package in its own way, and the client explores ours. Later jobs are started by ours."""
+    options = ("--packages", "ioi_eval,ioi_eval_run", "--limited", "ioi_eval_run")
+    url = start("stub_piston.py", "--confines", *options).urls[0]
+
+    async def run() -> None:
+        async with PistonCluster(url) as cluster:
+            assert await starters(url, cluster, JOB) == {"ioi_eval_run": 1, "ioi_eval": 1}
+            assert await starters(url, cluster, JOB) == {"ioi_eval": 1}
+
+    asyncio.run(run())
