@@ -73,8 +73,11 @@ ATTACK(pipes_of_every_thread) {
     held();
 }
 
-static int make_own_table(void *made) {
-    if (syscall(kCloseRange, 1000, 1000, 2 /* CLOSE_RANGE_UNSHARE */) == 0) *static_cast<volatile bool *>(made) = true;
+enum : int { kNotTried, kRefused, kMade };
+
+static int make_own_table(void *answer) {
+    const bool made = syscall(kCloseRange, 1000, 1000, 2 /* CLOSE_RANGE_UNSHARE */) == 0;
+    *static_cast<volatile int *>(answer) = made ? kMade : kRefused;
     for (;;) pause();
     return 0;
 }
@@ -84,10 +87,10 @@ static int make_own_table(void *made) {
 // expect: WA
 // attempted: close_range
 ATTACK(pipes_behind_close_range) {
-    static volatile bool made = false;
-    attack::bare_thread(make_own_table, const_cast<bool *>(&made));
-    for (int i = 0; i < 20 && !made; ++i) usleep(1000);
-    if (made) got("a table of its own");
+    static volatile int answer = kNotTried;
+    attack::bare_thread(make_own_table, const_cast<int *>(&answer));
+    while (answer == kNotTried) usleep(1000);
+    if (answer == kMade) got("a table of its own");
     held();
 }
 
