@@ -24,17 +24,23 @@ from tests.shared_work import copy_cache
 Way = tuple[Isolation, User, bool]
 """A campaign: isolation level, the user who starts the sandbox, and whether a worker judges."""
 
-ALL: list[Way] = [(level, user, False) for level in LEVELS for user in users()] + [(Isolation.FULL, users()[0], True)]
-"""The embedded sandbox at each level, started by each user; and a worker with the problems' packages, over HTTP."""
+ALL: list[Way] = [(level, user, False) for user in users() for level in LEVELS] + [(Isolation.FULL, users()[0], True)]
+"""The embedded sandbox, started by each user at each level; and a worker with the problems' packages, over HTTP.
+
+The first user's campaigns come first, because they store the programs that they compile for the other user.
+"""
 
 STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, users()[-1], False))
 """The campaigns of `test_survival.py` without `--full`. The weaker one uses build jobs, as clusters do."""
 
+SAME_AS_WORKER = ALL[0]
+"""Without `--full`, no attacks run in this campaign: the worker is an embedded sandbox of the same level and user."""
+
 WITH_SOURCES = (STRONGEST_AND_WEAKEST[1], ALL[-1])
-"""The campaigns with attacks on the compiler and by Python programs, without `--full`; only the first of all campaigns
-has the slow ones. For these, the campaigns differ little; each level, each user and each kind of sandbox occurs, as the
-worker is an embedded sandbox in full isolation. Python programs attack the harness in their own process, and the box
-around it is that of compiled programs, whose attacks run in all campaigns."""
+"""The campaigns with attacks on the compiler and by Python programs, without `--full`; only the worker's has the slow
+ones. For these, the campaigns differ little; each level, each user and each kind of sandbox occurs, as the worker is an
+embedded sandbox in full isolation. Python programs attack the harness in their own process, and the box around it is
+that of compiled programs, whose attacks run in all campaigns."""
 
 
 @pytest.fixture(scope="session")
@@ -88,6 +94,8 @@ def _is_selected(item: pytest.Item, *, full: bool) -> bool:
     served = bool(way[2])
     if item.path.stem == "test_survival":
         return not served and (full or way in STRONGEST_AND_WEAKEST)
+    if way == SAME_AS_WORKER and not full:
+        return False
     if item.originalname == "test_a_worker_has_the_test_data":
         return served
     return full or not isinstance(attack, CompileAttack | PythonAttack) or is_in_campaign(way, attack)
@@ -96,7 +104,7 @@ def _is_selected(item: pytest.Item, *, full: bool) -> bool:
 def is_in_campaign(way: Way, attack: CompileAttack | PythonAttack) -> bool:
     """Whether an attack on the compiler or by Python belongs to a campaign without `--full`."""
     is_slow = isinstance(attack, CompileAttack) and attack.slow
-    return way == ALL[0] if is_slow else way in WITH_SOURCES
+    return way == ALL[-1] if is_slow else way in WITH_SOURCES
 
 
 def name_of(level: Isolation, user: User, served: bool) -> str:
@@ -121,6 +129,6 @@ def campaign(request: pytest.FixtureRequest, caches: Callable[[User], Path]) -> 
         builds=request.param == STRONGEST_AND_WEAKEST[1],
         compiler=full or request.param in WITH_SOURCES,
         python=full or request.param in WITH_SOURCES,
-        slow=full or request.param == ALL[0],
+        slow=full or request.param == ALL[-1],
         one_by_one=full,
     )
