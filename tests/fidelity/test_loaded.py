@@ -1,5 +1,8 @@
 """Verdicts on a busy machine: a program that computes too long is TLE, one that waits for a processor is not.
 
+Without `--full`, only the ways in which a program uses and loses time are tried. They decide the verdicts of the sample
+contest too, whose other limits do not depend on the load.
+
 The programs measure their own CPU time and stop far below or far above the limit. So the results do not depend on the
 speed of the machine.
 """
@@ -8,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +30,6 @@ from tests.busy_processes import COMPUTES, WALKS, busy_processes
 from tests.one_processor import one_processor
 
 BUSY = 2
-FEW = (
-    ("berths", "model_solution/heap.cpp"),
-    ("berths", "memory_limit/timetable.cpp"),
-    ("lamps", "time_limit/waits-for-more.cpp"),
-    ("keepers", "correct/talks-to-himself.cpp"),
-    ("keepers", "time_limit/first-keeper.cpp"),
-)
-"""A small part of the sample contest: correct, too slow, too much memory, and idle; with one and with two processes.
-The one that is too slow has two processes: `test_time_is_cpu_time_and_idle_time` tries one process."""
-
 PROGRAM = """
 #include <csignal>
 #include <cstdio>
@@ -107,25 +99,7 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def few_solutions(cache: Path) -> StatedSolutions:
-    """A few solutions of the sample contest. All programs are compiled before the busy processes start."""
-    found = reading(cache)
-    few = tuple(each for each in found.solutions if (each.problem.key.id, each.name) in FEW)
-    assert len(few) == len(FEW)
-
-    async def compile_all() -> None:
-        async with LocalSandbox(slots=2) as sandbox:
-            scorer = scorer_for(sandbox, cache)
-            for each in few:
-                samples = replace(each.problem, subtasks=each.problem.subtasks[:1])
-                assert (await scorer.score(samples, each.submission)).compile.verdict is None
-
-    asyncio.run(compile_all())
-    return StatedSolutions(solutions=few, refused=(), unstated=0)
-
-
-@pytest.fixture(scope="module")
-def busy(few_solutions: StatedSolutions) -> Iterator[None]:
+def busy() -> Iterator[None]:
     """Two processes, one that computes and one that reads memory, on the one processor that the tests use too."""
     with one_processor(), busy_processes(BUSY, COMPUTES, WALKS):
         yield
@@ -190,12 +164,6 @@ async def judged(found: StatedSolutions, cache: Path) -> Validation:
         validating = ValidationRun(found, scorer_for(sandbox, cache))
         await validating.run(workers=3)
         return validating.validation()
-
-
-def test_stated_verdicts_are_reached_on_a_busy_machine(busy: None, few_solutions: StatedSolutions, cache: Path) -> None:
-    """A few solutions of the sample contest, judged on all tests, get the verdicts that their labels state."""
-    validation = asyncio.run(judged(few_solutions, cache))
-    assert (validation.disagreements, validation.undecided) == ([], [])
 
 
 @pytest.mark.full
