@@ -335,6 +335,28 @@ def test_a_classic_job_is_judged_by_the_package_s_scripts(worker: Worker) -> Non
     assert (third.compile.code, "graders/lamps.cpp" in third.compile.stderr) == (1, True)
 
 
+def test_a_worker_without_room_reports_no_compile_error(tmp_path: Path) -> None:
+    """If the runner cannot be copied, the compile stage succeeds, and the run stage fails without a score.
+
+    Clients of huggingface/ioi take a compile stage that fails for a compile error, with the score 0.
+    """
+    shutil.copytree(PISTON / "packages/ioi_eval/1.0.0", tmp_path / "package")
+    (tmp_path / "package/judge").mkdir()
+    (tmp_path / "package/judge/run").write_bytes(boxfiles.read("run"))
+    (tmp_path / "job/graders").mkdir(parents=True)
+    (tmp_path / "job/graders/grader_config.json").touch()
+    stages = [
+        subprocess.run(
+            ["bash", tmp_path / "package" / stage, "graders/grader_config.json"],
+            cwd=tmp_path / "job",
+            capture_output=True,
+            check=False,
+        )
+        for stage in ("compile", "run")
+    ]
+    assert [(stage.returncode, stage.stdout) for stage in stages] == [(0, b""), (2, b"")]
+
+
 def test_a_job_without_anything_to_run(worker: Worker) -> None:
     """The exit code is 1, and there is a message."""
     execution = worker.execute({"data.txt": b"1"})
