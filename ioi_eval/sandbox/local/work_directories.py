@@ -39,7 +39,11 @@ def work_directory(uid: int | None = None) -> Iterator[Path]:
     """
     try:
         name = tempfile.mkdtemp(prefix=_PREFIX)
-        lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            os.rmdir(name)
+            raise
     except OSError as error:
         where = tempfile.gettempdir()
         raise TransientError(f"a job's directory cannot be made in {where}: {error.strerror}") from error
@@ -77,7 +81,8 @@ def sweep() -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a directory; by other programs if Python cannot, because it is unreadable or its tree is too deep.
+    """Remove a directory; by other programs if Python cannot, because it is unreadable or its tree is too deep. If they
+    cannot be started, the next `sweep` removes it.
 
     Root needs no `chmod`. It would follow a link if another user replaces the directory by one meanwhile.
     """
@@ -85,5 +90,6 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
         return
     chmod = [] if os.geteuid() == 0 else [("chmod", "-R", "u+rwX")]
-    for command in (*chmod, ("rm", "-rf")):
-        subprocess.run((*command, "--", str(path)), capture_output=True, check=False)
+    with contextlib.suppress(OSError):
+        for command in (*chmod, ("rm", "-rf")):
+            subprocess.run((*command, "--", str(path)), capture_output=True, check=False)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -109,6 +112,34 @@ def test_a_directory_that_cannot_be_made_is_a_transient_error(temporary_director
         work_directory(),
     ):
         pass
+
+
+@contextmanager
+def no_descriptors() -> Iterator[None]:
+    """Meanwhile this process can open nothing."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_without_descriptors_no_directory_is_left(temporary_directory: Path) -> None:
+    """A directory that cannot be locked is removed again."""
+    with no_descriptors(), pytest.raises(TransientError, match="Too many open files"), work_directory():
+        pass
+    assert list(temporary_directory.iterdir()) == []
+
+
+def test_a_directory_that_cannot_be_removed_is_left_for_later(temporary_directory: Path) -> None:
+    """If neither Python nor another program can remove it, this is no error of the job."""
+    with contextlib.ExitStack() as stack, work_directory() as directory:
+        (directory / "left").touch()
+        stack.enter_context(no_descriptors())
+    assert (directory / "left").exists()
+    sweep()
+    assert not directory.exists()
 
 
 @pytest.fixture
