@@ -19,6 +19,7 @@ from ioi_eval.model import Stage, signal_name
 
 _CHUNK = 1 << 16
 _STDERR_BYTES = 1 << 20
+_STEP_S = 1.0  # of a deadline
 
 _MORE_PROCESSES = "raise the limit on processes (ulimit -u, docker run --pids-limit), or run fewer jobs at once"
 
@@ -77,11 +78,14 @@ async def run_process(
         try:
             await held.enter_async_context(turn or contextlib.nullcontext())
             started = time.monotonic()
-            async with asyncio.timeout(wall_ms / 1000), asyncio.TaskGroup() as group:
-                group.create_task(_listen(process.stdout, stdout, output_bytes, is_complete, held))
-                group.create_task(_read(process.stderr, stderr))
-                group.create_task(_feed(process.stdin, stdin))
-                group.create_task(process.wait())
+            async with asyncio.TaskGroup() as limited:
+                deadline = limited.create_task(_time_out(wall_ms / 1000))
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(_listen(process.stdout, stdout, output_bytes, is_complete, held))
+                    group.create_task(_read(process.stderr, stderr))
+                    group.create_task(_feed(process.stdin, stdin))
+                    group.create_task(process.wait())
+                deadline.cancel()
         except* _Overflow:
             overflowed = True
         except* TimeoutError:
@@ -115,6 +119,17 @@ def stage_of(end: ProcessEnd) -> Stage:
 
 class _Overflow(Exception):
     """The process wrote too much output."""
+
+
+async def _time_out(within_s: float) -> None:
+    """Raise TimeoutError after this time, of which at most `_STEP_S` passes while this process is stopped (Ctrl-Z).
+
+    The program runs on meanwhile. That it has ended, and what it has written, can only be seen afterwards.
+    """
+    while within_s > 0:
+        await asyncio.sleep(min(within_s, _STEP_S))
+        within_s -= _STEP_S
+    raise TimeoutError
 
 
 async def _listen(

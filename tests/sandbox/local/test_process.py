@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import TransientError
+from ioi_eval.sandbox.local import process
 from ioi_eval.sandbox.local.process import ProcessEnd, _descendants, run_process, stage_of
 from ioi_eval.slots import Slots
 
@@ -61,6 +62,30 @@ def test_deadline_keeps_what_was_written() -> None:
     end = run("echo early; sleep 60", wall_ms=300)
     assert end.timed_out
     assert end.stdout == b"early\n"
+
+
+def test_the_deadline_waits_while_this_process_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that ends while this process is stopped (Ctrl-Z) for longer than its deadline has not timed out."""
+    monkeypatch.setattr(process, "_STEP_S", 0.002)
+    read, write = os.pipe()
+
+    def stop(turns: int) -> None:
+        """After some turns of the event loop, in which the deadline begins, stop until the program has ended."""
+        if turns:
+            asyncio.get_running_loop().call_soon(stop, turns - 1)
+            return
+        os.close(write)
+        assert os.read(read, 1) == b""
+        time.sleep(0.3)
+
+    @asynccontextmanager
+    async def turn() -> AsyncIterator[None]:
+        stop(5)
+        yield
+
+    end = run("read word; echo done", stdin=b"go\n", descriptors=(write,), wall_ms=200, turn=turn())
+    os.close(read)
+    assert (end.stdout, end.returncode, end.timed_out) == (b"done\n", 0, False)
 
 
 def test_endless_output_is_stopped_at_the_limit() -> None:
