@@ -268,8 +268,10 @@ class LocalSandbox:
             _require_other_users()
         if self._strongest is not Isolation.FULL:
             return self._strongest, f"limited to {self._strongest.value!r} by the caller"
-        if shutil.which("bwrap") is None:
+        if (path := shutil.which("bwrap")) is None:
             return Isolation.REDUCED, "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
+        if shutil.which("bwrap", path=PATH) is None:
+            return Isolation.REDUCED, f"{path} is not used, as it is not in {PATH}; link or install it there"
         probe = self._try_box()
         if "Unknown option --size" in probe.stderr:
             self._has_size_option = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
 import shutil
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox.local import sandbox as local
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.local.why_no_box import why_no_box
 from tests import unprivileged
 from tests.full_isolation import require_full_isolation
@@ -180,3 +184,19 @@ def _why_as_user() -> str:
 def test_an_ordinary_user_gets_the_same_message() -> None:
     """A user without root in the container gets the same reason."""
     assert unprivileged.call(_why_as_user).startswith("a seccomp filter forbids user namespaces")
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bwrap")
+def test_a_bwrap_that_boxes_do_not_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bwrap that only the user's PATH has, as with conda, is named, and isolation is reduced."""
+    for name in ("setpriv", "true"):
+        if path := shutil.which(name):
+            (tmp_path / name).symlink_to(path)
+    monkeypatch.setattr(local, "PATH", str(tmp_path))
+
+    async def enter() -> tuple[Isolation, str]:
+        async with LocalSandbox(slots=1) as sandbox:
+            return sandbox.targets()[0].isolation, sandbox.why_not_full
+
+    why = f"{shutil.which('bwrap')} is not used, as it is not in {tmp_path}; link or install it there"
+    assert asyncio.run(enter()) == (Isolation.REDUCED, why)
