@@ -202,8 +202,11 @@ class LocalSandbox:
             )
         executable = {file.name for file in files if file.executable}
         async with self._boxes.take(alone=alone) as box, self._slots.take():
-            with descriptors(files) as opened:
-                return await self._script_boxes.run(stages, opened, executable=executable, uid=_box_uid(box))
+            try:
+                with descriptors(files) as opened:
+                    return await self._script_boxes.run(stages, opened, executable=executable, uid=_box_uid(box))
+            except OSError as error:
+                raise TransientError(f"the stage runner cannot be opened or compiled: {error.strerror}") from error
 
     # ------------------------------------------------------------------ the kinds of jobs
 

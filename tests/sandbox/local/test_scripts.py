@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import resource
@@ -19,7 +20,7 @@ from ioi_eval.errors import RejectedError, TransientError
 from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind, Stage, StageLimits
 from ioi_eval.sandbox.local import scripts
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
-from ioi_eval.sandbox.local.scripts import ScriptBoxes
+from ioi_eval.sandbox.local.scripts import ScriptBoxes, commands
 from ioi_eval.toolchain import Toolchain
 from tests.full_isolation import full_isolation
 from tests.sandbox.marked_processes import processes_with
@@ -293,6 +294,19 @@ def test_a_box_that_cannot_be_made_is_a_transient_error(boxes: Boxes) -> None:
             boxes.run("true")
     finally:
         resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
+
+
+def test_too_few_descriptors_for_the_stage_runner_are_our_failure() -> None:
+    """If it cannot be opened for the first job, the job gets TransientError and can be repeated."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with full_isolation() as (runner, sandbox), contextlib.ExitStack() as stack:
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+        with contextlib.suppress(OSError):
+            while True:
+                stack.callback(os.close, os.dup(0))
+        with pytest.raises(TransientError, match="the stage runner cannot be opened or compiled: Too many open files"):
+            runner.run(sandbox.run_commands(commands(script_job("true")), ()))
 
 
 def test_reduced_isolation_runs_no_scripts_of_others() -> None:
