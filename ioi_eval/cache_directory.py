@@ -44,10 +44,16 @@ def delete_unused(files: Iterable[Path]) -> None:
                 file.unlink()
 
 
-def make_private_directory(directory: Path) -> None:
+def make_private_directory(
+    directory: Path, *, what: str = "the cache directory", advice: str = "set IOI_EVAL_CACHE to one of yours"
+) -> None:
     """Create a directory of the cache to which only its owner may write, or check the existing one.
 
     Another user who can write to the cache could replace a checker or an expected output.
+
+    Args:
+        what: its purpose, for messages.
+        advice: how to name another one.
 
     Raises:
         SetupError: it cannot be created, belongs to another user, or others may write to it.
@@ -57,10 +63,8 @@ def make_private_directory(directory: Path) -> None:
         directory.mkdir(mode=0o755, exist_ok=True)
         status = directory.stat()
     except OSError as error:
-        raise SetupError(
-            f"the cache directory {directory} cannot be made: {error.strerror}; set IOI_EVAL_CACHE to one of yours"
-        ) from error
+        raise SetupError(f"{what} {directory} cannot be made: {error.strerror}; {advice}") from error
     if status.st_uid not in (os.geteuid(), 0):
-        raise SetupError(f"the cache directory {directory} belongs to another user; set IOI_EVAL_CACHE to one of yours")
+        raise SetupError(f"{what} {directory} belongs to another user; {advice}")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise SetupError(f"others may write to the cache directory {directory}; chmod go-w it, or set IOI_EVAL_CACHE")
+        raise SetupError(f"others may write to {what} {directory}; chmod go-w it, or {advice}")

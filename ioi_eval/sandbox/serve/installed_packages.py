@@ -82,7 +82,7 @@ class InstalledPackages:
     """
 
     def __init__(self, directory: Path, repository: str = "") -> None:
-        make_private_directory(directory)
+        make_private_directory(directory, what="the directory for packages", advice="name another one with --packages")
         self._directory, self._repository = directory, repository
         self._checked: dict[Path, tuple[int, int, int, str]] = {}
         self._is_closed = False

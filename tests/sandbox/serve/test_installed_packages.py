@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval.errors import SetupError
 from ioi_eval.sandbox.serve import installed_packages
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages
 from ioi_eval.sandbox.serve.request import Refusal
@@ -211,3 +212,11 @@ def test_a_password_of_the_repository_is_not_shown(tmp_path: Path, scheme: str) 
     with pytest.raises(Refusal, match=f"cannot be read: {scheme}://127.0.0.1:9/index") as refused:
         packages.list_repository()
     assert "secret" not in str(refused.value)
+
+
+def test_a_directory_to_which_others_may_write_is_refused(tmp_path: Path) -> None:
+    """The message names the option of `serve`, and not the variable for the cache."""
+    tmp_path.chmod(0o777)
+    message = "others may write to the directory for packages .*; chmod go-w it, or name another one with --packages$"
+    with pytest.raises(SetupError, match=message):
+        InstalledPackages(tmp_path)
