@@ -50,7 +50,7 @@ ATTEMPTS = {
     "io-uring": "use io_uring",
     "kernel-programs": "load kernel programs",
 }
-"""For each name that the probe reads, what it tries and what success means."""
+"""What the probe tries, by the name that it reads."""
 
 ALLOW = "use Linux 5.13 or newer with Landlock (lsm=landlock,…), or allow unprivileged user namespaces"
 

@@ -38,8 +38,8 @@ class Target:
         toolchain: the compiler there; part of every artifact's key.
         slots: how many jobs it executes at once; 0 while no worker serves it.
         isolation: the isolation that each of its workers is known to give; the answer to a job may report more.
-        outer_filter: whether it already runs under another system call filter (a container's). A call that this filter
-            refuses ends a program as elsewhere, but no result names the call.
+        outer_filter: whether another system call filter (a container's) already applies there. A program that makes a
+            forbidden call ends as elsewhere, but if that filter refuses the call, no result can name it.
         has_own_scripts: for `classic`: the `compile` and `run` scripts of the worker judge, and jobs have none.
         max_output_bytes: how much stdout one job may return.
         max_wall_ms: the longest run stage it allows; `None` for no bound.
@@ -49,8 +49,8 @@ class Target:
         has_python: whether it has a `python3`, for checkers and managers.
         is_remote: whether jobs are sent over a network. In the profile `bundled` the first job of a compiled program
             then compiles it too, if `max_wall_ms` leaves time for that.
-        is_only: whether no other target with workers may judge the submission; set by `engine/target.py`. If its
-            workers are lost, its jobs then wait for them as long as if those of all targets were lost.
+        is_only: whether this is the only target with workers that may judge the submission; set by `engine/target.py`.
+            If its workers are lost, its jobs cannot move: they wait as long as if all workers of all targets were lost.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """The limits of the control groups that this process is in: what a container may use of its machine.
 
 A container with a quota (Docker's `--cpus`, Kubernetes' `limits.cpu`) sees all processors of its machine. With a slot
-for each of them, every program would get a part of a processor only, and most results would be that the machine is too
-busy to judge.
+for each of them, every program would get only a part of a processor, and most tests would be JE, because the machine
+would seem too busy to judge.
 """
 
 from __future__ import annotations

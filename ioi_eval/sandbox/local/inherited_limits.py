@@ -6,8 +6,8 @@ limits are checked before the first program is run, if it is cheap by a trial. E
 - a *fatal* one makes correct programs fail, or makes judging impossible: nothing is judged here;
 - one that *narrows* restricts only programs that need much: it is reported, and compared with the problems' limits.
 
-A soft limit is raised to the hard one, so it restricts nothing. A hard one is not changed, even as root, as it was set
-on purpose. All of this takes about 3 ms.
+A soft limit is raised to the hard one, so it restricts nothing. A hard one is not changed, even by root: somebody has
+set it on purpose. All of this takes about 3 ms.
 """
 
 from __future__ import annotations
@@ -214,7 +214,13 @@ def _hard_limits(slots: int) -> Iterator[MachineLimit]:
 
 
 def _bytes_limit(limit: _HardLimit, *, least: int, leaves: Callable[[int], int], meets: str) -> Iterator[MachineLimit]:
-    """`leaves`: for which memory limit a hard limit just suffices; `meets`: what a program does that reaches it."""
+    """A hard limit in bytes, if there is one.
+
+    Args:
+        least: with less, correct programs fail.
+        leaves: computes from the hard limit the largest memory limit of a problem for which it suffices.
+        meets: what a program does that reaches it, for the message.
+    """
     hard = limit.value()
     if hard is None:
         return

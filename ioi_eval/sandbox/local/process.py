@@ -63,8 +63,8 @@ async def run_process(
         environment: its whole environment; empty by default.
         wall_ms: deadline.
         output_bytes: most stdout.
-        turn: entered after the program has been started, left when it has ended or `is_complete` holds. Its input and
-            its deadline begin when `turn` is entered.
+        turn: entered after the program has been started: then it gets its input, and its deadline begins. Left when it
+            has ended, or `is_complete` holds.
         is_complete: whether this stdout is complete: then `turn` is left, and the program is still waited for.
 
     Raises:

@@ -1,9 +1,9 @@
 """The client's clock, which does not advance while this process is late. Pure.
 
 An answer that was not read in time says nothing about its server if this process did not read anything: it was stopped
-(Ctrl-Z, a paused virtual machine), or waited for a processor. So all that is concluded from silence is measured on this
-clock. It is read whenever needed, and *swept* regularly by the event loop. From one sweep to the next it advances by
-`SWEEP_S` at most. Between two sweeps the event loop reads, from each connection, what has arrived.
+(Ctrl-Z, a paused virtual machine), or waited for a processor. So this clock measures how long a server is silent. The
+event loop calls `sweep` regularly. From one such *sweep* to the next the clock advances by `SWEEP_S` at most, however
+late the event loop is, and between two sweeps the event loop reads from each connection what has arrived.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ _TIMES = {"run_timeout": 600_000, "run_cpu_time": 600_000, "compile_timeout": 30
 """What `piston/start-worker` sets, in ms."""
 
 _LEAST_TIME_MS = 15_000
-"""With less, not even a test with a limit of 1 s fits: it may take 10 s more of wall clock before that is our fault."""
+"""With less, not even a job with one test of 1 s fits: 10 s to start on a loaded machine (`jobs/run_job.py`,
+_START_MS), and the longest wall clock of such a test (`jobs/plan.py`, usual_wall_ms)."""
 
 _LEAST_PAIR_TIME_MS = 5_000
 """The same for scripts that measure the time limit by the wall clock: 3 s more than the limit (see

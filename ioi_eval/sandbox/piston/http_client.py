@@ -3,8 +3,8 @@
 The only module of the client that uses aiohttp; it is imported when a cluster is entered.
 
 Piston closes a connection that was idle for 5 s. We keep idle connections for less, but a request may still arrive just
-as the server closes. If a connection that was used before breaks within a second, before the headers of an answer, this
-is assumed: the request is sent once more, on another connection, and no failure is counted.
+as the server closes its connection. We assume this if a connection that was used before breaks within a second, and no
+headers of an answer have arrived: the request is sent once more, on another connection, and no failure is counted.
 
 All deadlines are measured on the client's clock (`client_clock.py`), which does not advance while this process is late.
 """

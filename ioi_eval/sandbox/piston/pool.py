@@ -16,15 +16,15 @@ endpoint that runs the fewest jobs, and of several to the one that was idle long
 job gets it again only if there is no other. This costs the same for two endpoints and for two thousand.
 
 **Alone.** A job that must run alone reserves the machine with the fewest jobs. That machine's endpoints, of all groups,
-get no new jobs, and when the last one ends, the job starts. If another machine becomes idle before, the job takes that
-one. When the job ends, the machine goes first to the next such job, as it is idle already.
+get no new jobs. When its last job has ended, the job that reserved it starts; if another machine is idle before that,
+the job starts there. Afterwards the machine goes first to the next job that must run alone, as it is idle already.
 
 **Health.** `endpoint_state.py` decides when an endpoint is given no jobs. Those that it runs continue: their own
 deadlines apply. `tick` returns the endpoints to check: those whose pause is over, and those that run jobs and were
 silent for a while. If checks fail for long, the jobs there are abandoned.
 
-**Retries.** The caller decides how often one job is sent again (`retries.py`). The pool holds such jobs back while
-the cluster as a whole sends too many again; a job fails if for `patience_s` too many retries of others have failed.
+**Retries.** The caller decides how often one job is sent again (`retries.py`). While too many jobs of the cluster must
+be sent again, the pool holds them back. A job fails if it is held back for `patience_s` because retries keep failing.
 
 **No endpoint in service.** While no endpoint of a group is in service its jobs wait, and fail after `patience_s`. Later
 jobs fail immediately, until an endpoint is back, except those that only this group may run (`is_only`). While other

@@ -5,11 +5,11 @@ package has exactly that data. The package also contains the problem's compiled 
 graders) and what runs them. They are not part of the name, because they differ with compilers and versions; a job sends
 those that a worker does not have (`stored_files.py`).
 
-A package is a tarball in Piston's format: `pkg-info.json`, `environment`, `run` (`graders/stored/`), `blobs/`, with
-hashes with a key as names (`ProblemPackage`), and `sums`, with the CRC-32 of each blob, which shows damage. Its version
-is a hash of its contents, so a package never changes: a file that is compiled again makes another version. A repository
-is a directory that any web server can serve: `index`, one line per package, and the tarballs. Equal contents make equal
-tarballs.
+A package is a tarball in Piston's format: `pkg-info.json`; `environment` and `run` (`graders/stored/`); `blobs/`, whose
+files are named by hashes with a key (`ProblemPackage`); and `sums`, the CRC-32 of each blob, which shows damage. Its
+version is a hash of its contents, so a package never changes: a file that is compiled again makes another version. A
+repository is a directory that any web server can serve: `index`, one line per package, and the tarballs. Equal contents
+make equal tarballs.
 """
 
 from __future__ import annotations

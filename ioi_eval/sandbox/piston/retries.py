@@ -57,8 +57,8 @@ def exhausted(retries: Retries, last: SandboxError, why: str = "") -> SandboxErr
 class RetryBudget:
     """Counts the first requests and the failed retries of each second, and the retries under way.
 
-    No minute before a retry exceeds the limit: in the oldest second, which is only partly in the minute,
-    retries count and first requests do not.
+    It counts by whole seconds, so a minute begins in the midst of one. Of that second all failed retries count, and no
+    first requests. So the limit is kept in every minute, wherever it begins.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,9 @@
 """Makes requests of serialised contents: each is encoded once per run, even if many requests contain it.
 
-Test data is on disk as blobs and is sent many times. It is encoded on first use, in a thread, and appended to one
-unnamed file (so that nothing is left behind, even after kill −9), from which requests are sent in pieces; it is in
-memory once. Contents that are in memory already (programs, plans) stay there, the latest of them.
+Test data is on disk as blobs and is sent many times. On first use it is encoded, in a thread, and appended to one
+file, which has no name, so that nothing is left behind even after kill −9. Requests are sent from this file in pieces;
+so test data is in memory only while it is encoded. Of contents that are in memory anyway (programs, plans) the literals
+that were used last stay in memory.
 
 When the file would exceed its limit, a new one is started: requests under way keep the old one open.
 """

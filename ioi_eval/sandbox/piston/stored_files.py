@@ -2,15 +2,15 @@
 
 A problem's files are on a worker as a Piston package, one for each problem (`problem_packages.py` makes it). A job that
 uses them has this package as its runtime: since isolate a job sees its own package only. So jobs of other problems
-cannot see these files; programs and compilers in jobs of this problem cannot either, because the runner confines them
-before they start. The package's `run` (`graders/stored/run`) compares the runner with its hash and starts it; the
-runner opens the files that the job's file `stored` names, and compares them with the package's checksums.
-The answer names files that are missing or damaged (`missing_files`), and the client sends these from then on: a
-package that is outdated, foreign or damaged makes requests larger, but never changes a verdict.
+cannot see these files. Programs and compilers in jobs of this problem cannot see them either, because the runner
+confines them before they start. The package's `run` (`graders/stored/run`) compares the runner with its hash and starts
+it; the runner opens the files that the job's file `stored` names, and compares them with the package's checksums. The
+answer names files that are missing or damaged (`missing_files`), and the client sends these from then on: a package
+that is outdated, foreign or damaged makes requests larger, but never changes a verdict.
 
-The runner, which every job needs, is in our own packages too (`without_runner`): a job is sent without the runner, if
-the package has the same one. It is started by the package without a compile stage, if the worker has it and the job
-does not use a precompiled header.
+The runner, which every job needs, is in our own packages too: a job is sent without it to a worker whose package has
+the same runner (`without_runner`). If the worker also has `ioi_eval_run`, our package without a compile stage, that one
+starts the job, unless the job uses a precompiled header.
 """
 
 from __future__ import annotations
@@ -218,8 +218,8 @@ class StoredFiles:
     def note_missing(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
         """Note which files a worker turned out not to have. Returns whether there are any: then send the job again.
 
-        After each call the job names fewer files, so it is sent at most once more for each file. A file may be
-        known to be missing already: jobs that were sent at the same time lack the same file.
+        After each call the job names fewer files, so it is sent at most once more for each file. That a file is missing
+        may be known already, from another job that was sent at the same time.
 
         Args:
             name: the worker's URL.

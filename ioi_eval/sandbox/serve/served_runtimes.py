@@ -209,9 +209,9 @@ def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:
 def _scripts(files: tuple[JobFile, ...], request: Request, *variables: str, judges: bool = False) -> Scripts:
     """`compile`, if there is one, and `run`; with these variables in their environment.
 
-    Our own scripts enforce the program's limits themselves. So memory and wall clock of their stages, which also run
-    compilers, checker and shell, may exceed the request's limits: real servers apply these, and judge right answers
-    wrong.
+    Our own scripts enforce the program's limits themselves, and their stages also run compilers, checker and shell. So
+    these stages may take more memory and wall clock than the request allows. (Real servers apply the request's limits
+    to whole stages, and so judge right answers wrong.)
     """
     argv = (*_environment(request), *variables, "bash", MAIN, *request.args)
     commands = [_run(request, argv, judges=judges)]
