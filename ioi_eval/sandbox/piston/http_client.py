@@ -28,7 +28,7 @@ from aiohttp.payload import Payload
 from aiohttp.tracing import Trace
 from yarl import URL
 
-from ioi_eval.errors import SetupError
+from ioi_eval.errors import InputError, SetupError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.sandbox.piston import answer
 from ioi_eval.sandbox.piston.client_clock import SWEEP_S, ClientClock
@@ -184,10 +184,16 @@ class HttpClient:
 
     Args:
         headers: sent with every request (`Authorization`, if a proxy needs it).
+
+    Raises:
+        InputError: a header is not one line of text.
     """
 
     def __init__(self, headers: Mapping[str, str] | None = None) -> None:
         self._headers = {"Accept-Encoding": _PLAIN, **(headers or {})}
+        for name, value in self._headers.items():
+            if not isinstance(value, str) or not f"{name}{value}".isprintable():
+                raise InputError(f"the header {name!r} is not one line of text; does a line break of a file end it?")
         self._logins: dict[URL, str] = {}  # by the base URL of the server's API
         self._session: aiohttp.ClientSession | None = None
         self._under_way: set[Wait] = set()
