@@ -96,6 +96,21 @@ def test_equal_sources_make_an_equal_tarball(tmp_path: Path) -> None:
     assert (tmp_path / "one/index").read_bytes() == (tmp_path / "two/index").read_bytes()
 
 
+def test_a_build_that_fails_changes_nothing(tmp_path: Path) -> None:
+    """If the disk is full, the tarballs and the index of the last build stay."""
+    compiler, gzip = tmp_path / "compiler", tmp_path / "bin/gzip"
+    compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n: > "$2"\n')
+    gzip.parent.mkdir()
+    gzip.write_text("#!/bin/sh\necho the beginning\nexit 1\n")
+    for program in (compiler, gzip):
+        program.chmod(0o755)
+    build(tmp_path / "made", "http://here", CXX=str(compiler))
+    before = {path.name: path.read_bytes() for path in (tmp_path / "made").iterdir()}
+    with pytest.raises(subprocess.CalledProcessError):
+        build(tmp_path / "made", "http://new", CXX=str(compiler), PATH=f"{gzip.parent}:{os.environ['PATH']}")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "made").iterdir()} == before
+
+
 def test_the_metadata_of_the_package(package: Path) -> None:
     """The metadata has the fields that Piston reads, and limits that override the defaults of a server."""
     metadata = json.loads((package / "pkg-info.json").read_text())
