@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 from ioi_eval.apps.audit import AuditSummary, ReferenceSolutions, RowFinding, RowFindingKind
@@ -26,6 +28,7 @@ from ioi_eval.pipeline import DumpOutcome, Settings, score_dump
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.writing import write_text
+from ioi_eval.report.frame import lines_of
 from ioi_eval.report.texts import counted, printable, table
 from ioi_eval.rows import KeptColumns, Source
 
@@ -39,10 +42,8 @@ def audit(call: AuditCall) -> int:
     Raises:
         InputError: the options contradict each other, or a file or data set cannot be read.
     """
-    if call.out is not None and call.out.is_dir():
-        name = call.out / "list.jsonl"
-        raise InputError(f"--out {call.out} is a directory; name the file that the list is written to: {name}")
     if call.out is not None:
+        _check_out(call.out)
         refuse_inside("--out", call.out, call.problems.read_whole)
     settings, dataset = call.settings, call.problems.source
     with _working_directory(call.out) as directory, call.problems.catalog(settings, directory=directory) as catalog:
@@ -60,6 +61,27 @@ def audit(call: AuditCall) -> int:
         print(f"\nList: {call.out} (for apps score --exclude), all runs: {directory / 'results.jsonl'}")
     undecided = any(finding.kind is RowFindingKind.UNDECIDED for finding in findings)
     return outcome.exit_code if outcome.interrupted else FAILED if undecided or outcome.stopped_by else 0
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a path at which there is something that no audit has written.
+
+    Raises:
+        InputError: it is a directory, or another file than a list.
+    """
+    if out.is_dir():
+        name = out / "list.jsonl"
+        raise InputError(f"--out {out} is a directory; name the file that the list is written to: {name}")
+    if os.path.exists(out) and not _is_list(out):
+        raise InputError(f"--out {out} is there already and no audit has written it; name another file")
+
+
+def _is_list(path: Path) -> bool:
+    """Whether a file is the list of an audit, which is empty without findings."""
+    try:
+        return path.is_file() and all("exclude" in row for _, _, row in islice(lines_of(path), 1))
+    except (InputError, TypeError):
+        return False
 
 
 @contextmanager

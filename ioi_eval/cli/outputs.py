@@ -6,15 +6,24 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any, Self
 
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.journal import check_writable
+from ioi_eval.report.frame import INPUTS, RESULTS, TESTS
 from ioi_eval.report.texts import counted
 from ioi_eval.rows import reads_all_files
 
 SCORE, APPS_SCORE, VALIDATE = "ioi-eval score", "ioi-eval apps score", "ioi-eval validate"
+
+_WRITTEN = {
+    SCORE: (RESULTS, TESTS, INPUTS),
+    APPS_SCORE: (RESULTS, TESTS, INPUTS, "mcpbr.jsonl"),
+    VALIDATE: (RESULTS,),
+}
+"""The files with rows that each command writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +47,8 @@ class Earlier:
 
 
 def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
-    """Refuse a directory for results if it cannot be written, lies in a directory that is read, or has other results.
+    """Refuse a directory for results if it cannot be written, if it lies in a directory that is read, or if a file
+    would be replaced there that is read, or that another command has written.
 
     Args:
         out: the value of `--out`; need not exist yet.
@@ -49,10 +59,17 @@ def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
         The directory or, if it does not exist yet, the nearest existing directory above it.
 
     Raises:
-        InputError: it lies in a directory that is read, or has the results of another command.
+        InputError: it lies in a directory that is read, has the results of another command, or has a file that is read
+            and has the name of a file of results.
         SetupError: it cannot be written.
     """
+    read = tuple(read)
     refuse_inside("--out", out, read)
+    for name, source in product(_WRITTEN[command], map(os.path.expanduser, read)):
+        if os.path.exists(source) and os.path.exists(out / name) and os.path.samefile(source, out / name):
+            raise InputError(
+                f"--out {out}: {source} is read by this command, whose results would replace it; choose another --out"
+            )
     before = Earlier.of(out).command
     if before not in ("", command):
         raise InputError(f"--out {out} holds results of {before}, which this would replace; choose another --out")

@@ -129,6 +129,22 @@ def test_the_list_cannot_be_inside_the_data_set(start: Start, write: Write, tmp_
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["apps.jsonl"]
 
 
+def test_only_a_list_is_replaced(start: Start, write: Write, tmp_path: Path) -> None:
+    """Neither the data set, nor a list that a person wrote. The list of an audit without findings is empty."""
+    data = write("apps.jsonl", doubling(0))
+    kept = data.read_bytes()
+    (tmp_path / "own.txt").write_text("42\n")
+    for name in ("apps.jsonl", "own.txt"):
+        ended = start("apps", "audit", "--dataset", "apps.jsonl", "--out", name)
+        assert ended.returncode == 2
+        assert f"--out {name} is there already and no audit has written it; name another file\n" in ended.stderr
+    assert data.read_bytes() == kept
+    assert {path.name for path in tmp_path.iterdir()} == {"apps.jsonl", "own.txt"}
+    (tmp_path / "list.jsonl").touch()
+    ended = start("apps", "audit", "--dataset", "apps.jsonl", "--out", "list.jsonl")
+    assert "written it" not in ended.stderr
+
+
 @pytest.mark.parametrize(("out", "file"), [("lists", "lists/list.jsonl"), (".", "list.jsonl")])
 def test_a_directory_cannot_be_the_list(start: Start, write: Write, tmp_path: Path, out: str, file: str) -> None:
     """The error comes before judging: otherwise the list could not be written, and a repetition would fail again."""

@@ -55,6 +55,22 @@ def test_no_file_is_made_inside_problems_or_tests(score: Start, write: Write, tm
     assert not (tmp_path / "data" / "log.jsonl").exists()
 
 
+def test_a_file_that_is_read_is_not_replaced(score: Start, write: Write, tmp_path: Path) -> None:
+    """Imported tests are in `tests.jsonl` too, and a dump may be called `results.jsonl`. A link is found as well."""
+    dump = write("dump.jsonl", submission_row("a", NARROW))
+    kept = (tmp_path / "tests.jsonl").read_bytes()
+    (tmp_path / "link.jsonl").symlink_to("tests.jsonl")
+    for tests in ("tests.jsonl", "link.jsonl"):
+        ended = score(dump, "--tests", tests, "--out", ".")
+        assert ended.returncode == 2
+        assert f"--out .: {tests} is read by this command, whose results would replace it" in ended.stderr
+    dump.rename(tmp_path / "results.jsonl")
+    ended = score("results.jsonl", "--out", tmp_path, "--dry-run")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert (tmp_path / "tests.jsonl").read_bytes() == kept
+    assert not (tmp_path / "journal").exists()
+
+
 def test_a_dump_without_the_needed_columns_replaces_nothing(score: Start, write: Write, tmp_path: Path) -> None:
     """The message lists all columns, so that a user whose ids are in `sample` finds it. It also asks whether files were
     swapped.
