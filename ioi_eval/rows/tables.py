@@ -78,15 +78,21 @@ def _rows_of_tables(
         step = table.num_rows if table.nbytes <= 2 * _BATCH_BYTES else 1
         for start in range(0, table.num_rows, step or 1):
             first = done + start + 1
+            part = table.slice(start, step)
             try:
-                decoded = table.slice(start, step).to_pylist()
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{source}, rows {first} to {done + start + step}: a text is not valid UTF-8"
-                ) from error
+                decoded = part.to_pylist()
+            except (UnicodeDecodeError, OverflowError) as error:
+                where = f"{source}, rows {first} to {first + part.num_rows - 1}"
+                raise InputError(f"{where}: {_why_unreadable(error)}") from error
             for number, values in enumerate(decoded, first):
                 yield Row(source=source, number=number, values=values, all_names=all_names)
         done += table.num_rows
+
+
+def _why_unreadable(error: UnicodeDecodeError | OverflowError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "a text is not valid UTF-8"
+    return f"a date or time is one that Python does not have ({error}); write the column again as text"
 
 
 def _sizes(metadata: Any, columns: Sequence[str]) -> tuple[int, int]:

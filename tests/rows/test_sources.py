@@ -330,3 +330,18 @@ def test_text_in_a_table_that_is_no_utf8_is_named(tmp_path: Path) -> None:
     pq.write_table(pa.table({"t": texts}), tmp_path / "d.parquet")
     with pytest.raises(InputError, match=r"rows 1 to 2: a text is not valid UTF-8"):
         rows_of(open_source(tmp_path / "d.parquet"))
+
+
+def test_a_date_that_python_does_not_have_is_named(tmp_path: Path) -> None:
+    """The column may be one of a dump that is read only when the results are written."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    days = pa.array([1, 10**7], pa.int32()).cast(pa.date32())
+    pq.write_table(pa.table({"day": days, "name": ["a", "b"]}), tmp_path / "d.parquet")
+    assert [row.values for row in open_source(tmp_path / "d.parquet").iterate(["name"])] == [
+        {"name": "a"},
+        {"name": "b"},
+    ]
+    with pytest.raises(InputError, match=r"rows 1 to 2: a date or time is one that Python does not have"):
+        rows_of(open_source(tmp_path / "d.parquet"))
