@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -47,6 +48,15 @@ class RowFilter:
         if not equals or not column:
             raise InputError(f"{text!r} must be COLUMN=VALUE, as in model=o3")
         return cls(column=column, value=value)
+
+    @property
+    def labels(self) -> frozenset[tuple[str, ...]]:
+        """The labels of rows with the value: of the text, and of the number that it may be (that of 1.0 is 1)."""
+        labels = {(label_of(self.value),)}
+        with suppress(ValueError):
+            if math.isfinite(number := float(self.value)):
+                labels.add((label_of(number),))
+        return frozenset(labels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,13 +238,13 @@ def _by_problem(
 def _results(of: ResultSet, only: RowFilter) -> dict[Name, Result]:
     """The result of each submission; if several rows have its name, the first that was judged counts."""
     grouping = Grouping(columns=(only.column,) if only.column else ())
-    wanted = (label_of(only.value),)
+    wanted = only.labels
     by_name: dict[Name, Result] = {}
     has_column = False
     for row in of.rows((*_COLUMNS, *of.naming_columns, *grouping.needed)):
         if grouping.columns:
             has_column = has_column or any(row.get(name) is not None for name in grouping.needed)
-            if grouping.labels(row) != wanted:
+            if grouping.labels(row) not in wanted:
                 continue
         name = of.name_of(row)
         if name not in by_name or not by_name[name].verdict:

@@ -153,6 +153,16 @@ def test_rows_are_selected_by_a_long_value(tmp_path: Path, model: str) -> None:
         assert compare_runs(one, one, only=only, by_problem=True).means["score difference"].value == -1
 
 
+@pytest.mark.parametrize(("stored", "typed"), [(1.0, "1.0"), (1, "1.0"), (1.0, "1"), ("1.0", "1.0"), (0.5, "0.50")])
+def test_rows_are_selected_by_a_number(tmp_path: Path, stored: object, typed: str) -> None:
+    """As it is in `results.jsonl`, or as a report shows it. It may also be stored as text."""
+    one = results(tmp_path / "a", row("a", "AC", 100, temperature=stored), row("b", "WA", 0, temperature=None))
+    only = (RowFilter.parse(f"temperature={typed}"), RowFilter())
+    assert compare_runs(one, one, only=only).pairs == 1
+    with pytest.raises(InputError, match="no row has 'nan'"):
+        compare_runs(one, one, only=(RowFilter.parse("temperature=nan"), RowFilter()))
+
+
 def test_a_sentence_on_the_significance_of_a_difference(tmp_path: Path) -> None:
     """For each mean, by its interval. For fewer than five problems it says that they are too few."""
     before = [row(f"p{n}", "PA", 50, f"p{n}") for n in range(6)]
