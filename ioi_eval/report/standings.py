@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -152,13 +153,13 @@ def read_standings(source: str | None) -> list[Standings]:
     if source is None:
         return published_cutoffs()
     if source.lower().endswith(".csv"):
-        return _from_table(Path(source))
+        return _from_table(Path(os.path.expanduser(source)))
     return [_from_row(row.values, f"{source}, row {row.number}") for row in open_source(source).rows(None)]
 
 
 def _from_table(path: Path) -> list[Standings]:
     years: dict[str, list[tuple[float, str]]] = {}
-    for number, row in enumerate(_rows_of_table(path), 2):
+    for number, row in _rows_of_table(path):
         medal = row.get("medal", "").lower()
         medal = "" if medal in _NO_MEDAL else medal
         if medal and medal not in MEDALS:
@@ -178,13 +179,13 @@ def _from_table(path: Path) -> list[Standings]:
     ]
 
 
-def _rows_of_table(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV table with a column `points`; names of columns are in lower case."""
+def _rows_of_table(path: Path) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a CSV table with a column `points`, with their lines; names of columns are in lower case."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             rows = [
-                {(name or "").strip().lower(): (value or "").strip() for name, value in row.items() if name}
+                (reader.line_num, {name.strip().lower(): (value or "").strip() for name, value in row.items() if name})
                 for row in reader
             ]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -192,8 +193,9 @@ def _rows_of_table(path: Path) -> list[dict[str, str]]:
         raise InputError(f"{path} cannot be read as a CSV table of contestants: {reason}") from error
     if not rows:
         raise InputError(f"{path}: there are no contestants in this table")
-    if "points" not in rows[0]:
-        columns = ", ".join(rows[0])
+    _, first = rows[0]
+    if "points" not in first:
+        columns = ", ".join(first)
         raise InputError(f"{path}: a table of contestants needs a column points; its columns are: {columns}")
     return rows
 
@@ -245,5 +247,5 @@ def _points(value: object, where: str) -> float:
     except ValueError:
         points = math.nan
     if not math.isfinite(points):
-        raise InputError(f"{where}: {value} is not a number of points; write a number such as 341.5")
+        raise InputError(f"{where}: {value!r} is not a number of points; write a number such as 341.5")
     return points

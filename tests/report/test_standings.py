@@ -99,12 +99,12 @@ def test_contests_of_liveoibench_are_read(tmp_path: Path) -> None:
         ("a.csv", "", "there are no contestants in this table"),
         ("a.csv", "contestant,points\n", "there are no contestants in this table"),
         ("a.csv", "points,medal\n1,gold\n2,iron\n", "line 3: iron is not a medal"),
-        ("a.csv", "points\n1\n\n?\n", r"line 3: \? is not a number of points"),
-        ("a.csv", "points\nnan\n", "nan is not a number of points"),
+        ("a.csv", "points\n1\n\n?\n", r"line 4: '\?' is not a number of points"),
+        ("a.csv", "points\nnan\n", "'nan' is not a number of points"),
         ("b.jsonl", '{"points": 1}\n', r"b\.jsonl, row 1: this is no contest of LiveOIBench_contestants"),
         ("b.jsonl", json.dumps(live(problems="{")) + "\n", "this is no contest"),
         ("b.jsonl", json.dumps(live(problems="[" * 100_000)) + "\n", "this is no contest"),
-        ("b.jsonl", json.dumps(live(contestants_ranking='[{"Total": "?"}]')) + "\n", r"\? is not a number of points"),
+        ("b.jsonl", json.dumps(live(contestants_ranking='[{"Total": "?"}]')) + "\n", r"'\?' is not a number of points"),
     ],
 )
 def test_invalid_tables_are_refused(name: str, text: str, words: str, tmp_path: Path) -> None:
@@ -112,6 +112,13 @@ def test_invalid_tables_are_refused(name: str, text: str, words: str, tmp_path: 
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=words):
         read_standings(str(tmp_path / name))
+
+
+def test_a_table_in_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No shell replaces `~` in `--standings=~/ioi.csv`, or in `ioi-eval.toml`."""
+    (tmp_path / "ioi.csv").write_text("points\n1\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert [standings.totals for standings in read_standings("~/ioi.csv")] == [(1.0,)]
 
 
 def test_a_missing_file_is_an_error() -> None:
