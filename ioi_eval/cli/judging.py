@@ -58,7 +58,7 @@ async def judge_dump(
             )
         )
         emit_judging_begins(events, entered, dump=call.dump, out=call.out, rows=rows, problems=problems)
-        return await score_dump(
+        outcome = await score_dump(
             call.out,
             family,
             journal=journal,
@@ -74,6 +74,9 @@ async def judge_dump(
             progress=progress_for(rows, bar=call.watch.bar, events=events, load=entered.load),
             restore=restore,
         )
+    if call.no_resume and outcome.exit_code:
+        tell("to continue, leave out --no-resume (of run-tests, --override): with it the next run begins again")
+    return outcome
 
 
 def end_run(out: Path, summary: Mapping[str, Any], events: Events, *texts: str) -> None:

@@ -49,7 +49,11 @@ IdColumnOfRun = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 NoResume = Annotated[
-    bool, typer.Option("--no-resume", help="Judge everything again; the old journal is kept under another name.")
+    bool,
+    typer.Option(
+        "--no-resume",
+        help="Judge everything again; the old journal is kept under another name. Leave it out to continue such a run.",
+    ),
 ]
 Years = Annotated[
     list[int] | None, typer.Option("--year", metavar="Y", help="Only problems of this year; may be repeated.")

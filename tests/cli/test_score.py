@@ -126,6 +126,17 @@ def test_a_second_run_judges_nothing(score: Start, write: Write, tmp_path: Path)
     assert (run["resumed"], run["judged"]) == (1, 1)
 
 
+def test_a_run_that_began_again_is_continued_without_that_option(score: Start, write: Write) -> None:
+    """The same command would begin again once more, and lose what was judged. A line says so if something is left."""
+    dump = write("dump.jsonl", submission_row("a", None))
+    assert "leave out" not in score(dump, "--no-resume").stderr
+    dump = write("dump.jsonl", submission_row("a", None), submission_row("b", language="Ada"))
+    assert "leave out" not in score(dump).stderr
+    ended = score(dump, "--no-resume")
+    assert ended.returncode == 1
+    assert "to continue, leave out --no-resume" in ended.stderr
+
+
 def test_keep_programs_avoids_compilations(score: Start, write: Write, tmp_path: Path) -> None:
     """A second run into another directory compiles nothing and says so."""
     codes = {"right": RIGHT, "narrow": NARROW, "wrong": "int x"}
