@@ -71,6 +71,10 @@ class WithTests:
         self._lines = lines
         self._known: dict[tuple[str, bytes], Sequence[Row]] = {}
 
+    def lacks(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row names tests that are not there. Without any line there is no such file, which is no fault."""
+        return bool(self._lines and row.get(TESTS_ID)) and row[TESTS_ID] not in self._lines
+
     def row(self, row: Row) -> Row:
         """A row of `results.jsonl` with its tests; those of the reference have their tests already."""
         if TESTS_ID not in row:

@@ -87,10 +87,16 @@ def result_rows(
         raise InputError(wrong_file(path.parent) or f"{path.with_name(TESTS)} has no tests of results") from error
     for number, _, values in lines_of(path):
         try:
+            is_incomplete = tests and with_tests.lacks(values)
             row = with_tests.row(values) if tests else values
             names = row.keys()
         except ODD_DATA as error:
             raise not_a_result_row(path, number, error) from error
+        if is_incomplete:
+            raise InputError(
+                f"{path}, line {number}: {TESTS} does not have its tests. A run has just replaced the files, or "
+                "somebody has changed one: try again, or delete both and repeat the command that wrote them"
+            )
         yield row if wanted is None else {name: row[name] for name in names if name in wanted}
 
 

@@ -117,6 +117,18 @@ def test_without_tests_and_with_few_columns(tmp_path: Path) -> None:
     assert list(load_results(tmp_path, columns=["all_subtasks_results"])) == ["all_subtasks_results"]
 
 
+def test_tests_that_are_not_in_their_file_are_an_error(tmp_path: Path) -> None:
+    """A table in which some rows had no tests would be wrong. Without the file no row has them."""
+    write_results(tmp_path)
+    tests = (tmp_path / "tests.jsonl").read_bytes()
+    (tmp_path / "tests.jsonl").write_bytes(tests.replace(b'"tests_id":"', b'"tests_id":"other'))
+    with pytest.raises(InputError, match=r"line 1: tests\.jsonl does not have its tests"):
+        load_results(tmp_path)
+    assert len(load_results(tmp_path, tests=False)) == 5
+    (tmp_path / "tests.jsonl").unlink()
+    assert load_results(tmp_path)["all_subtasks_results"][0][0]["test_results"] == []
+
+
 def test_a_column_that_no_row_has_is_an_error(tmp_path: Path) -> None:
     """It is probably misspelled. A table without rows has no columns, so any may be asked for."""
     write_results(tmp_path)
