@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 import orjson
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, SetupError
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems.apps import ProblemIds, read_names, read_rows, without_zeros
@@ -115,6 +115,7 @@ def load_catalog(
     Raises:
         InputError: the source cannot be read, two rows have the same id, or the selection names a missing problem.
         RowError: a row's id cannot be read.
+        SetupError: the problems cannot be written.
     """
     selection = selection or ProblemSelection()
     wanted = None if needed is None else {without_zeros(name) for name in needed}
@@ -127,12 +128,19 @@ def load_catalog(
         return name not in left_out and (wanted is None or without_zeros(name) in wanted)
 
     numbers = {number for number in choose(rows, selection, source.describe()) if is_needed(names[number])}
-    with tempfile.TemporaryFile(dir=directory) as file:
-        entries = {
-            problem.id: _write_problem(problem, file, why_unusable(problem)) for problem in read_rows(source, numbers)
-        }
-        file.flush()
-        return Catalog(os.dup(file.fileno()), entries, names, source.describe())
+    try:
+        with tempfile.TemporaryFile(dir=directory) as file:
+            entries = {
+                problem.id: _write_problem(problem, file, why_unusable(problem))
+                for problem in read_rows(source, numbers)
+            }
+            file.flush()
+            return Catalog(os.dup(file.fileno()), entries, names, source.describe())
+    except OSError as error:
+        where = directory or "the directory for temporary files (TMPDIR)"
+        raise SetupError(
+            f"the problems that this run needs cannot be written to {where}: {error.strerror}; free some space there"
+        ) from error
 
 
 def _write_problem(problem: AppsProblem, file: BinaryIO, unusable: str) -> CatalogEntry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.catalog import Catalog, load_catalog, problem_digest, read_excluded
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, SetupError
 from ioi_eval.problems.apps import read_rows
 from ioi_eval.problems.apps_selection import ProblemSelection
 from ioi_eval.rows import open_source
@@ -98,6 +99,18 @@ def test_digests_are_the_same_in_another_process(tmp_path: Path) -> None:
     it.
     """
     assert problem_digest(load(tmp_path, [doubling(1)]).problem("1"))[:16] == "7e57538f772062de"
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """A limit on file sizes simulates it. The message has the directory in which there is no space."""
+    source = open_source(write_rows(tmp_path / "apps.jsonl", [apps_row(0, ["x" * 20_000], ["y"])]))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(SetupError, match=f"cannot be written to {tmp_path}: File too large; free some space there"):
+            load_catalog(source, directory=tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_two_rows_with_one_id(tmp_path: Path) -> None:
