@@ -16,7 +16,8 @@ from ioi_eval.report.rows import dump_columns, result_columns
 
 RESULT_COLUMNS = (*result_columns("apps-result"), TEST_RESULTS)
 """Our columns of a row; the others (the problem's, the program's) have the same meaning as in a dump."""
-_RESULTS = frozenset(RESULT_COLUMNS)
+_RESULTS = frozenset((*RESULT_COLUMNS, "all_subtasks_results"))
+"""The columns of a dump that are renamed: ours, and that by which readers know results of contests."""
 
 
 def refused_row(entry: Refused) -> dict[str, Any]:

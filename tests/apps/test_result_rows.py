@@ -53,6 +53,13 @@ def test_result_columns_of_a_dump_are_renamed(written: Any, problem: int) -> Non
     assert (row["model"], row["code"], row["problem_id"]) == ("m", DOUBLE, plain["problem_id"])
 
 
+def test_no_row_looks_like_a_result_of_a_contest(written: Any) -> None:
+    """A dump may have been made from such results. Readers know them by one of their columns."""
+    for row in written(*({"problem_id": n, "code": DOUBLE, "all_subtasks_results": True} for n in (0, 99))):
+        assert "all_subtasks_results" not in row
+        assert row["dump_all_subtasks_results"] is True
+
+
 def test_results_of_an_earlier_judging_are_replaced(written: Any) -> None:
     """A results file can be judged again. The earlier results are neither kept nor renamed."""
     first, refused = written({"problem_id": 0, "code": DOUBLE}, {"problem_id": 99, "code": DOUBLE})
