@@ -114,10 +114,17 @@ def select_by_oracle(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]
     return tuple(chosen)
 
 
-def random_scores(rows: Sequence[Row], limit: int = LIMIT, *, seeds: int = SEEDS) -> tuple[float, ...]:
-    """For each of the seeds 0, 1, … the points of random submissions among those with a program that compiles."""
+def random_scores(
+    rows: Sequence[Row], limit: int = LIMIT, *, seeds: int = SEEDS, problem: str = ""
+) -> tuple[float, ...]:
+    """For each of the seeds 0, 1, … the points of random submissions among those with a program that compiles.
+
+    Args:
+        problem: its name is a part of the seeds. Otherwise rows at the same positions would be drawn for each problem,
+            and the points of several problems would be high together if dumps have the same order.
+    """
     points, precision = [_points_of(rows[index]) for index in select_first(rows, len(rows))], _precision_of(rows)
-    draws = (random.Random(seed).sample(points, min(limit, len(points))) for seed in range(seeds))
+    draws = (random.Random(f"{seed} {problem}").sample(points, min(limit, len(points))) for seed in range(seeds))
     return tuple(_best_total(drawn, precision) for drawn in draws)
 
 

@@ -313,6 +313,15 @@ def test_draws_are_the_same_for_the_same_seeds() -> None:
     assert random_scores([], 5, seeds=2) == (0.0, 0.0)
 
 
+def test_problems_are_drawn_independently() -> None:
+    """Rows of each problem are often in the same order, for example by temperature. If rows at the same positions were
+    drawn for all problems, the sum of their points would vary more than that of independent draws.
+    """
+    rows = [make_row(None, (1.0, float(n < 10), 0.0)) for n in range(20)]
+    sums = [sum(drawn) for drawn in zip(*(random_scores(rows, 1, problem=name) for name in "abcdef"), strict=True)]
+    assert sum(0 < points < 6 * 40 for points in sums) > len(sums) / 2
+
+
 @given(drawn_rows, st.integers(1, 12))
 def test_no_selection_scores_more_than_all_rows(rows: list[Row], limit: int) -> None:
     """The oracle scores at least as much as any single row. No selection, and not the oracle, scores more than all rows

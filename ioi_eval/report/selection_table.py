@@ -205,7 +205,7 @@ def _points_of_group(
             submissions=len(rows),
             unscored=_unscored(rows),
             full_marks=sum_of_points(_full_marks(rows)),
-            drawn={method: _points_by_draw(method, rows, limit, seeds) for method in methods},
+            drawn={method: _points_by_draw(method, rows, limit, seeds, name) for method in methods},
         )
         for name, rows in sorted(problems_of.rows.items())
     }
@@ -290,10 +290,12 @@ def _line(name: str, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
     }
 
 
-def _points_by_draw(method: SelectionMethod, rows: Sequence[Row], limit: int, seeds: int) -> Sequence[float]:
+def _points_by_draw(
+    method: SelectionMethod, rows: Sequence[Row], limit: int, seeds: int, problem: str
+) -> Sequence[float]:
     """The points of a problem: one number, or one for each seed."""
     if method is SelectionMethod.RANDOM:
-        return random_scores(rows, limit, seeds=seeds)
+        return random_scores(rows, limit, seeds=seeds, problem=problem)
     if method is SelectionMethod.SINGLE:
         return [max((selected_score(rows, [index]) for index in range(len(rows))), default=0.0)]
     choose: dict[SelectionMethod, Callable[[], Sequence[int] | None]] = {
