@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.errors import InputError, SetupError
-from ioi_eval.report.frame import result_rows
+from ioi_eval.errors import ODD_DATA, InputError, SetupError
+from ioi_eval.report.frame import SUMMARY, result_rows
 from ioi_eval.report.markdown import LOWER_BOUND, cell, markdown_table
 from ioi_eval.report.result_sets import summary_of
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of
@@ -72,23 +72,29 @@ def overview_page(results: Mapping[str, Path]) -> str:
     Raises:
         InputError: a summary cannot be read.
     """
-    summaries = {name: _read_summary(path) for name, path in results.items()}
     head = ("data set", "submissions", "scored", "judge errors (JE)", "not judged", "contests", "report")
-    rows = [_overview_row(name, summary) for name, summary in summaries.items()]
+    rows = [_overview_row(name, path) for name, path in results.items()]
     table = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *rows])
     legend = "contests: points of all submissions together, and of 50 per problem, without practice problems."
     return f"# Overview\n\n{table}\n\n{legend} {LOWER_BOUND}\n"
 
 
-def _overview_row(name: str, summary: Mapping[str, Any]) -> list[str]:
-    counts = summary["submissions"]
-    contests = ", ".join(
-        f"{contest['year']}: {of_full_marks(contest, 'all_submissions_score')}, "
-        f"50: {bounded(contest, 'limit_50_score')}"
-        for contest in summary["contests"]
-    )
-    numbers = [str(counts[kind]) for kind in ("rows", "scored", "undecided")]
-    left = str(counts["refused"] + counts["pending"])
+def _overview_row(name: str, results: Path) -> list[str]:
+    summary = _read_summary(results)
+    try:
+        counts = summary["submissions"]
+        contests = ", ".join(
+            f"{contest['year']}: {of_full_marks(contest, 'all_submissions_score')}, "
+            f"50: {bounded(contest, 'limit_50_score')}"
+            for contest in summary["contests"]
+        )
+        numbers = [str(counts[kind]) for kind in ("rows", "scored", "undecided")]
+        left = str(counts["refused"] + counts["pending"])
+    except ODD_DATA as error:
+        raise InputError(
+            f"{results / SUMMARY} is not a summary of a run ({type(error).__name__}: {error}); "
+            f"`ioi-eval report {results}` writes it again"
+        ) from error
     return [cell(name), *numbers, left, contests or "–", f"[{cell(name)}]({name}/{INDEX})"]
 
 
@@ -148,7 +154,7 @@ def _read_summary(results: Path) -> dict[str, Any]:
         InputError: it cannot be read.
     """
     if not (summary := summary_of(results)):
-        raise InputError(f"{results / 'summary.json'} does not exist: `ioi-eval report {results}` makes it")
+        raise InputError(f"{results / SUMMARY} does not exist: `ioi-eval report {results}` makes it")
     return summary
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.cli.reporting import remake
-from ioi_eval.report.markdown_pages import write_pages
+from ioi_eval.errors import InputError
+from ioi_eval.report.markdown_pages import overview_page, write_pages
 from tests.small_results import contest_row, write_results
 
 
@@ -21,3 +22,14 @@ def test_points_that_a_judge_error_makes_a_bound_are_explained(
     page = write_pages(tmp_path / "pages", results, id_column="uuid")[1].read_text()
     assert ("All submissions together: **25?/100**" in page) is is_bound
     assert ("A `?` marks a lower bound" in page) is is_bound
+
+
+def test_a_summary_that_somebody_changed_is_named(tmp_path: Path) -> None:
+    """The overview has a line for all directories, also for those that another run wrote."""
+    results = write_results(tmp_path / "results", [contest_row("a", 0.5, 0.0)])
+    remake([results], None, "uuid")
+    assert "| [mine](mine/README.md) |" in overview_page({"mine": results})
+    path = results / "summary.json"
+    path.write_text(path.read_text().replace('"contests"', '"contest"'))
+    with pytest.raises(InputError, match=r"summary\.json is not a summary of a run .*'contests'.*writes it again"):
+        overview_page({"mine": results})
