@@ -20,7 +20,15 @@ def report(
             "--out", metavar="DIR", help="The directory for the report; needed for several DIR, else DIR itself."
         ),
     ] = None,
-    by: options.By = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Report all numbers also for each group of rows with the same values in these columns "
+            "(model,temperature; a.b for a field). By default, the groups of the run. `--by none`: no groups.",
+        ),
+    ] = None,
     standings: options.StandingsFile = None,
     id_column: Annotated[
         str,
@@ -31,9 +39,8 @@ def report(
 ) -> int:
     """Make the reports again from results, without judging.
 
-    They are summary.json, report.md and report.html. Without `--by`, groups are those of the run. Several directories
-    become one report, whose groups are the models that rows name, else the directories. All must be of `score`, or all
-    of `apps score`.
+    They are summary.json, report.md and report.html. Several directories become one report, whose groups are the models
+    that rows name, else the directories. All must be of `score`, or all of `apps score`.
     """
     from ioi_eval.cli.reporting import remake
     from ioi_eval.report.frame import directory_of

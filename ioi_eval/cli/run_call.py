@@ -36,7 +36,11 @@ class RunOptions(ABC):
     no_resume: options.NoResume = False
     retry_failed: options.RetryFailed = False
     no_dedupe: Annotated[
-        bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
+        bool,
+        typer.Option(
+            "--no-dedupe",
+            help="Judge each of several identical programs, not only the first. Copies of earlier runs stay copies.",
+        ),
     ] = False
     keep: options.KeepTexts = Keep.INPUTS
     sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
