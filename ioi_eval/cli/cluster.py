@@ -74,7 +74,7 @@ def probe(*, endpoints: Endpoints = None) -> int:
     """Run test jobs on every worker, and show what it can do.
 
     Shows which profile each worker can use, with which package, or why it cannot; and the largest request (48 MiB at
-    most are tried) and longest job that it accepts. `bundled` needs our package, or bash and a C++ compiler with raised
+    most are tried) and longest job that it accepts. `bundled` needs our package, or bash, a C++ compiler and raised
     limits; `classic` needs our package or cms_ioi. Exit code 1 if some workers cannot be used, 2 if none can. `doctor`
     and `score` report the same workers with the same message.
     """

@@ -19,7 +19,7 @@ def compare(
     by_problem: Annotated[
         bool,
         typer.Option(
-            "--by-problem", help="Compare the means of problems, without pairing submissions, as for two models."
+            "--by-problem", help="Pair problems by their means, and no submissions. For two models, or other samples."
         ),
     ] = False,
     only_before: Annotated[
@@ -42,8 +42,8 @@ def compare(
 ) -> int:
     """Compare two sets of results.
 
-    Prints changed verdicts and what else differs, means with intervals, and McNemar's test.
-    If a run is not complete, there are no intervals and no test.
+    It lists the submissions whose verdict or score changed, with what else differs. Below are the means with intervals,
+    and McNemar's test; if a run is not complete, the means only.
     """
     import json
 

@@ -19,7 +19,7 @@ def merge(
     ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the joined journal.")],
 ) -> int:
-    """Join the journals of several runs in one directory.
+    """Join the journals of several runs into one.
 
     The runs may be of parts of a dump, or of several dumps. Afterwards run the command that judged them, with all rows
     and this --out DIR. It judges only what no journal has, and writes the results. If two runs disagree about a

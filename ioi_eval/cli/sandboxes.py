@@ -53,8 +53,8 @@ SandboxOption = Annotated[
     typer.Option(
         "--sandbox",
         metavar="auto|embedded|piston|NAME",
-        help="Where programs run: on this machine, on Piston workers, or (auto) on Piston workers if any are named; or "
-        "in the sandbox NAME of another Python package.",
+        help="Where programs run. embedded: on this machine. piston: on Piston workers. auto: on Piston workers if any "
+        "are named, else on this machine. NAME: in a sandbox of another Python package.",
     ),
 ]
 ProfileOption = Annotated[

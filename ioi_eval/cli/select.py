@@ -36,7 +36,8 @@ def select(
 ) -> int:
     """Print the scores if only N submissions count for each problem.
 
-    They are chosen by several methods. With --standings, also which medal and rank that would be among the contestants.
+    Several methods choose these submissions. With --standings it also prints which medal and rank their points would
+    get among the contestants.
     """
     import json
     from dataclasses import asdict

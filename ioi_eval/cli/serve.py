@@ -40,7 +40,7 @@ class ServeCall:
         int, typer.Option("--queue", metavar="N", min=0, help="How many jobs may wait; more are refused (503).")
     ] = 1024
     max_body_mb: Annotated[
-        int, typer.Option("--max-body-mb", metavar="N", min=1, help="The largest request in MB, uncompressed.")
+        int, typer.Option("--max-body-mb", metavar="N", min=1, help="The largest request in MiB, uncompressed.")
     ] = 512
     allow_host: Annotated[
         list[str] | None,

@@ -141,9 +141,10 @@ def blocks(text: str, tags: frozenset[str] = frozenset()) -> Generator[Block, No
 
 
 def code_blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block]:
-    """The complete blocks of a text. In place of a document in which a block names a language: the blocks in it.
+    """The complete blocks of a text. If one of them is a document, the blocks in it take its place.
 
-    A model that is asked for Markdown puts its whole answer into a block with longer fences.
+    A model that is asked for Markdown puts its whole answer into a block with longer fences. Such a block is a document
+    if a block in it names a language.
 
     Args:
         tags: further names of the language that is looked for.

@@ -22,10 +22,11 @@ offset, and checked again.
 rule, fixes) and *fingerprint*: code, tests, judge programs, limits, policy, runner, toolchain, profile,
 isolation. Everything that would change the outcome changes the key, so a resumed run takes over a result only if it
 would itself have computed the same. The program key is a digest of problem and fingerprint only; with it, a copy of a
-program finds the result of the first one (its leader), wherever the program was found. A copy's record only says that
-its program is known; its result is the first one with its program key. So the position of a record in the file does
-not matter: if a user removed or doubled lines, or joined several journals, the results that are there count, and the
-others are judged again. A reader compares a record's kind and keys with those that it wants, and ignores other records.
+program finds the result of the first one (its leader), even if the two were found by different rules. A copy's record
+only says that its program is known; its result is the first one with its program key. So the position of a record in
+the file does not matter: if a user removed or doubled lines, or joined several journals, the results that are there
+count, and the others are judged again. A reader compares a record's kind and keys with those that it wants, and
+ignores other records.
 
 **Done** means that `Journal.append` has returned: from then on a killed process (`kill -9`) loses nothing. A machine
 that loses power may still lose what the kernel had not written, so the file is fsync'd in groups of some seconds' work.

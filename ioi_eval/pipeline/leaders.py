@@ -48,9 +48,11 @@ class Leaders(Generic[CandidateT]):
         return False
 
     def finish(self, leader: CandidateT, fingerprint: str, offset: int | None) -> list[CandidateT]:
-        """A leader was judged, under a fingerprint: returns its followers, which wait no more.
+        """Remove a leader that was judged, and return its followers.
 
-        `offset` is that of its result; `None` if they must not take the result over.
+        Args:
+            fingerprint: the one under which it was judged.
+            offset: of its result; `None` if the followers must not take it over.
         """
         if offset is not None and fingerprint not in ("", leader.fingerprint):
             self._unexpected[leader.keys.program] = offset

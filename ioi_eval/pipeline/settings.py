@@ -16,8 +16,8 @@ _SPARE = 2
 """How many more submissions than jobs are in progress, so that no slot waits for work between jobs."""
 
 _EXTRA_PER_SLOT, _MAX_EXTRA = 2, 32
-"""Further submissions for each slot, and the most of them: while some wait to run alone, up to four other jobs for each
-slot run first, and these need submissions in progress. (Each keeps a compiled program in memory.)"""
+"""Further submissions in progress for each slot, and the most of them. While a job waits to run alone, up to four other
+jobs for each slot run first, which need submissions in progress. (Each keeps a compiled program in memory.)"""
 
 _SHARING_PER_SLOT, _MAX_SHARING = 7, 56
 """How many programs wait for each running job, to share the next one; and how many in all, because their tests are in

@@ -29,7 +29,7 @@ async def in_thread(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) 
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    """Wait until something is true that becomes true in another thread. A cancelled caller does not wait for it."""
+    """Wait until another thread has made something true. A cancelled caller does not wait for that thread."""
     while not is_so():  # noqa: ASYNC110 - the other thread has no event loop
         await asyncio.sleep(_LOOK_S)
 

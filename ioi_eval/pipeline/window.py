@@ -39,7 +39,7 @@ class Candidate(Generic[ProblemT, SubmissionT]):
         found_by: how its program was found and changed.
         size: how much memory it needs while it waits, in characters or bytes; `None` if there is nothing to judge.
         max_s: how much CPU time it may take, in seconds.
-        fingerprint: a hash of everything that determines the outcome, if the kind of target judges it that is expected.
+        fingerprint: a hash of everything that determines the outcome on the kind of target that will probably judge.
         keys: of its record in the journal, if it is judged under this fingerprint.
     """
 

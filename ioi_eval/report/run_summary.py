@@ -29,7 +29,7 @@ _FAILED = {Verdict.NC: "without code (NC)", Verdict.CE: "with a compile error (C
 
 @dataclass(slots=True)
 class ReasonCounts:
-    """Rows that lack a result, a program or a score: all are counted by reason; the first of each reason are named."""
+    """Counts rows without a result, a program or a score by reason, and keeps the first messages of each reason."""
 
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, Counter[str]] = field(default_factory=dict)

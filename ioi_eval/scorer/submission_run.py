@@ -28,8 +28,8 @@ class SubmissionRun:
         weakest: the weakest isolation over all jobs so far; `None` before the first.
         tool: the compiler or interpreter for it, once that is known.
         compiler_state: that of the compiler before the program was first compiled (`Tools.state_of_compiler`).
-        compile_answer: of a compilation without the precompiled header, if one was made before the program is to be
-            compiled by a job of its own.
+        compile_answer: the answer of a compilation without the precompiled header, if there was one before the
+            program gets a compile job.
     """
 
     def __init__(
