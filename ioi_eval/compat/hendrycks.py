@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ioi_eval.compat.terms import (
@@ -56,9 +57,12 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Grade
         return _nothing("the process died")
     if too_long(runs, all_s):
         return _nothing(f"all tests together took more than {all_s:g} s")
-    if problem.inputs > problem.outputs:
+    unpaired = max(0, problem.inputs - problem.outputs)
+    if unpaired and problem.fn_name is None:
         return _nothing("an input without an output ends the grader")
-    return graded_all(problem, runs, _match)
+    graded = graded_all(problem, runs, _match)
+    more = ("an error, as the input has no output",) * unpaired
+    return replace(graded, codes=(*graded.codes, *(-1,) * unpaired), rules=(*graded.rules, *more))
 
 
 def _nothing(rule: str) -> Graded:

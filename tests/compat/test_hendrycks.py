@@ -141,6 +141,11 @@ def test_input_has_no_final_line_feed() -> None:
     assert encode_input(StdinTest(number=0, given="1\n2\n", expected="")) == b"1\n2\n"
 
 
+def returned(value: Any) -> TestRun:
+    """A run in which the function returned this."""
+    return TestRun(ending=Ending.FINISHED, output=encode(value))
+
+
 @pytest.mark.parametrize(
     ("row", "runs", "codes"),
     [
@@ -153,9 +158,10 @@ def test_input_has_no_final_line_feed() -> None:
         (problem(["1", "2"], ["1", "2"]), [printed("1", wall_s=5), printed("2", wall_s=5.5)], [True, True]),
         (problem(["1"], ["1"]), [printed("1", exit_code=1)], [True]),
         (problem(["1", "2"], ["1"]), [printed("1"), printed("1")], [-1] * 21),
+        (problem([[1], [2], [3]], [2, 4], "f"), [returned(2), returned(5)], [True, False, -1]),
         (problem(["1"], ["1", "2"]), [printed("1")], [True]),
         (problem([], []), [], []),
-        (problem([[1]], [[2]], "f"), [TestRun(ending=Ending.FINISHED, output=encode(2))], [True]),
+        (problem([[1]], [[2]], "f"), [returned(2)], [True]),
         (problem([[1]], [[2]], "f"), [TestRun(ending=Ending.FINISHED, output=b"garbage")], [False]),
     ],
 )
