@@ -188,8 +188,7 @@ class TestRun : RunningTest {
 
   void round_to_step(Judgement& judgement) const {
     if (test_.steps == 0) return;
-    double steps = static_cast<double>(test_.steps), full = static_cast<double>(std::max<int64_t>(1, test_.full));
-    double exact = judgement.points * steps / full;
+    double steps = static_cast<double>(test_.steps), exact = judgement.points * steps / judgement.full;
     switch (test_.rounding) {
       case Rounding::Down: exact = floor(exact); break;
       case Rounding::Leniently: exact = floor(exact + 1.0 / kLenientParts); break;

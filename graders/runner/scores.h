@@ -16,7 +16,7 @@ struct Judgement {
   bool valid = false;
   std::string score;    // as it was printed
   double value = 0;     // in [0, 1]
-  double points = 0;    // of the full score
+  double points = 0, full = 1;  // the same in points, of so many: exact, which `value` may not be
   std::string message;
   std::string error;    // why it is not valid
 
@@ -73,7 +73,8 @@ inline bool read_score(const std::string& text, Judgement& judgement, int64_t fu
   judgement.valid = value >= 0.0 && value <= static_cast<double>(full);
   if (!judgement.valid) judgement.error = format("a score outside of [0, %lld]: ", static_cast<long long>(full)) + text.substr(0, 100);
   judgement.value = judgement.points = value;
-  if (full != 1) judgement.set(value / static_cast<double>(full));
+  judgement.full = static_cast<double>(full);
+  if (full != 1) judgement.set(value / judgement.full);
   return judgement.valid;
 }
 
@@ -122,9 +123,7 @@ inline Judgement read_testlib(int code, int errors, int64_t full) {
     std::vector<std::string> words = split(last_line_with("points ", errors), ' ');
     read_score(words.size() > 1 ? words[1] : "", judgement, full);
   } else {
-    bool accepted = has(kTestlib.accepts, code);
-    read_score(accepted ? "1" : "0", judgement);
-    if (accepted && full > 1) judgement.points = static_cast<double>(full);
+    read_score(has(kTestlib.accepts, code) ? "1" : "0", judgement);
   }
   return judgement;
 }

@@ -190,6 +190,22 @@ def test_testlib_points_of_a_full_score(plain_box: Box, program: Callable[..., P
         assert seen == {output: expected[place] for output, expected in IN_POINTS.items()}
 
 
+@pytest.mark.parametrize("protocol", CheckerProtocol)
+def test_full_marks_without_points_are_all_steps(
+    plain_box: Box, program: Callable[..., Path], protocol: CheckerProtocol
+) -> None:
+    """An output that is accepted without points has the full score, also if scores of other outputs are rounded."""
+    file = {"file": "checker"} if protocol.has_program else {}
+    right, wrong = (f"print 1\n{output}".encode() for output in RIGHT_AND_WRONG[protocol])
+    tests = [f"test id={number} input={number}.in answer=ans full=20 steps=10" for number in range(2)]
+    files: Files = {"program": program("contestant"), "ans": b"answer\n", "0.in": right, "1.in": wrong}
+    checker = line("checker", protocol=protocol, **file, **JUDGE)
+    answer = plain_box.run(
+        batch_plan(tests, checker=checker), {**files, **({"checker": program("checker")} if file else {})}
+    )
+    assert answer.verdicts == ["AC", "WA"]
+
+
 KATTIS = {
     "kattis 42\nwell done": ("AC", "1", "well done"),
     "kattis 43\nnot so": ("WA", "0", "not so"),
