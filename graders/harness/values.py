@@ -8,6 +8,7 @@ the name of its type is written.
 
 from __future__ import annotations
 
+import builtins
 import decimal
 import fractions
 import json
@@ -16,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
+
+globals()["__builtins__"] = dict(vars(builtins))  # what follows works if a program replaces `int` or `type`
 
 MAX_NESTED_RESULT = 200  # deeper results equal no expected result, because those have at most 100 levels
 LONGEST = 64 << 20

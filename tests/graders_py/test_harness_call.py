@@ -26,6 +26,10 @@ RESULTS: dict[str, tuple[str, Any]] = {
     "None": ("return None", None),
     "bool": ("return True", True),
     "int": ("return 5", 5),
+    "builtins replaced": (
+        "import builtins\n    builtins.int = builtins.issubclass = builtins.type = None\n    return 5",
+        5,
+    ),
     "huge": ("return 10**5000 + 7", HUGE),
     "negative": ("return -2**60", -(2**60)),
     "float": ("return 0.1", 0.1),
