@@ -36,14 +36,20 @@ _LOADER_S = 60
 
 
 def visible() -> list[str]:
-    """Every file and directory that a box must show."""
-    own = directories()
+    """The files and directories that a box must show, without those inside others."""
+    own = _outermost(directories())
     paths = [sys.executable, *_settings(), *own, *_PLACES, *_time_zones(), *libraries(own)]
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None) or ""
         if os.path.islink(file):  # a module that is loaded at the start may be a link (Debian: sitecustomize)
             paths.append(os.path.realpath(file))
-    return sorted({path for path in paths if os.path.isabs(path) and os.path.exists(path)})
+    return _outermost(sorted({path for path in paths if os.path.isabs(path) and os.path.exists(path)}))
+
+
+def _outermost(paths: list[str]) -> list[str]:
+    """The paths that are not inside another one of them."""
+    roots = tuple(f"{path}/" for path in paths)
+    return [path for path in paths if not path.startswith(roots)]
 
 
 def directories() -> list[str]:
