@@ -56,10 +56,11 @@
 // *Who ended first?* If a program crashes, most managers print 0; if a manager is done, many stubs exit with an error. The
 // order in which the runner sees two processes end depends on the scheduler. But each side must close its FIFOs
 // to be noticed by the other, and inotify reports these closes in the order in which the kernel made them. So:
-//   - TLE, MLE, OLE, SV and death by a signal other than SIGPIPE are the program's fault, whenever they happen;
+//   - TLE, MLE, OLE, SV and death by a signal other than SIGPIPE are the program's fault, also after the end of a manager that has
+//     not failed;
 //   - a non-zero exit code or SIGPIPE is the program's fault if it hung up first. If the manager hung up first, it is a
 //     consequence: a manager's score of 0 stands (WA). A higher score does not: CMS gives 0 then, and so do we (RE).
-//   - a manager that fails is at fault (JE) unless a contestant failed by these rules, with one exception: SIGPIPE after
+//   - a manager that fails is at fault (JE) unless a contestant failed before by these rules, with one exception: SIGPIPE after
 //     a contestant has hung up. A program can cause that whenever it likes, so it is the program's 0 (WA), not a JE.
 // (The manager has hung up on a process when it has closed both FIFOs: it may close one only to send an end of file.)
 // Source: CMS's Communication task type gives 0 whenever a process fails, and an error when the manager fails.

@@ -32,7 +32,7 @@ struct Contestant {
   PidNamespace pid_namespace;
   Process process;  // after the namespace, whose end waits for it
   Fd control, listener, output, errors, report;
-  Fd program;            // what its interpreter reads by the file `with`: the offset, which we share, shows whether it has
+  Fd program;            // only with a file `with`: what the interpreter reads. We share the offset, which shows whether it has read it
   bool ready = false;    // its child is about to exec
   bool started = false;  // the exec has happened
   int64_t started_us = 0, ended_us = 0;

@@ -37,8 +37,8 @@ class HangUps {
   enum Side { Nobody, TheProcess, TheManager };
 
   // A manager that ends closes its FIFOs one after the other, and the program may end before we see the second close. But the
-  // manager also has the file `errors` open at its lowest and its highest descriptor number: at its end, one of these is closed
-  // before any FIFO.
+  // manager also has the file `errors` open, as its descriptors 2 and kJudgeLastFd. The kernel closes descriptors in the order of their
+  // numbers, so it closes one of these before any FIFO that the manager has opened.
   void watch_end(const Judge& manager) {
     manager_end_watch_ = inotify_add_watch(inotify_.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
     if (manager_end_watch_ < 0) system_fault("inotify_add_watch");

@@ -185,8 +185,8 @@ class Judge {
     set_limit(RLIMIT_STACK, RLIM_INFINITY);
     set_limit(RLIMIT_AS, static_cast<rlim_t>(spec_->memory_bytes) + (rlim_t{1} << 30));
     set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(max_written()));
-    // Not by its limit of CPU time: here the kernel counts a whole tick for a process that runs at the tick, and a program may let its
-    // manager run only then.
+    // Not its limit of CPU time: for this limit the kernel counts a whole tick for the process that runs at the tick, and a program can
+    // let its manager run at ticks only.
     set_limit(RLIMIT_CPU, cpu_backstop_s(spec_->wall_ms));
     if (!drop_privileges(geteuid())) start_error_.exit_with("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

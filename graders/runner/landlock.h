@@ -30,7 +30,7 @@ class Landlock {
     if (!rules_) error_ = errno;
   }
 
-  // A path that does not exist is skipped. `is_complete` says if the machine has refused a rule: programs would fail without it.
+  // A path that does not exist is skipped. If the machine refuses a rule, without which programs would fail, `is_complete` is false.
   void grant(const char* path, uint64_t rights) {
     if (!rules_) return;
     Fd at(open(path, O_PATH | O_CLOEXEC));

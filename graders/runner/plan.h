@@ -124,8 +124,8 @@ struct Plan {
   // Whether the runner itself compares the output with the test's answer.
   bool compares() const { return rules_of(checker.protocol).judged_by == JudgedBy::Runner; }
 
-  // The most CPU time that a process with slow page faults gets before it is stopped for time, beyond what others get: the cost of
-  // as many pages as fit into its memory.
+  // A process whose page faults are slow may use more CPU time than others before it is stopped. This is how much more at most: the
+  // cost of as many pages as fit into its memory.
   int64_t page_margin_us() const {
     return std::min(memory_bytes / getpagesize() * kPageUs, max_for_pages_us(cpu_ms));
   }

@@ -63,9 +63,9 @@ inline int64_t cost_of_pages_so_far_us(pid_t pid) {
   return cost_of_pages_us(totals.page_faults, totals.system_us);
 }
 
-// Processes are read up to a thousand times a second, and that takes CPU time from the programs. Opening a file of /proc by its
-// path costs five times as much as reading it, so the files stay open: those of the process, and of its main thread, as most
-// processes have no other. An open file keeps belonging to this process, even if its pid is reused.
+// Processes are looked at up to a thousand times a second, and that takes CPU time from the programs. Opening a file of /proc by its
+// path costs five times as much as reading it, so the files of the process and of its main thread stay open. (Most processes have no
+// other thread.) An open file still belongs to this process if its pid is used again.
 class ProcFiles {
  public:
   // `states`: whether to read `runs` and `waits`. Producing `stat` costs the kernel more than all the rest.

@@ -104,8 +104,8 @@ class Stopwatch {
   int64_t looked_us_ = now_us(), elapsed_us_ = 0;
 };
 
-// Divides wall clock into work and waiting, in pieces: a piece holds at most as much work as wall clock. (Threads that wait for a
-// processor at the same time have delays that together are many times as long.)
+// Divides wall clock into work and waiting, piece by piece. Work counts at most as long as the piece lasts: processes that work, or wait
+// for a processor, at the same time have more CPU time and run-queue delay together than wall clock.
 class WaitClock {
  public:
   // Ends a piece, and returns how much of it was waiting. Both times count from the start; `busy`: CPU time and run-queue delay.

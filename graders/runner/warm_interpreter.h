@@ -94,8 +94,8 @@ class WarmInterpreter {
     return code;
   }
 
-  // Whether a limit is set in each fork. Forks inherit the others, because an unprivileged process cannot raise a limit again.
-  // But threads are counted for the fork's user.
+  // Whether each fork sets this limit itself. The others are set once, for the interpreter, and forks inherit them. But threads are
+  // counted for a user, and a fork may have another user than the interpreter.
   static bool is_set_by_forks(__rlimit_resource_t resource) { return resource == RLIMIT_NPROC; }
 
   // It may have made a child already. As our child this would outlive it, and the end of its namespace would wait until we reap it.

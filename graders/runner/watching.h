@@ -171,8 +171,8 @@ class RunningTest : protected TestState {
     collect_output(plan_, c, job_.directories[static_cast<size_t>(c.index)]);
   }
 
-  // Most tests are short, so the first looks come soon: a broken rule is noticed at most 5 ms late and, in shorter tests, at
-  // most as late as the test has lasted. (Peak memory, CPU time and output are known exactly after the end in any case.)
+  // Most tests are short, so the runner looks more often at first: the time to the next look is that from the start to this one, but
+  // at least 1 ms and at most 5 ms. (After the end, peak memory, CPU time and output are known exactly in any case.)
   int64_t next_tick_us() const { return stopwatch_.looked_us() + std::clamp(stopwatch_.elapsed_us(), kFirstTickUs, kTickUs); }
 
   void sleep() {
@@ -316,7 +316,7 @@ class RunningTest : protected TestState {
     if (given_up && wait_clock_.waited_us(wall, all_busy_us()) <= wall / 2) {
       return judge_error(JudgeFault::Overload, TrustedProgram::Runner, kTooBusy);
     }
-    // The machine's load does not explain this much wall clock, so the program was waiting, even if the ticks did not see it.
+    // If a test is given up here, the machine's load does not explain its wall clock: the program was waiting, though no tick saw it.
     if (!given_up && idle_us_ < idle_stop_us(plan_.cpu_ms)) return;
     auto waits = std::find_if(contestants_.begin(), contestants_.end(),
                               [](const Contestant& c) { return c.process.alive() && !c.started; });

@@ -24,8 +24,10 @@ TIME_LIMIT_S = 10.0
 
 _COMPAT_OUTPUT_BYTES = 16 << 20
 _COMPAT_SPARE_BYTES = 256 << 10
-"""Most output for another grader, which needs the whole output: four times the longest answer and the spare bytes,
-at most the first number. These graders have no limit; with us more is OLE. A job's tests share what it may return."""
+"""Another grader needs the whole output. So a program may print four times the longest answer of its row plus the spare
+bytes, at most `_COMPAT_OUTPUT_BYTES`; more is OLE. These graders have no limit, but a job's tests share what it may
+return.
+"""
 
 _ELF = b"\x7fELF"
 """The beginning of a compiled program. (A checker in a row of a problem is text, so it cannot be one.)"""

@@ -155,7 +155,8 @@ class CompatGrader:
         script: whether each test is run as a script, in a process whose exit code shows how it ended.
         calls: what it does with functions.
         per_test_s: the wall-clock limit of one test.
-        whole_s: the wall-clock limit of all tests together, from their number and the limit of one; `None` for none.
+        whole_s: a function from the number of tests, and the limit of one, to the wall-clock limit of all together;
+            `None` if there is no such limit.
         stops: whether it stops at the first failure.
         encode_input: a function from a test to the program's standard input, or to the encoded arguments of a call.
         grade_runs: a function from the runs, and the limit of all tests together in seconds, to the results.

@@ -42,8 +42,9 @@ _PROBLEM_TIME_FACTOR, _PROBLEM_MEMORY_FACTOR = 6, 4
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
 """Signals that end a compiler if a program is too large for it: rustc compiles recursively, and aborts without memory.
-GCC's driver reports that its compiler crashed, but the driver of Debian's GCC 16.2 then crashes itself. Before such an
-end counts, a known good program is compiled. There is none for interpreters, so one that crashes is JE."""
+GCC's driver reports that its compiler crashed, but the driver of Debian's GCC 16.2 then crashes itself. Before such a
+crash counts, a known good program is compiled. Interpreters have no such program, so the crash of an interpreter is JE.
+"""
 
 
 def compile_job(

@@ -59,8 +59,8 @@ class CompiledLanguage(LanguageRules):
     usually include, because a box may hide a file that one of them needs."""
 
     large_headers: ClassVar[bytes] = b""
-    """The beginning of that program, if compiling it takes most of the time. If it was compiled before, it is enough to
-    read these headers again."""
+    """The beginning of that program: headers that take most of the time to compile. When the program is compiled again
+    to see whether a part of the compiler is missing, these headers are only read. Empty if there are none."""
 
     known_good_standard: ClassVar[str]
     """The standard of that program, which every compiler of the language knows."""

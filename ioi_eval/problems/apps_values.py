@@ -39,7 +39,8 @@ MAX_NESTED_ARGUMENTS = 100
 
 MAX_NESTED_RESULT = 200
 """How deeply a result may be nested: the number of `graders/harness/values.py`, which writes nothing deeper.
-Only programs that write the result themselves exceed it, and who reads it here would exceed the limit of recursion."""
+Only a program that writes its result itself can exceed it. Reading such a result here would exceed Python's limit of
+recursion."""
 
 _MAX_KEPT_KEYS = 256
 """A dictionary with more keys, of which some are not text, gets all its keys as text (`_dictionary`)."""
