@@ -7,7 +7,7 @@ import os
 import subprocess
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,11 @@ Score = Callable[[Path, str], Ended]
 FAULTS = (
     "reset-before,reset-in,reset-after,reset-answer,truncate,empty-500,html-500,html-502,busy,lie,null,not-json,delay"
 )
+PROGRAMS = {
+    *("time_limit/exhaustive.cpp", "partially_correct/one-each.cpp", "incorrect/forgets-batteries.cpp"),
+    *("model_solution/halving.cpp", "runtime_error/last-lamp.cpp"),
+}
+"""Solutions of all tasks, which compile quickly: some are in several rows of the sample dump."""
 
 
 class Served:
@@ -62,30 +67,46 @@ def environment(cache: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def score(environment: dict[str, str], commands: ForkedCommands) -> Score:
-    """Score the first rows of the sample dump into a directory, on a server."""
-    return lambda out, url: commands.run(*arguments(out, url), cwd=out.parent, env=environment)
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The rows of the sample dump that have these programs."""
+    path = tmp_path_factory.mktemp("dump") / "dump.jsonl"
+    with sample.dump().open() as rows, sample.dump_expected().open() as stated:
+        chosen = [
+            row for row, expected in zip(rows, stated, strict=True) if json.loads(expected)["solution"] in PROGRAMS
+        ]
+    assert len(chosen) == 8
+    path.write_text("".join(chosen))
+    return path
 
 
 @pytest.fixture(scope="module")
-def undisturbed(
-    environment: dict[str, str], score: Score, tmp_path_factory: pytest.TempPathFactory
-) -> list[tuple[Any, ...]]:
+def score(dump: Path, environment: dict[str, str], commands: ForkedCommands) -> Score:
+    """Score the dump into a directory, on a server."""
+    return lambda out, url: commands.run(*arguments(dump, out, url), cwd=out.parent, env=environment)
+
+
+@pytest.fixture(scope="module")
+def server(environment: dict[str, str]) -> Iterator[Served]:
+    """A server that no test kills."""
+    server = Served(environment)
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(server: Served, score: Score, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, ...]]:
     """The results of a run without faults."""
-    server, out = Served(environment), tmp_path_factory.mktemp("undisturbed") / "out"
-    try:
-        ended = score(out, server.url)
-    finally:
-        server.kill()
+    out = tmp_path_factory.mktemp("undisturbed") / "out"
+    ended = score(out, server.url)
     assert ended.returncode == 0, ended.stderr
     return results(out)
 
 
-def arguments(out: Path, url: str) -> list[str]:
+def arguments(dump: Path, out: Path, url: str) -> list[str]:
     """The arguments of `ioi-eval`. In C++17 the compiler takes two thirds of the time."""
     sources = ("--problems", str(sample.problems()), "--tests", str(sample.tests()), "--out", str(out))
     cluster = ("--endpoints", url, "--max-requests-per-endpoint", "2", "--patience", "2")
-    return ["score", str(sample.dump()), *sources, *cluster, "--limit", "8", "--std", "gnu++17"]
+    return ["score", str(dump), *sources, *cluster, "--std", "gnu++17"]
 
 
 def results(out: Path) -> list[tuple[Any, ...]]:
@@ -127,13 +148,14 @@ def test_no_server_answers(score: Score, tmp_path: Path) -> None:
 
 
 def test_all_servers_die_and_the_same_command_goes_on(
-    environment: dict[str, str], score: Score, undisturbed: list[tuple[Any, ...]], tmp_path: Path
+    environment: dict[str, str], dump: Path, score: Score, undisturbed: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
     """The only server is killed: the run ends after its patience with exit code 1. The same command finishes it."""
     first = Served(environment)
     out = tmp_path / "out"
     pipe = subprocess.PIPE
-    run = subprocess.Popen([*COMMAND, *arguments(out, first.url)], env=environment, text=True, stdout=pipe, stderr=pipe)
+    command = [*COMMAND, *arguments(dump, out, first.url)]
+    run = subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe)
     journal = out / "journal"
     while run.poll() is None and not (journal.is_file() and journal.read_bytes().count(b"\n") >= 2):
         time.sleep(0.05)
@@ -153,18 +175,14 @@ def test_all_servers_die_and_the_same_command_goes_on(
 
 
 def test_verdicts_under_faults(
-    environment: dict[str, str], score: Score, undisturbed: list[tuple[Any, ...]], tmp_path: Path, start: Any
+    server: Served, score: Score, undisturbed: list[tuple[Any, ...]], tmp_path: Path, start: Any
 ) -> None:
     """Three requests in ten have a fault: all scores, verdicts and messages are those of the run without faults."""
-    server = Served(environment)
     faulty = ("--faults", FAULTS, "--rate", "0.3", "--seed", "3")
     proxy = start("fault_proxy.py", "--upstream", f"[{server.port}]", *faulty)
-    try:
-        fetch_counts(f"{proxy.urls[0]}/arm")
-        disturbed = score(tmp_path / "disturbed", proxy.urls[0])
-        done = fetch_counts(f"{proxy.urls[0]}/faults")
-    finally:
-        server.kill()
+    fetch_counts(f"{proxy.urls[0]}/arm")
+    disturbed = score(tmp_path / "disturbed", proxy.urls[0])
+    done = fetch_counts(f"{proxy.urls[0]}/faults")
     assert disturbed.returncode == 0, disturbed.stderr
     assert sum(done.values()) - done["requests"] >= 3, "faults occurred"
     assert results(tmp_path / "disturbed") == undisturbed
