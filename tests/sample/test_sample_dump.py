@@ -92,15 +92,26 @@ def test_altered_programs(pairs: list[Any], sources: dict[tuple[str, str], str],
     assert judged >= 4
 
 
-def test_added_includes(pairs: list[Any], judges: Judges) -> None:
-    """A program without its includes does not compile. With them it has its stated score."""
-    broken = [(row, expected) for row, expected in pairs if expected["with_fixed_includes"] is not None]
-    assert len(broken) >= 3
-    for row, expected in broken:
-        program = f'#include <bits/stdc++.h>\n#include "{row["problem_id"]}.h"\n{last_program(row["generation"])}'
+def test_added_includes(pairs: list[Any], sources: dict[tuple[str, str], str], judges: Judges) -> None:
+    """A program without its includes does not compile. With them it has its stated score.
+
+    That is the score of a solution if they are the only difference. Another program is judged with all headers, which
+    the compiler reads for seconds.
+    """
+    judged = []
+    for row, expected in pairs:
+        if expected["with_fixed_includes"] is None:
+            continue
         assert expected["expected_verdict"] == "CE"
+        problem, program = row["problem_id"], last_program(row["generation"])
         stated = expected["with_fixed_includes"]["expected_subtasks"]
-        assert expected_of(judges, row["problem_id"], program) == stated
+        if program == re.sub(r"#include .*\n+", "", sources[problem, expected["solution"]]):
+            assert list(stated.values()) == tasks()[problem].settings["solutions"][expected["solution"]]["subtasks"]
+        else:
+            judged.append(problem)
+            program = f'#include <bits/stdc++.h>\n#include "{problem}.h"\n{program}'
+            assert expected_of(judges, problem, program) == stated
+    assert judged == ["lamps"]
 
 
 def expected_of(judges: Judges, problem_id: str, program: str) -> dict[str, str]:
