@@ -110,6 +110,15 @@ def read_content(content: Content) -> bytes:
         raise lost(content) from error
     except OSError as error:
         raise SetupError(f"{content.path} cannot be read any more: {error.strerror}") from error
-    if len(data) != content.size:
-        raise SetupError(f"{content.path} has {len(data)} bytes, not {content.size}: it was changed during the run")
+    require_size(content, len(data))
     return data
+
+
+def require_size(blob: Blob, size: int) -> None:
+    """Check the size of a file that a job refers to. (Its content was compared when the problem was loaded.)
+
+    Raises:
+        SetupError: it was changed since.
+    """
+    if size != blob.size:
+        raise SetupError(f"{blob.path} has {size} bytes, not {blob.size}: it was changed during the run")

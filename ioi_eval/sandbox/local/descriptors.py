@@ -14,7 +14,7 @@ from functools import partial
 
 from ioi_eval.errors import TransientError
 from ioi_eval.model import Blob, JobFile
-from ioi_eval.sandbox import lost
+from ioi_eval.sandbox import lost, require_size
 
 MFD_EXEC = 0x10  # Source: Linux 6.3, include/uapi/linux/memfd.h
 
@@ -24,6 +24,7 @@ def descriptors(files: Sequence[JobFile]) -> AbstractContextManager[dict[str, in
 
     Raises:
         LostDataError: on entering: a file that the job refers to has been deleted.
+        SetupError: on entering: such a file was changed.
         TransientError: on entering: no memory or descriptors are left.
     """
     return _opened([(file.name, partial(_open, file)) for file in files], "a job's files")
@@ -96,7 +97,10 @@ def _open(file: JobFile) -> int:
         descriptor = os.open(file.content.path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError as error:
         raise lost(file.content) from error
-    if not (file.executable and os.fstatvfs(descriptor).f_flag & os.ST_NOEXEC):
-        return descriptor
-    with open(descriptor, "rb") as stream:  # a noexec mount starts no programs, so a copy is started
-        return sealed(stream.read(), executable=True)
+    with contextlib.ExitStack() as stack:
+        stack.callback(os.close, descriptor)
+        require_size(file.content, os.fstat(descriptor).st_size)
+        if file.executable and os.fstatvfs(descriptor).f_flag & os.ST_NOEXEC:  # which starts no programs, but a copy
+            return sealed(content_of(descriptor), executable=True)
+        stack.pop_all()
+    return descriptor

@@ -9,10 +9,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 import pytest
 
-from ioi_eval.errors import TransientError
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import SetupError, TransientError
 from ioi_eval.model import JobFile
 from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned_files
 
@@ -90,4 +92,14 @@ def test_files_are_closed_at_the_end() -> None:
         os.write(returns["made"], b"some")
         os.write(returns["made"], b"thing")
         assert [content_of(returns["made"]), content_of(returns["made"])] == [b"something"] * 2
+    assert _open_descriptors() == before
+
+
+def test_a_file_that_was_changed_is_our_failure(tmp_path: Path) -> None:
+    """A test whose input was cut off on disk is not run with what is left of it."""
+    blob = BlobStore(tmp_path).put(b"whole input")
+    blob.path.write_bytes(b"whole")
+    before = _open_descriptors()
+    with pytest.raises(SetupError, match="has 5 bytes, not 11: it was changed"):
+        descriptors([JobFile(name="in", content=blob)]).__enter__()
     assert _open_descriptors() == before
