@@ -22,6 +22,7 @@ from ioi_eval.report.rows import (
     refused_row,
     result_row,
 )
+from ioi_eval.report.schema_check import wrong_value
 from ioi_eval.report.totals import distinct_outcomes, judge_error
 from ioi_eval.scores import submission_result
 from tests.small_problems import small_problem
@@ -150,7 +151,10 @@ def test_a_program_with_several_files_keeps_its_files() -> None:
     files = {"first.cpp": "int a;", "second.cpp": "int b;"}
     sources = tuple(SourceFile(path=name, content=text.encode()) for name, text in files.items())
     several = replace(one, submission=replace(one.submission, code="int a;\nint b;", sources=sources))
-    assert result_row({"code": files}, several, target_subtask=None)["code"] == files
+    for stated in (files, [list(file) for file in files.items()]):
+        row = result_row({"code": stated}, several, target_subtask=None)
+        assert row["code"] == stated
+        assert wrong_value("result", {**row, "tests_id": None}) is None
     beside = result_row({"source_files": files, "code": None}, several, target_subtask=None)
     assert (beside["code"], beside["source_files"]) == ("int a;\nint b;", files)
 
