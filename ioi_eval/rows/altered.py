@@ -25,7 +25,8 @@ class Altered(Source):
     Args:
         without_code: leave out the columns with a program, which may be outdated: it is extracted again.
         with_messages: put the conversation of `prompt` and `generation` into `messages`, if all columns are read. Rows
-            that lack one of the two are not changed.
+            that lack one of the two are not changed. Nor are rows with `messages`: with others, another program could
+            be found in them than when only some columns are read.
 
     Source: `--always_extract_code` and `--add_messages_column` of huggingface/ioi.
     """
@@ -59,7 +60,7 @@ class Altered(Source):
 
 def _messages(row: Row) -> dict[str, Any]:
     """The column `messages`: a conversation, or one for each generation of a list."""
-    if not all(row.has(column) for column in _CONVERSATION):
+    if row.has("messages") or not all(row.has(column) for column in _CONVERSATION):
         return {}
     prompt = row.values["prompt"]
     try:
