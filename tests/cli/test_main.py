@@ -149,6 +149,14 @@ def test_a_full_disk_behind_stdout_gives_one_line() -> None:
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_behind_stderr_changes_no_exit_code(tmp_path: Path) -> None:
+    """A run of days may write its messages to a log on a full disk; each would end it."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        ended = subprocess.run([*COMMAND, "show", str(tmp_path)], stdout=full, stderr=full, check=False)
+    assert ended.returncode == 2
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
