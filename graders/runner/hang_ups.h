@@ -5,9 +5,13 @@
 #include "job.h"
 #include "judges.h"
 #include "lines.h"
+#include "numbers.h"
+#include "rules.h"
 #include "system.h"
 
 namespace runner {
+
+static_assert(kJudgeLastFd > kJudgeProgramFd + 2 * kMaxProcesses, "the end of a manager must be seen before its FIFOs are closed");
 
 // Finds out which side of each process's FIFO pair closed it first, by inotify.
 class HangUps {
@@ -36,9 +40,9 @@ class HangUps {
 
   enum Side { Nobody, TheProcess, TheManager };
 
-  // A manager that ends closes its FIFOs one after the other, and the program may end before we see the second close. But the
-  // manager also has the file `errors` open, as its descriptors 2 and kJudgeLastFd. The kernel closes descriptors in the order of their
-  // numbers, so it closes one of these before any FIFO that the manager has opened.
+  // The FIFOs of a manager that ends are closed one after the other, and the program may end before the second one is. The kernel
+  // closes a process's files in the order of their numbers or, since Linux 4.3, in the reverse order. So the manager also has the file
+  // `errors` open, below and above its FIFOs, as descriptors 2 and kJudgeLastFd: one of these is closed before any FIFO.
   void watch_end(const Judge& manager) {
     manager_end_watch_ = inotify_add_watch(inotify_.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
     if (manager_end_watch_ < 0) system_fault("inotify_add_watch");

@@ -18,7 +18,8 @@ constexpr rlim_t kLeastStackBytes = 64 << 20;
 // An interpreter finds its program, its report and its file here.
 constexpr int kProgramFd = 3, kReportFd = 4, kInterpreterFileFd = 5;
 constexpr int kRequestsFd = 3;  // a warm interpreter gets its requests here
-constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13, kJudgeLastFd = 14;
+constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13;
+constexpr int kJudgeLastFd = 180;  // above the FIFOs that a manager opens: two for each process, with the lowest free numbers
 
 // A contestant's limits that the plan does not state.
 constexpr rlim_t kNoCore = 1;  // too little for a file, and unlike 0 it stops the kernel from starting a core handler

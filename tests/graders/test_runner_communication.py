@@ -227,6 +227,14 @@ def test_faults_of_the_manager(box: Box, program: Callable[..., Path], processes
     assert [(e["fault"], e["program"]) for e in answer.lines[:-1]] == [(fault, "manager") for fault in FAULTS.values()]
 
 
+def test_end_of_a_manager_is_seen_before_its_fifos_are_closed(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The kernel closes its highest descriptor first. If that is a FIFO, a process that then fails seems to fail before
+    the manager: RE, and not JE if the manager has crashed.
+    """
+    entry = run_game(plain_box, program, "counts x", processes=8).only
+    assert (entry["verdict"], entry["message"]) == ("AC", "1")
+
+
 def test_manager_that_crashes_as_the_program_crashed(plain_box: Box, program: Callable[..., Path]) -> None:
     """The program fails first and decides, although the manager crashes immediately after it."""
     for _ in range(5):
