@@ -24,9 +24,7 @@ SOLUTIONS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize(
     ("label", "test", "verdict"),
     [
-        ("berths/model_solution/heap.cpp", "0-01", "AC"),
         ("berths/partially_correct/one-each.cpp", "0-01", "PA"),
-        ("berths/incorrect/one-for-all.cpp", "0-01", "WA"),
         ("berths/output_limit/flood.cpp", "0-01", "OLE"),
         ("berths/time_limit/exhaustive.cpp", "2-01", "TLE"),
         ("buoys/memory_limit/second-by-second.cpp", "2-01", "MLE"),
@@ -34,17 +32,17 @@ SOLUTIONS: dict[str, dict[str, Any]] = {
         ("buoys/correct/ragged-blanks.cpp", "0-01", "AC"),
         ("lamps/model_solution/halving.cpp", "0-01", "AC"),
         ("lamps/protocol_violation/goes-home.cpp", "0-01", "WA"),
-        ("lamps/runtime_error/last-lamp.cpp", "0-01", "RE"),
         ("lamps/time_limit/waits-for-more.cpp", "0-01", "TLE"),
         ("keepers/model_solution/halving.cpp", "0-01", "AC"),
-        ("keepers/incorrect/shared-notebook.cpp", "0-01", "WA"),
         ("keepers/memory_limit/second-keeper.cpp", "2-01", "MLE"),
         ("keepers/runtime_error/second-keeper.cpp", "2-01", "RE"),
-        ("keepers/compile_error/two-arguments.cpp", "0-01", "CE"),
     ],
 )
 def test_sample_solutions(boxes: Boxes, label: str, test: str, verdict: str) -> None:
-    """Each verdict of the sample contest, in both task types, equals that of the bundled profile."""
+    """Each verdict of a program that runs, in both task types, equals that of the bundled profile.
+
+    Each job compiles all programs again. So WA in Batch tasks, and CE, are left to the tests of small programs.
+    """
     problem = boxes.contest[label.split("/", maxsplit=1)[0]]
     found, score, message = judged(boxes, problem, SOLUTIONS[label]["code"], problem.tests[test])
     assert found == verdict, message
@@ -149,10 +147,10 @@ def test_headers_in_directories(boxes: Boxes) -> None:
         linked=(file("graders/grader.cpp", '#include "lib/f.h"\nint main() { return f(); }'),),
         headers=(file("graders/lib/f.h", "int f();"), *(file(f"graders/lib/{name}", " ") for name in hidden)),
     )
-    code = '#include "lib/f.h"\nint f() { return 0; }'
-    assert judged(boxes, problem, code)[:2] == ("AC", 1.0)
-    for name in hidden:
-        assert judged(boxes, problem, f'#include "lib/{name}"\n{code}')[0] == "CE"
+    asked = "".join(f'#if __has_include("lib/{name}")\n#error found {name}\n#endif\n' for name in hidden)
+    code = f'{asked}#include "lib/f.h"\nint f() {{ return 0; }}'
+    found = judged(boxes, problem, code)
+    assert found[:2] == ("AC", 1.0), found
 
 
 def test_page_faults_give_no_more_time(boxes: Boxes) -> None:
@@ -169,14 +167,14 @@ def test_page_faults_give_no_more_time(boxes: Boxes) -> None:
 
 def test_the_problem_s_own_standard(boxes: Boxes) -> None:
     """The problem requires C++20."""
-    code = '#include <compare>\n#include <cstdio>\nint main() { puts((1 <=> 2) < 0 ? "42" : ""); }\n'
-    assert judged(boxes, PLAIN, code)[0] == "CE"
+    code = '#include <cstdio>\nint main() { puts(__cplusplus > 201703 ? "42" : "17"); }\n'
+    assert judged(boxes, PLAIN, code)[0] == "WA"
     assert judged(boxes, dataclasses.replace(PLAIN, cxx_std="gnu++20"), code)[0] == "AC"
 
 
 def test_a_checker_is_compiled_to_its_contest_s_standard(boxes: Boxes) -> None:
     """As in the bundled profile, also if submissions are compiled to another standard."""
-    source = '#include <cstdio>\n#include <span>\nint main() { int one = 1; printf("%d", std::span(&one, 1)[0]); }\n'
+    source = 'static_assert(__cplusplus > 201703, "C++20");\nint main() { puts("1"); }\n'
     problem = with_checker(source, CheckerProtocol.CMS)
     assert judged(boxes, problem, SUM, judge_cxx_std="gnu++20")[0] == "AC"
     with pytest.raises(SandboxError, match="the checker does not compile"):

@@ -94,7 +94,6 @@ def test_a_standard_that_the_compiler_does_not_know(boxes: Boxes) -> None:
     assert "the compiler does not compile a known good program either, with -std=gnu++29" in str(
         fault(boxes, pair_job(boxes, problem, SUM))
     )
-    assert judged(boxes, PLAIN, "int main( {")[0] == "CE"
 
 
 @pytest.mark.parametrize(
@@ -102,9 +101,8 @@ def test_a_standard_that_the_compiler_does_not_know(boxes: Boxes) -> None:
     [
         ('__asm__(".data\\n.fill 100000000");\n' + SUM, "Compilation stopped by its limit: file"),
         ("template <int n> struct A { A<n + 1> a; A<n + 2> b; };\n#pragma GCC optimize\nA<0> a;\n" + SUM, "error: "),
-        ("constexpr int f(int n) { return n < 2 ? 1 : f(n - 1) + f(n - 2); }\nconstexpr int big = f(60);\n" + SUM, ""),
     ],
-    ids=["object too large", "template depth", "constant"],
+    ids=["object too large", "template depth"],
 )
 def test_limits_of_a_compilation(boxes: Boxes, code: str, words: str) -> None:
     """A program that makes the compiler exceed a limit is a compile error. The message names the limit."""
