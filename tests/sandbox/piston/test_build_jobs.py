@@ -32,12 +32,16 @@ from tests.watched_jobs import Watched
 pytestmark = pytest.mark.usefixtures("short_requests")
 
 RIGHT = '#include <cstdio>\nint main() { long a, b; scanf("%ld %ld", &a, &b); printf("%ld\\n", a + b); }\n'
-PROGRAMS = {
+RUN = {
     "right": RIGHT,
     "wrong late": RIGHT.replace("a + b", "a + b + (a == 4)"),
     "crashes": RIGHT.replace("printf", "if (a == 3) __builtin_trap(); printf"),
     "endless": RIGHT.replace("printf", "if (a == 5) for (volatile int i = 0;;) i = i + 1; printf"),
-    "refused": RIGHT.replace("main() {", "main( {"),
+}
+REFUSED = RIGHT.replace("main() {", "main( {")
+PROGRAMS = {
+    **RUN,
+    "refused": REFUSED,
     "compiler needs too much": "#define A(x) x x x x x x x x x x\n#warning w\nint main() { A(A(A(A(A(A(A(y;))))))) }\n",
 }
 TESTS = 6
@@ -80,15 +84,16 @@ def comparable(result: SubmissionResult) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("exhaustive", [False, True])
 def test_results_are_the_same_as_on_this_machine(served: Served, cache: Path, exhaustive: bool) -> None:
-    """Verdicts, scores and messages are the same, for each kind of failure, also for CE."""
+    """Verdicts, scores and messages are the same, for each kind of failure; also for CE, where no test can run."""
+    programs = RUN if exhaustive else PROGRAMS
 
     async def scenario() -> None:
-        codes = list(PROGRAMS.values())
+        codes = list(programs.values())
         async with LocalSandbox() as here, PistonCluster([served.base], profile="bundled") as cluster:
             watched = Watched(cluster)
             expected = await score(here, cache, codes, exhaustive=exhaustive)
             for name, ours, theirs in zip(
-                PROGRAMS, await score(watched, cache, codes, exhaustive=exhaustive), expected, strict=True
+                programs, await score(watched, cache, codes, exhaustive=exhaustive), expected, strict=True
             ):
                 assert comparable(ours) == comparable(theirs), name
             assert watched.kinds.count("build") == len(codes)
@@ -117,7 +122,7 @@ def test_a_program_with_ce_is_not_compiled_again(served: Served, cache: Path) ->
     async def scenario() -> None:
         async with PistonCluster([served.base], profile="bundled") as cluster:
             watched = Watched(cluster)
-            results = await score(watched, cache, [PROGRAMS["refused"], PROGRAMS["refused"] + "//\n"])
+            results = await score(watched, cache, [REFUSED, REFUSED + "//\n"])
             assert [result.verdict for result in results] == [Verdict.CE, Verdict.CE]
             assert [kind for kind in watched.kinds if kind != "scripts"] == ["build", "compile", "build"]
 
@@ -171,7 +176,7 @@ def test_an_output_that_is_missing_counts_once(served: Served, cache: Path) -> N
     method = BatchAndOutput(output_tests=("t1",), output_only_tests=("t1",))
     judged = small_problem(subtasks=(subtask,), tests=cases, method=method, cxx_std="gnu++17")
     python = "print(sum(map(int, input().split())))\n"
-    codes = ((RIGHT, Language.CPP), (PROGRAMS["refused"], Language.CPP), (python, Language.PYTHON))
+    codes = ((RIGHT, Language.CPP), (REFUSED, Language.CPP), (python, Language.PYTHON))
 
     async def scenario() -> None:
         async with PistonCluster([served.base], profile="bundled") as cluster:
@@ -206,12 +211,13 @@ def test_a_worker_whose_time_limit_is_too_short_for_build_jobs(served: Served, c
 
 
 def test_the_compiler_cannot_read_test_data(served: Served, cache: Path) -> None:
-    """A program that includes files of its job gets CE."""
-    codes = [f'#include "{path}"\n{RIGHT}' for path in ("t0.in", "../t0.ans", "plan", "/proc/self/fd/5", "checker")]
+    """No file of the job is there for a program to include: neither tests nor judge programs."""
+    paths = ("t0.in", "../t0.ans", "plan", "/proc/self/fd/5", "checker")
+    asked = "".join(f'#if __has_include("{path}")\n#error found {path}\n#endif\n' for path in paths)
 
     async def scenario() -> None:
         async with PistonCluster([served.base], profile="bundled") as cluster:
-            results = await score(cluster, cache, codes)
-            assert [result.verdict for result in results] == [Verdict.CE] * len(codes)
+            (result,) = await score(cluster, cache, [asked + RIGHT])
+            assert result.verdict is Verdict.AC, result.compile.message
 
     asyncio.run(scenario())
