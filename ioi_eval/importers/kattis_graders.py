@@ -38,11 +38,27 @@ _ROUNDINGS: Mapping[StepRounding, Callable[[float], float]] = {  # of points, as
     StepRounding.NEAREST_EVEN: round,
 }
 _LIMITS = StageLimits(wall_ms=120_000, cpu_ms=60_000)
-_RUN = """
-while IFS='|' read -r flags results; do
-    printf '%s %s\\n' $results | python3 -I grader.py $flags || exit 1
-    echo "$?"
-done < cases
+_RUN = "exec python3 -I on_cases.py"
+_ON_CASES = """
+# Runs the grader on each line of `cases`, in a process of its own. To start an interpreter for each takes longer.
+import os, sys
+grader = compile(open("grader.py", "rb").read(), "grader.py", "exec")
+for line in open("cases"):
+    flags, _, results = line.rpartition("|")
+    words = results.split()
+    stdin = os.memfd_create("results")
+    os.write(stdin, "".join(f"{verdict} {score}\\n" for verdict, score in zip(words[::2], words[1::2])).encode())
+    os.lseek(stdin, 0, os.SEEK_SET)
+    if os.fork() == 0:
+        os.dup2(stdin, 0)
+        sys.argv = ["grader.py", *flags.split()]
+        exec(grader, {"__name__": "__main__", "__file__": "grader.py"})
+        sys.stdout.flush()
+        os._exit(0)
+    os.close(stdin)
+    if os.wait()[1] != 0:
+        sys.exit(1)
+    print(0, flush=True)
 """
 
 Flags = tuple[str, ...]
@@ -215,7 +231,8 @@ def _answers(where: Path, grader: bytes, questions: Sequence[tuple[Flags, Result
     cases = ""
     for flags, results in questions:
         cases += f"{' '.join(flags)}|{' '.join(f'{verdict} {score}' for verdict, score in results)}\n"
-    files: Mapping[str, bytes] = {"run": _RUN.encode(), "grader.py": grader, "cases": cases.encode()}
+    scripts = {"run": _RUN.encode(), "on_cases.py": _ON_CASES.encode()}
+    files: Mapping[str, bytes] = {**scripts, "grader.py": grader, "cases": cases.encode()}
     job = Job(
         kind=JobKind.SCRIPTS,
         files=tuple(JobFile(name=name, content=content) for name, content in files.items()),

@@ -13,7 +13,9 @@ from tests.importers.kattis_packages import SCORING, read
 from tests.importers.packages import loaded
 
 GRADER = """
-import sys
+import os, sys
+assert "WAS_RUN" not in os.environ  # each run has a process of its own
+os.environ["WAS_RUN"] = "1"
 worth = int([flag for flag in sys.argv if flag.startswith("worth=")][0][6:])
 words = sys.stdin.read().split()
 print("AC", {})
@@ -119,7 +121,7 @@ def test_a_huge_number_in_the_flags_is_no_score(tmp_path: Path) -> None:
     changes = {
         "problem.yaml": "type: scoring\nvalidation: custom score\n",
         "output_validators/check.py": "exit(42)\n",
-        "graders/grader.py": GRADER.format(RULES["the lowest"][0]),
+        "graders/grader.py": f"{GRADER.format(RULES['the lowest'][0])}sys.exit()\n",
     }
     for group, worth, digits in (("one", 30, 400), ("two", 70, 5000)):
         flags = f"grader_flags: min worth={worth} x{'9' * digits} {'9' * digits}\n"
