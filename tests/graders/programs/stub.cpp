@@ -1,31 +1,34 @@
 // The contestant for manager.cpp. It does what the manager's order says.
-// -DEARLY=…: what it does before it opens anything.
+// -DEARLY=…: what it does before it opens anything. Many of these are compiled, so it includes no headers of C++.
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
-
-#include <string>
-#include <thread>
 
 #ifndef EARLY
 #define EARLY ""
 #endif
 
+static bool is(const char* word, const char* other) { return strcmp(word, other) == 0; }
+
+static void* nothing(void*) { return nullptr; }
+
 int main(int argc, char** argv) {
-  std::string early = EARLY;
-  if (early == "exit") return 0;
-  if (early == "fail") return 7;
-  if (early == "fail-later") {
+  const char* early = EARLY;
+  if (is(early, "exit")) return 0;
+  if (is(early, "fail")) return 7;
+  if (is(early, "fail-later")) {
     usleep(300'000);
     return 7;
   }
-  if (early == "abort") abort();
-  if (early == "sleep") pause();
-  if (early == "pages") {
+  if (is(early, "abort")) abort();
+  if (is(early, "sleep")) pause();
+  if (is(early, "pages")) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
     for (;;) munmap(mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, flags, -1, 0), 1 << 20);
   }
@@ -42,7 +45,7 @@ int main(int argc, char** argv) {
   argc -= 2;
 #endif
   if (in == nullptr || out == nullptr) return 8;
-  bool second = argc > 1 && strcmp(argv[1], "1") == 0;
+  bool second = argc > 1 && is(argv[1], "1");
   char order[64] = "";
   int number;
   for (;;) {
@@ -50,12 +53,12 @@ int main(int argc, char** argv) {
       fprintf(stderr, "the manager has gone\n");
       return 3;
     }
-    std::string what = order;
-    if (what.compare(0, 7, "second-") == 0) what = second ? what.substr(7) : "play";
-    if (what == "end") return 0;
-    if (what == "wrong") number++;
-    if (what == "leave") return 0;
-    if (what == "blame") {  // opens and closes the manager's ends, as if the manager had ended first
+    const char* what = order;
+    if (strncmp(order, "second-", 7) == 0) what = second ? order + 7 : "play";
+    if (is(what, "end")) return 0;
+    if (is(what, "wrong")) number++;
+    if (is(what, "leave")) return 0;
+    if (is(what, "blame")) {  // opens and closes the manager's ends, as if the manager had ended first
 #ifdef FIFOS
       const char *its_input = argv[-1], *its_output = argv[0];
 #else
@@ -71,46 +74,50 @@ int main(int argc, char** argv) {
       usleep(300000);
       return 0;
     }
-    if (what == "fail") return 5;
-    if (what == "abort") abort();
-    if (what == "burn") {
+    if (is(what, "fail")) return 5;
+    if (is(what, "abort")) abort();
+    if (is(what, "burn")) {
       volatile long work = 0;
       for (;;) work = work + 1;
     }
-    if (what == "burn-a-bit") {
+    if (is(what, "burn-a-bit")) {
       volatile long work = 0;
-      for (clock_t end = clock() + CLOCKS_PER_SEC / 5; clock() < end;) work = work + 1;
+      for (clock_t end = clock() + CLOCKS_PER_SEC / 15; clock() < end;) work = work + 1;
     }
-    if (what == "sleep") pause();
-    if (what == "flood") {
+    if (is(what, "sleep")) pause();
+    if (is(what, "flood")) {
       signal(SIGPIPE, SIG_DFL);
       for (;;) fputs("1 ", out);
     }
-    if (what == "ask-and-leave") {
-      for (int i = 0; i < 60; i++) fputs("1 ", out);
+    if (is(what, "ask-and-leave")) {
+      for (int i = 0; i < 140; i++) fputs("1 ", out);
       return 0;
     }
-    if (what == "blanks" || what == "many-blanks") {  // 64 MiB, or without end
+    if (is(what, "blanks") || is(what, "many-blanks")) {  // 64 MiB, or without end
       static char bytes[65536];
       memset(bytes, ' ', sizeof bytes);
-      for (int i = 0; i < 1024 || what == "many-blanks"; i++) fwrite(bytes, 1, sizeof bytes, out);
+      for (int i = 0; i < 1024 || is(what, "many-blanks"); i++) fwrite(bytes, 1, sizeof bytes, out);
     }
-    if (what == "churn") {  // more events than the kernel's inotify queue holds (16,384)
+    if (is(what, "churn")) {  // more events than the kernel's inotify queue holds (16,384)
       for (int i = 0; i < 9000; i++) {
         close(open(argv[-1], O_RDONLY | O_NONBLOCK));
         close(open(argv[0], O_WRONLY | O_NONBLOCK));
       }
     }
-    if (what == "eat") {
+    if (is(what, "eat")) {
       size_t size = 400u << 20;
       char* p = static_cast<char*>(malloc(size));
       for (size_t at = 0; at < size; at += 4096) p[at] = 1;
       pause();
     }
-    if (what == "index") {
+    if (is(what, "index")) {
       fprintf(stderr, "argc %d %s\n", argc, argc > 1 ? argv[1] : "");
     }
-    if (what == "thread") std::thread([] {}).join();
+    if (is(what, "thread")) {
+      pthread_t thread;
+      if (pthread_create(&thread, nullptr, nothing, nullptr) != 0) abort();
+      pthread_join(thread, nullptr);
+    }
     fprintf(out, "%d\n", 2 * number);
     fflush(out);
   }
