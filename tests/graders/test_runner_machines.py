@@ -249,12 +249,12 @@ def test_waiting_for_a_processor_is_not_idle_where_processes_are_hidden(
 
     Only the waiting time of the main thread is known.
     """
-    inputs = ("burn 250", "burn-in-thread 250", "sleep 60000", "burn-and-pause 200")
+    inputs = ("burn 150", "burn-in-thread 150", "sleep 60000", "burn-and-pause 100")
     with one_processor(), busy_processes(8, sessions=True):
-        waiting, in_thread, *idle = run_batch(hiding, program("contestant"), *inputs, cpu_ms=300).lines
+        waiting, in_thread, *idle = run_batch(hiding, program("contestant"), *inputs, cpu_ms=200).lines
     for entry in (waiting, in_thread):
         assert entry["wall_us"] > 3 * entry["cpu_us"], "the machine was not busy"
-        assert (entry["limit"], entry["idle_us"] < 300_000) == (None, True), entry
+        assert (entry["limit"], entry["idle_us"] < 200_000) == (None, True), entry
     for entry in idle:
         assert (entry["verdict"], entry["limit"]) == ("TLE", "idle"), entry
 
