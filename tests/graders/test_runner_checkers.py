@@ -12,7 +12,19 @@ import pytest
 
 from ioi_eval.model import CheckerProtocol
 from tests.busy_processes import busy_processes
-from tests.graders.runner_box import JUDGE, LIMITS, WHITE_DIFF, Box, Files, batch_plan, line, plan, run_batch, run_game
+from tests.graders.runner_box import (
+    JUDGE,
+    LIMITS,
+    WHITE_DIFF,
+    Box,
+    Files,
+    batch_plan,
+    in_each_kind_of_box,
+    line,
+    plan,
+    run_batch,
+    run_game,
+)
 from tests.one_processor import one_processor
 
 RIGHT_AND_WRONG = {
@@ -236,9 +248,10 @@ FAULTS = {
 }
 
 
+@in_each_kind_of_box
 def test_checker_faults_are_named(box: Box, program: Callable[..., Path]) -> None:
     """A checker that crashes, has a wrong exit code, or is over a limit is JE with its name. Later tests are judged."""
-    lines = lines_of(box, program, "cms", *FAULTS, "cms 1\nfine", cpu_ms=1000, wall_ms=60_000, memory_bytes=100 << 20)
+    lines = lines_of(box, program, "cms", *FAULTS, "cms 1\nfine", cpu_ms=500, wall_ms=60_000, memory_bytes=100 << 20)
     assert [entry["verdict"] for entry in lines] == ["JE"] * len(FAULTS) + ["AC"]
     assert [entry["fault"] for entry in lines[:-1]] == list(FAULTS.values())
     assert {entry["program"] for entry in lines[:-1]} == {"checker"}
