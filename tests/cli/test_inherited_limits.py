@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.cli.addition import COMMAND, PROBLEMS, RIGHT, TESTS, Ended, Write, submission_row
+from tests.forked_commands import ForkedCommands
 
 MIB = 1 << 20
 
@@ -25,11 +26,12 @@ int main() { long long a, b; if (scanf("%lld %lld", &a, &b) != 2) return 1; prin
 PYTHON = "a, b = map(int, input().split())\nprint(a + b)\n"
 
 Under = Callable[..., Ended]
+Started = Callable[..., Ended]
 
 
 @pytest.fixture
-def under(environment: Mapping[str, str], tmp_path: Path, write: Write) -> Under:
-    """Run `ioi-eval` with hard limits (resource and value), in a directory with the files that all commands need."""
+def rows(write: Write) -> None:
+    """The files that all commands need."""
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
     write("dump.jsonl", submission_row("right"))
@@ -38,20 +40,33 @@ def under(environment: Mapping[str, str], tmp_path: Path, write: Write) -> Under
     write("apps.jsonl", {"problem_id": 1, "question": "", "input_output": cases, "difficulty": "interview"})
     write("programs.jsonl", {"problem_id": 1, "code": PYTHON})
 
-    def run(limits: Mapping[int, int], *arguments: str, command: Sequence[str] = COMMAND) -> Ended:
-        def limit() -> None:
-            for number, value in limits.items():
-                resource.setrlimit(number, (value, value))
 
+LIMITED = """
+import json, resource, sys
+for number, value in json.loads(sys.argv.pop(1)):
+    resource.setrlimit(number, (value, value))
+from ioi_eval.cli.main import main
+main()
+"""
+
+
+@pytest.fixture
+def under(environment: Mapping[str, str], tmp_path: Path, rows: None, commands: ForkedCommands) -> Under:
+    """Run `ioi-eval` with hard limits (resource and value), in a directory with the files that all commands need."""
+
+    def run(limits: Mapping[int, int], *arguments: str) -> Ended:
+        return commands.run_code(LIMITED, json.dumps([*limits.items()]), *arguments, cwd=tmp_path, env=environment)
+
+    return run
+
+
+@pytest.fixture
+def started(environment: Mapping[str, str], tmp_path: Path, rows: None) -> Started:
+    """Run a command that starts `ioi-eval` as a new program, in the directory of `under`."""
+
+    def run(*words: str) -> Ended:
         return subprocess.run(
-            [*command, *arguments],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env=dict(environment),
-            preexec_fn=limit,
-            timeout=300,
-            check=False,
+            words, capture_output=True, text=True, cwd=tmp_path, env=dict(environment), timeout=300, check=False
         )
 
     return run
@@ -83,26 +98,26 @@ def test_every_command_refuses_a_low_stack_limit(under: Under, tmp_path: Path, c
 
 
 @pytest.mark.parametrize("start", ["env --ignore-signal=CHLD", "umask 0777; exec"])
-def test_what_a_parent_passes_on(under: Under, start: str) -> None:
+def test_what_a_parent_passes_on(started: Started, start: str) -> None:
     """If SIGCHLD is ignored, the command still learns how compilers and boxes ended; it can use files that it makes."""
-    ended = under({}, *SCORE, command=("sh", "-c", f'{start} "$@"', "sh", *COMMAND))
+    ended = started("sh", "-c", f'{start} "$@"', "sh", *COMMAND, *SCORE)
     assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.root
 @pytest.mark.parametrize("command", [SCORE, APPS_SCORE], ids=["score", "apps score"])
-def test_without_proc(under: Under, command: Sequence[str]) -> None:
+def test_without_proc(started: Started, command: Sequence[str]) -> None:
     """Without /proc, as in a bare chroot, nothing is judged, and the message says what is missing."""
     hidden = ("unshare", "--mount", "sh", "-c", 'umount --lazy /proc; exec "$@"', "sh", *COMMAND)
-    ended = under({}, *command, command=hidden)
+    ended = started(*hidden, *command)
     assert ended.returncode == 2, ended.stderr
     assert "/proc: it is not mounted" in ended.stderr
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-"])
-def test_closed_streams(under: Under, tmp_path: Path, closed: str) -> None:
+def test_closed_streams(started: Started, tmp_path: Path, closed: str) -> None:
     """Without standard streams, as some daemons start programs, everything is judged as usual."""
-    ended = under({}, *SCORE, command=("sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND))
+    ended = started("sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, *SCORE)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert json.loads((tmp_path / "out" / "results.jsonl").read_text())["verdict"] == "AC"
 
@@ -128,7 +143,7 @@ def test_each_limit_is_named(under: Under, number: int, value: int, words: str) 
     assert "raise the " in ended.stderr
 
 
-def test_soft_limits_are_raised(under: Under, tmp_path: Path) -> None:
+def test_soft_limits_are_raised(started: Started, tmp_path: Path) -> None:
     """They are raised without a message."""
     soft = {
         **{resource.RLIMIT_AS: 4 << 30, resource.RLIMIT_DATA: 4 << 30, resource.RLIMIT_STACK: 1 * MIB},
@@ -144,7 +159,7 @@ from ioi_eval.cli.main import main
 main()
 """
     )
-    ended = under({}, *SCORE, command=(sys.executable, str(start)))
+    ended = started(sys.executable, str(start), *SCORE)
     assert ended.returncode == 0, ended.stderr
     assert "limited here" not in ended.stderr
 
@@ -174,14 +189,14 @@ def test_results_under_a_limit_are_judged_again_without_it(
 
 
 @pytest.mark.root
-def test_a_cache_mounted_noexec(under: Under, tmp_path: Path, cache_with_runner: Path) -> None:
+def test_a_cache_mounted_noexec(under: Under, started: Started, tmp_path: Path, cache_with_runner: Path) -> None:
     """For example with Docker's `--tmpfs`. Compiled programs are started from a copy in memory, and no row is JE."""
     assert under({}, *SCORE).returncode == 0  # the runner is compiled
     there = tmp_path / "there"
     there.mkdir()
     script = f'mount -t tmpfs -o noexec,mode=755 none {there}; cp -a {cache_with_runner}/. {there}; exec "$@"'
     start = ("unshare", "--mount", "env", f"IOI_EVAL_CACHE={there}", f"TMPDIR={there}", "sh", "-ec", script, "sh")
-    ended = under({}, *SCORE, "--no-resume", command=(*start, *COMMAND))
+    ended = started(*start, *COMMAND, *SCORE, "--no-resume")
     if "unshare" in ended.stderr or "mount" in ended.stderr:
         pytest.skip(f"cannot be tried here: {ended.stderr.strip()}")
     assert ended.returncode == 0, ended.stderr
