@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import pytest
 from ioi_eval import load_results
 from ioi_eval.report.frame import result_rows
 from tests.apps_rows import DOUBLE, FAILS, ROWS, ZERO
-from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, TESTS, Write, submission_row
+from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
 from tests.cli.ended_early import ended_after_a_result
 
 FIRST, MORE = 40, 1000
@@ -65,7 +64,7 @@ def lines(directory: Path) -> list[bytes]:
 
 @pytest.mark.parametrize("family", ["contest", "apps"])
 def test_the_results_are_those_of_one_run(
-    family: str, write: Write, environment: Mapping[str, str], tmp_path: Path
+    family: str, write: Write, start: Start, environment: Mapping[str, str], tmp_path: Path
 ) -> None:
     """The results are equal except for times. The run is killed by SIGKILL, resumed, and continued with 1,000 more
     rows. No program is judged twice.
@@ -77,17 +76,16 @@ def test_the_results_are_those_of_one_run(
     write("dump.jsonl", *rows(FIRST))
     sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
     how = ("score", "dump.jsonl", *sources) if family == "contest" else ("apps", "score", "dump.jsonl", "--dataset")
-    command = [*COMMAND, *how, *(["apps.jsonl"] * (family == "apps")), "--workers", "1", "--out"]
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    words = [*how, *(["apps.jsonl"] * (family == "apps")), "--workers", "1", "--out"]
 
     def run(out: str) -> dict[str, Any]:
-        ended = subprocess.run([*command, out], cwd=tmp_path, env=environment, check=False, **quiet)
-        assert ended.returncode == 1  # some rows are for an unknown problem
+        ended = start(*words, out)
+        assert ended.returncode == 1, ended.stderr  # some rows are for an unknown problem
         found: dict[str, Any] = json.loads((tmp_path / out / "summary.json").read_text())["this_run"]
         return found
 
     journal = tmp_path / "killed" / "journal"
-    ended_after_a_result([*command, "killed"], journal, environment, tmp_path, signal.SIGKILL)
+    ended_after_a_result([*COMMAND, *words, "killed"], journal, environment, tmp_path, signal.SIGKILL)
     known = journal.read_bytes().count(b" r ")
     resumed = run("killed")
     judged = journal.read_bytes().count(b" r ")
