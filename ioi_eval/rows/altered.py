@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from ioi_eval.errors import ODD_DATA
+from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.problems.row import Row, Source
-from ioi_eval.problems.samples import as_lists
+from ioi_eval.problems.samples import as_lists, generation_of, sample_rows
 
 _CODE = ("code", "source_files")
 _CONVERSATION = ("prompt", "generation")
@@ -25,8 +25,8 @@ class Altered(Source):
     Args:
         without_code: leave out the columns with a program, which may be outdated: it is extracted again.
         with_messages: put the conversation of `prompt` and `generation` into `messages`, if all columns are read. Rows
-            that lack one of the two are not changed. Nor are rows with `messages`: with others, another program could
-            be found in them than when only some columns are read.
+            that lack one of the two are not changed. Nor are rows with `messages` whose program is in these: it would
+            not be found when all columns are read.
 
     Source: `--always_extract_code` and `--add_messages_column` of huggingface/ioi.
     """
@@ -60,16 +60,25 @@ class Altered(Source):
 
 def _messages(row: Row) -> dict[str, Any]:
     """The column `messages`: a conversation, or one for each generation of a list."""
-    if row.has("messages") or not all(row.has(column) for column in _CONVERSATION):
+    if not all(row.has(column) for column in _CONVERSATION):
         return {}
     prompt = row.values["prompt"]
     try:
         generation = as_lists(row.values["generation"])
+        made: list[Any]
         if isinstance(generation, list):
-            return {"messages": [_conversation(prompt, answer) for answer in generation]}
-        return {"messages": _conversation(prompt, generation)}
-    except ODD_DATA:
+            made = [_conversation(prompt, answer) for answer in generation]
+        else:
+            made = _conversation(prompt, generation)
+        with_these = replace(row, values={**row.values, "messages": made})
+        return {"messages": made} if _texts(with_these) == _texts(row) else {}
+    except (InputError, *ODD_DATA):
         return {}  # errors in the row are reported when it is judged
+
+
+def _texts(row: Row) -> list[str]:
+    """The texts of the row in which programs are sought."""
+    return [(generation_of(each) or "").strip() for each in sample_rows(row, "")]
 
 
 def _conversation(prompt: Any, generation: Any) -> list[dict[str, Any]]:

@@ -107,8 +107,8 @@ def test_always_extract_code_ignores_the_code_column(
 
 
 def test_messages_for_fine_tuning(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
-    """A conversation of prompt and generation. A row without a prompt, or with a conversation, keeps what it has: its
-    program would be sought in another text when the results are written, and the run would never be complete.
+    """A conversation of prompt and generation. A row without a prompt, or whose program is in its own conversation,
+    keeps what it has: another program would be found when the results are written, and the run would never be complete.
     """
     answer = f" ```cpp\n{RIGHT}```\n"
     own = [{"role": "assistant", "content": answer}]
@@ -118,6 +118,8 @@ def test_messages_for_fine_tuning(start: Start, write: Write, rows_here: None, t
         submission_row("two", None, generation=answer),
         submission_row("many", None, generation=[answer, "no"], prompt="Add."),
         submission_row("own", None, generation="", prompt="Add.", messages=own),
+        submission_row("asked", None, generation=answer, prompt="Add.", messages=[{"role": "user", "content": "Add."}]),
+        submission_row("lists", None, generation=answer, prompt="Add.", messages=[own, own]),
     )
     assert start("run-tests", "a.jsonl", *OWN, "--add_messages_column").returncode == 0
     rows = {row["uuid"]: row for row in result_rows(tmp_path / "results" / "a")}
@@ -125,9 +127,9 @@ def test_messages_for_fine_tuning(start: Start, write: Write, rows_here: None, t
     assert rows["one"]["messages"] == [asked, {"role": "assistant", "content": answer.strip()}]
     assert rows["two"].get("messages") is None
     assert rows["many/1"]["messages"] == [asked, {"role": "assistant", "content": "no"}]
-    assert rows["own"]["messages"] == own
-    names = ("one", "two", "many/0", "many/1", "own")
-    assert [rows[name]["verdict"] for name in names] == ["AC", "AC", "AC", "NC", "AC"]
+    assert rows["own"]["messages"] == rows["lists/1"]["messages"] == own
+    assert rows["asked"]["messages"] == rows["one"]["messages"]
+    assert {name for name, row in rows.items() if row["verdict"] != "AC"} == {"many/1"}
 
 
 def test_a_dry_run_writes_nothing(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
