@@ -68,6 +68,8 @@ def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str, ca
         option = settings.get(name.replace("_", "-"))
         if option is None:
             raise InputError(f"{header}: {unknown('option', name, settings, help_of=call)}")
+        if wrong := _why_wrong(value, option):
+            raise InputError(f"{header}: {name} = {value!r}: {wrong}")
         text = _as_text(value, option)
         try:
             option.process_value(typer.Context(command), text)
@@ -75,6 +77,14 @@ def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str, ca
             raise InputError(f"{header}: {name} = {value!r}: {choice_message(error.message)}") from None
         values[str(option.name)] = text
     return values
+
+
+def _why_wrong(value: object, option: TyperOption) -> str:
+    """Why a value cannot be typed on a command line, so that the parser would not refuse its text; else empty."""
+    items = value if isinstance(value, list) and option.multiple else [value]
+    if any(isinstance(item, list | dict) for item in items):
+        return "one value is wanted, and no list or table"
+    return "it is empty" if "" in items else ""
 
 
 def _as_text(value: object, option: TyperOption) -> object:
