@@ -60,8 +60,9 @@
 //     not failed;
 //   - a non-zero exit code or SIGPIPE is the program's fault if it hung up first. If the manager hung up first, it is a
 //     consequence: a manager's score of 0 stands (WA). A higher score does not: CMS gives 0 then, and so do we (RE).
-//   - a manager that fails is at fault (JE) unless a contestant failed before by these rules, with one exception: SIGPIPE after
-//     a contestant has hung up. A program can cause that whenever it likes, so it is the program's 0 (WA), not a JE.
+//   - a manager that fails is at fault (JE) unless a contestant failed before by these rules, with one exception: SIGPIPE (in
+//     Python, a BrokenPipeError) after a contestant has hung up. A program can cause that whenever it likes, so it is the program's
+//     0 (WA), not a JE.
 // (The manager has hung up on a process when it has closed both FIFOs: it may close one only to send an end of file.)
 // Source: CMS's Communication task type gives 0 whenever a process fails, and an error when the manager fails.
 //

@@ -84,7 +84,8 @@ class HangUps {
           // The manager may close one FIFO only to send an end of file. It has hung up when it has closed the other one too.
           if ((event->mask & w.of_manager) == 0) continue;
           closed_by_manager_[w.process] |= w.of_manager;
-          // An interactor's FIFOs have its lowest numbers and close before `errors`: closing the one that it reads is enough.
+          // An interactor's FIFOs are its descriptors 0 and 1, which may be closed before `errors`. So closing the one that it reads
+          // is enough.
           bool reads_no_more = interactive_ && w.of_manager == IN_CLOSE_NOWRITE;
           bool has_left = reads_no_more || (closed_by_manager_[w.process] == IN_CLOSE && !forgeable_);
           if (manager_ends_ || has_left) first_[w.process] = TheManager;

@@ -49,6 +49,12 @@ class Judge {
 
   JudgeResult result() const { return {process.code(), output.get(), errors.get(), directory + "/feedback"}; }
 
+  // Whether it failed because nobody was left to read what it wrote. (Python ignores SIGPIPE, and ends by an exception.)
+  bool has_lost_its_reader() const {
+    if (fault == JudgeFault::Signal) return process.signal() == SIGPIPE;
+    return fault == JudgeFault::Exit && !last_line_with("BrokenPipeError: ", errors.get()).empty();
+  }
+
   TrustedProgram failed_program() const { return ours ? TrustedProgram::Runner : who_; }
 
   // Called before `begin`, so that they can be watched from the start.

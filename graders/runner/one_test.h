@@ -136,7 +136,7 @@ class TestRun : RunningTest {
     Judgement judgement;
     bool decided = false;  // without a checker
     if (plan_.has_manager()) {
-      if (manager_.fault == JudgeFault::Signal && manager_.process.signal() == SIGPIPE && somebody_hung_up_first()) {
+      if (manager_.has_lost_its_reader() && somebody_hung_up_first()) {
         read_score("0", judgement);
         judgement.message = "The program ended before the manager was done";
         decided = true;

@@ -217,6 +217,25 @@ def test_manager_killed_by_the_programs_end(plain_box: Box, program: Callable[..
     assert (entry["verdict"], entry["score"]) == ("WA", "0")
 
 
+PYTHON_MANAGER = b"""#!/usr/bin/python3 -sS
+import sys
+to, back = open(sys.argv[2], "w"), open(sys.argv[1])
+print("leave 1", file=to, flush=True)
+back.read()
+if sys.stdin.read() == "writes":
+    print("play 1", file=to, flush=True)
+raise ValueError
+"""
+
+
+@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="no /usr/bin/python3")
+def test_manager_in_python_whose_program_has_ended(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Python ignores SIGPIPE. An exception because the program has ended has the same effect, another one is JE."""
+    answer = run_game(plain_box, program, "writes", "fails", files={"manager": PYTHON_MANAGER})
+    assert answer.verdicts == ["WA", "JE"]
+    assert (answer.lines[1]["fault"], answer.lines[1]["program"]) == ("exit", "manager")
+
+
 FAULTS = {
     "crashes play": "signal",
     "exits-badly play": "exit",
