@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval import boxfiles
 from ioi_eval.errors import SandboxError, TransientError
 from ioi_eval.jobs import scripts_answer
 from ioi_eval.model import (
@@ -189,3 +190,17 @@ def test_a_job_without_the_runner_is_not_judged(boxes: Boxes) -> None:
     job = pair_job(boxes, PLAIN, SUM, CASE)
     files = tuple(file for file in job.files if file.name != "runner")
     assert "there is no runner" in str(fault(boxes, dataclasses.replace(job, files=files)))
+
+
+def test_a_compile_script_that_ends_early_reports_no_compile_error(tmp_path: Path) -> None:
+    """As if bash could not fork, which ends a script with code 254 (after 15 s, in which it tries again)."""
+    (tmp_path / "graders").mkdir()
+    (tmp_path / "graders/grader_config.json").write_text("{}")
+    (tmp_path / "ending").write_text("read() { exit 254; }\n")
+    stages = [
+        subprocess.run(
+            ["bash"], input=boxfiles.read(name), env=environment, cwd=tmp_path, capture_output=True, check=False
+        )
+        for name, environment in (("compile", {"BASH_ENV": "ending"}), ("run", {}))
+    ]
+    assert [(stage.returncode, stage.stdout) for stage in stages] == [(0, b""), (2, b"")]
