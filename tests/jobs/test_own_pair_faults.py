@@ -204,3 +204,22 @@ def test_a_compile_script_that_ends_early_reports_no_compile_error(tmp_path: Pat
         for name, environment in (("compile", {"BASH_ENV": "ending"}), ("run", {}))
     ]
     assert [(stage.returncode, stage.stdout) for stage in stages] == [(0, b""), (2, b"")]
+
+
+def test_an_output_that_cannot_be_decoded_is_no_score(tmp_path: Path) -> None:
+    """If the program prints its score, and the disk is full: bash keeps what `base64` reads in a file."""
+    judge = tmp_path / ".judge.x"
+    judge.mkdir()
+    (judge / "input.txt").touch()
+    (judge / "settings").write_text(
+        "task_type=Batch has_checker=0 isolation=none processes=1 time_limit_us=1000000 memory_limit=1 libraries=()\n"
+        "base64() { return 1; }\n"
+    )
+    (judge / "runner").write_text(
+        '#!/bin/bash\nread -r _ nonce < <(grep ^nonce plan)\necho \'{"test":0,"verdict":null,"output":"aGk="}\'\n'
+        'echo \'{"end":true,"nonce":"\'"$nonce"\'","lines":1,"sum":""}\'\n'
+    )
+    (judge / "runner").chmod(0o755)
+    run = subprocess.run(["bash"], input=boxfiles.read("run"), cwd=tmp_path, capture_output=True, check=False)
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert b"the output cannot be decoded" in run.stderr
