@@ -23,7 +23,8 @@ from urllib.parse import urlsplit, urlunsplit
 from ioi_eval.errors import InputError, SetupError
 
 Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
-"""The endpoints' URLs; or a function that returns them, called repeatedly."""
+"""The endpoints' URLs; or a function that returns them, called repeatedly. If it raises SetupError, they stay as they
+were; any other error ends the run."""
 
 API = "/api/v2"
 _LOGIN = re.compile(r"(?<=//)[^/]*@|^[^/]*@")
