@@ -141,7 +141,17 @@ def end_run(modules: list[types.ModuleType], status: int, ours: frozenset[str] =
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     _remove(modules, ours)
     flush(sys.stdout, sys.stderr)  # the program's own replacements were flushed above, and only that flush counts
+    _flush_c()
     return status if flushed else status or 120
+
+
+def _flush_c() -> None:
+    """Write out what the program has printed by C's functions: `os._exit`, which follows, does not."""
+    try:
+        if "ctypes" in sys.modules:
+            sys.modules["ctypes"].pythonapi.fflush(None)
+    except BaseException:  # noqa: BLE001 - the program has replaced it
+        pass
 
 
 def _remove(modules: list[types.ModuleType], ours: frozenset[str]) -> None:

@@ -61,6 +61,7 @@ LAST_WORDS = {
     "an unclosed file that a hook keeps": "import sys\nf = open(1, 'w')\nf.write('end')\nsys.excepthook = lambda: f",
     "an unclosed file in an object": "class A: pass\na = A()\na.a, a.file = a, open(1, 'w')\na.file.write('end')",
     "no standard output": "import sys\nprint('end')\ndel sys.stdout",
+    "a function of C": "import ctypes\nprint('the')\nctypes.CDLL(None).puts(b'end')",
     "an exit code of 70 bits": "import sys\nprint('end')\nsys.exit(1 << 70)",
     "a hook that exits": "import sys\nprint('end')\nsys.excepthook = lambda *_: sys.exit(0)\nraise ValueError",
 }
