@@ -84,11 +84,11 @@ def files_below(directory: Path) -> dict[str, bytes]:
 
 
 def score(installed: Path, tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Score four rows of the sample contest."""
+    """Score two rows of the sample contest."""
     sample = installed / "ioi_eval" / "sample"
     sources = [str(sample / "dump.jsonl"), "--problems", str(sample / "problems.jsonl")]
     sources += ["--tests", str(sample / "tests.jsonl"), "--out", str(tmp_path / "out")]
-    return run(installed, tmp_path, "score", *sources, "--limit", "4", **variables)
+    return run(installed, tmp_path, "score", *sources, "--limit", "2", "--std", "gnu++17", **variables)
 
 
 @pytest.fixture
@@ -99,14 +99,14 @@ def narrow_compiler() -> Iterator[str]:
 
 
 def test_score_with_the_wheel_s_runner(installed: Path, tmp_path: Path) -> None:
-    """Four rows of the sample contest are scored with the runner in the wheel. The output does not
+    """Two rows of the sample contest are scored with the runner in the wheel. The output does not
     mention the runner.
     """
     answer = score(installed, tmp_path)
     assert str(installed) in answer.stderr
     assert answer.returncode == 0, answer.stderr
     assert "runner" not in answer.stderr
-    assert "4 of 4 submissions scored" in answer.stdout
+    assert "2 of 2 submissions scored" in answer.stdout
     assert (tmp_path / "out" / "report.md").is_file()
     assert (tmp_path / "out" / "report.html").is_file()
 
