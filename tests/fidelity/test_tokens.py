@@ -188,11 +188,17 @@ def differences(comparison: Any, seed: int, count: int) -> tuple[list[str], list
 
 
 def test_tokens_agree_with_an_exact_model(comparison: Any) -> None:
-    """They agree on 10^5 pairs. 20 % to 80 % of the pairs are equal, and under 5 % depend on rounding."""
-    wrong, expected = differences(comparison, seed=1, count=100_000)
+    """They agree on 20,000 pairs. 20 % to 80 % of the pairs are equal, and under 5 % depend on rounding."""
+    wrong, expected = differences(comparison, seed=1, count=20_000)
     assert wrong == []
     assert 0.2 < expected.count(True) / len(expected) < 0.8
     assert expected.count(None) / len(expected) < 0.05
+
+
+@pytest.mark.full
+def test_tokens_agree_with_an_exact_model_at_length(comparison: Any) -> None:
+    """They agree on 10^5 other pairs."""
+    assert differences(comparison, seed=2, count=100_000)[0] == []
 
 
 RIGHT: list[tuple[str, bytes, bytes]] = [
