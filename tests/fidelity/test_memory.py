@@ -133,7 +133,7 @@ def test_memory_limit_is_distinguished_from_a_crash(bench: Any, problem_from: An
 
 Outcomes = Callable[[Problem, str], dict[str, TestOutcome]]
 
-SIZES = (1, 4, 16, 64, 256)
+SIZES = (1, 4, 16, 64)
 LEAST_MIB = {"malloc": 1, "mmap": 1, "static": 1, "freed": 1, "threads": 64}
 """The smallest size in MiB for each kind of memory. The stacks of 16 threads are more than 5 % of small sizes."""
 
