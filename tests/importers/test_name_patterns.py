@@ -42,21 +42,30 @@ def test_expressions_without_a_match(pattern: str, words: str) -> None:
         select_tests([("all", ""), ("small", pattern)], NAMES)
 
 
-@pytest.mark.parametrize("pattern", ["(a*)*b", "(a|a)*b", "(a|aa)+$", "(.*)*(.*)*(.*)*x", r"((a?){40}a{40})*c"])
-def test_an_expression_with_exponential_time_is_refused(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python's matcher tries every way to split a name. A CPU limit ends it, here half of the usual one."""
+@pytest.fixture
+def one_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The CPU limit is half of the usual one."""
     monkeypatch.setattr(name_patterns, "_CPU_S", 1)
     monkeypatch.setattr(name_patterns, "_MATCH", name_patterns._MATCH.replace("_CPU, (2, 2)", "_CPU, (1, 1)"))
+
+
+@pytest.mark.parametrize("pattern", ["(a*)*b", r"((a?){40}a{40})*c"])
+def test_an_expression_with_exponential_time_is_refused(pattern: str, one_second: None) -> None:
+    """Python's matcher tries every way to split a name. The CPU limit ends it."""
     words = r"takes more than 1 s together; the time was over at subtask small: .*\. Write simpler expressions, or list"
     with pytest.raises(InputError, match=words):
         select_tests([("all", ""), ("small", pattern), ("large", "a")], ["a" * 60 + "!"])
 
 
-def test_all_expressions_of_a_package_share_one_limit() -> None:
+def test_all_expressions_of_a_package_share_one_limit(one_second: None) -> None:
     """Otherwise thousands of expressions, each a part of a second, would keep the import busy for hours."""
     slow = ("slow", "(a*)*b|a")  # matches after 0.2 s with 22 letters
     words = r"^to match the regular expressions of 5001 subtasks with the names of 1 tests takes more than"
     with pytest.raises(InputError, match=words):
         select_tests([("all", ""), *[slow] * 5_000], ["a" * 22])
+
+
+def test_a_package_may_have_many_expressions() -> None:
+    """Thousands of simple ones are within the limit."""
     many = [(f"{number:04}", f"(1-|x{number})") for number in range(3_000)]
     assert select_tests(many, NAMES) == [NAMES[1:3]] * 3_000
