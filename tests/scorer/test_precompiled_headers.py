@@ -42,7 +42,11 @@ INCLUDED, SMALL = "bits/stdc++.h", "cstdio"
 INCLUDE = f"#include <{INCLUDED}>\n"
 PROGRAMS = {
     "typical": INCLUDE
+    + INCLUDE
     + """
+    #if __has_include(<bits/stdc++.h.gch>)
+    int found;
+    #endif
     using namespace std;
     template <class T> struct Tree { vector<T> v; explicit Tree(size_t n) : v(n) {}
       T sum() { T s{}; for (auto x : v) s += x; return s; } };
@@ -53,20 +57,14 @@ PROGRAMS = {
       sort(t.v.begin(), t.v.end(), [](auto a, auto b) { return a > b; });
       printf("%lld %zu %s %d\\n", t.sum(), m.size(), __FILE__, __COUNTER__);
     }
+    #define int long long
+    #define all(x) begin(x), end(x)
+    int largest(vector<int> v) { return *max_element(all(v)); }
     """,
-    "empty": INCLUDE,
     "pragmas": INCLUDE
     + """#pragma GCC optimize("O3,unroll-loops")
     #pragma GCC target("avx2")
     int f(std::vector<int>& v) { int s = 0; for (int x : v) s += x * x; return s; }
-    """,
-    "twice": INCLUDE + INCLUDE + "std::priority_queue<int> q; int main() { return q.size(); }\n",
-    "macros": INCLUDE + "#define int long long\n#define all(x) begin(x), end(x)\nsigned main() { return 1; }\n",
-    "asking": INCLUDE
-    + """
-    #if __has_include(<bits/stdc++.h.gch>)
-    int found;
-    #endif
     """,
 }
 
