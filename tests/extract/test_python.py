@@ -14,6 +14,7 @@ from ioi_eval.extract.python import (
     extract_python,
     looks_like_python,
 )
+from tests.cpu_time import limit_cpu_time
 
 CODE = "import sys\n\nn = int(input())\nprint(n * 2)\n"
 OTHER = "print(0)\n"
@@ -186,21 +187,21 @@ def test_any_text_is_read(pieces: list[str]) -> None:
 
 
 HOSTILE = [
-    "`" * 3_000_000,
-    "<think>" * 500_000,
-    "<|channel|>" * 250_000 + "THINK]",
-    "a[" * 1_000_000,
-    "a," * 1_000_000 + "=",
-    "```python " * 300_000,
-    "if " + "a" * 3_000_000,
-    "\n" * 3_000_000,
-    "# x\n" * 1_000_000,
-    "def " * 800_000,
-    "```python" + " " * 3_000_000 + "x",
-    "if" + ":a" * 1_500_000,
-    "while" + ": " * 1_500_000,
-    "a[" + "],b[" * 750_000,
-    "a[" + "]:" * 1_500_000,
+    "`" * 1_000_000,
+    "<think>" * 170_000,
+    "<|channel|>" * 85_000 + "THINK]",
+    "a[" * 350_000,
+    "a," * 350_000 + "=",
+    "```python " * 100_000,
+    "if " + "a" * 1_000_000,
+    "\n" * 1_000_000,
+    "# x\n" * 350_000,
+    "def " * 270_000,
+    "```python" + " " * 1_000_000 + "x",
+    "if" + ":a" * 500_000,
+    "while" + ": " * 500_000,
+    "a[" + "],b[" * 250_000,
+    "a[" + "]:" * 500_000,
     "```\n" + "if" + ":a" * 30_000 + "\n```\n",
 ]
 
@@ -208,10 +209,11 @@ HOSTILE = [
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:10]))
 def test_extraction_takes_linear_time(text: str) -> None:
-    """A text of 3 MB is read quickly, whatever it contains. In quadratic time it would take hours."""
-    assert extract_python(text).rule
-    assert extract_livecodebench(text) is not None
-    code = extract_eval_protocol(text)
+    """A text of 1 MB is read quickly, whatever it contains. In quadratic time it would take an hour."""
+    with limit_cpu_time(30.0):
+        assert extract_python(text).rule
+        assert extract_livecodebench(text) is not None
+        code = extract_eval_protocol(text)
     assert code is not None
     assert len(code) <= len(text)
 

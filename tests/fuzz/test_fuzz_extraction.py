@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.extract.cpp import extract_cpp, fix_includes, looks_like_cpp
+from tests.cpu_time import TooLongError, limit_cpu_time
 from tests.fuzz.budget import FULL, fuzzed
 
 PIECES = [
@@ -55,29 +52,9 @@ REPEATED = [
 ]
 generations = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=10)), max_size=40).map("".join)
 
-SIZE = 4_000_000 if FULL else 200_000
-CPU_S = SIZE / 20_000
-"""CPU time for one text: eighty times the measured time. A pattern that backtracks over such a text takes longer."""
-
-
-class TooLongError(Exception):
-    """The CPU time limit was exceeded."""
-
-
-@contextmanager
-def limit_cpu_time(cpu_s: float) -> Iterator[None]:
-    """Raise TooLongError in a block that uses more CPU time. The machine's load has no effect; `re` handles signals."""
-
-    def give_up(_signal: int, _frame: FrameType | None) -> None:
-        raise TooLongError(f"more than {cpu_s:g} s of CPU time")
-
-    before = signal.signal(signal.SIGVTALRM, give_up)
-    signal.setitimer(signal.ITIMER_VIRTUAL, cpu_s)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+SIZE = 4_000_000 if FULL else 100_000
+CPU_S = SIZE / (20_000 if FULL else 40_000)
+"""CPU time for one text: forty times the measured time. A pattern that backtracks over such a text takes longer."""
 
 
 @fuzzed
@@ -103,7 +80,7 @@ def test_the_limit_stops_a_backtracking_pattern() -> None:
 @pytest.mark.timeout(1800)  # wall clock, which depends on the load; the test limits CPU time
 @pytest.mark.parametrize("piece", REPEATED)
 def test_long_repetitions(piece: str) -> None:
-    """No pattern backtracks: each text of 200,000 characters takes less than 10 s of CPU time."""
+    """No pattern backtracks: each text of 100,000 characters takes less than 2.5 s of CPU time."""
     text = piece * (SIZE // len(piece))
     for whole in (text, f"```cpp\n{text}\n```\n", f"```\n{text}\n```\n", f"<think>{text}"):
         with limit_cpu_time(CPU_S):
