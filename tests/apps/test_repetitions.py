@@ -7,7 +7,7 @@ any clock.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,8 +22,10 @@ from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from tests.python_box import row
 
-LIMIT_S = 0.3
-WAIT = "import time\nIS_AGAIN = 'first' == 'again'\ndef wait():\n    while time.process_time() < 0.34: pass\n"
+Judged = Callable[..., tuple[AppsResult, list[int]]]
+
+LIMIT_S = 0.2
+WAIT = "import time\nIS_AGAIN = 'first' == 'again'\ndef wait():\n    while time.process_time() < 0.24: pass\n"
 LATE = "if not IS_AGAIN: wait()\n"
 
 FEW_CALLED = row([[n] for n in range(2)], list(range(2)), "f")
@@ -58,23 +60,32 @@ def _told(content: bytes | Blob) -> bytes | Blob:
     return content.replace(b"'first'", b"'again'") if isinstance(content, bytes) else content
 
 
-def judged(cache: Path, problem: AppsProblem, code: str, **settings: object) -> tuple[AppsResult, list[int]]:
+@pytest.fixture(scope="module")
+def judged(cache: Path) -> Iterator[Judged]:
     """The result of a program, and the number of tests of each job that ran alone. After a JE the program is judged
-    again.
+    again. One executor is used for each setting, so that the interpreter is queried once.
     """
+    with asyncio.Runner() as loop:
+        inner = LocalSandbox(slots=1)
+        loop.run(inner.__aenter__())
+        sandbox, store = Telling(inner), ArtifactStore(cache)
+        executors: dict[str, AppsExecutor] = {}
 
-    async def scenario() -> tuple[AppsResult, list[int]]:
-        async with LocalSandbox(slots=1) as inner:
-            sandbox = Telling(inner)
+        def judge(problem: AppsProblem, code: str, **settings: object) -> tuple[AppsResult, list[int]]:
             wanted = AppsSettings(time_limit_s=LIMIT_S, **settings)  # type: ignore[arg-type]
-            executor = AppsExecutor(sandbox, artifacts=ArtifactStore(cache), settings=wanted)
-            return await executor.score(problem, WAIT + code), sandbox.alone
+            new = AppsExecutor(sandbox, artifacts=store, settings=wanted)
+            executor = executors.setdefault(repr(wanted), new)
+            for _ in range(5):
+                sandbox.alone = []
+                found = loop.run(executor.score(problem, WAIT + code))
+                if not any(test.verdict is Verdict.JE for test in found.tests):
+                    break
+            return found, sandbox.alone
 
-    for _ in range(5):
-        found, alone = asyncio.run(scenario())
-        if not any(test.verdict is Verdict.JE for test in found.tests):
-            break
-    return found, alone
+        try:
+            yield judge
+        finally:
+            loop.run(inner.__aexit__(None, None, None))
 
 
 ATTACKS = {
@@ -86,26 +97,26 @@ ATTACKS = {
 
 @pytest.mark.parametrize("name", ATTACKS)
 @pytest.mark.parametrize("called", [True, False], ids=["called", "printed"])
-def test_a_program_that_notices_its_repetition_gains_nothing(name: str, called: bool, cache: Path) -> None:
+def test_a_program_that_notices_its_repetition_gains_nothing(name: str, called: bool, judged: Judged) -> None:
     """The output of one run and the time of another are never combined, and there is no second guess."""
     first, again, repeated = ATTACKS[name]
     result = f"({again}) if IS_AGAIN else ({first})"
     code = f"def f(n):\n    {LATE}    return {result}\n" if called else f"n = int(input())\n{LATE}print({result})\n"
-    found, alone = judged(cache, FEW_CALLED if called else FEW_PRINTED, code)
+    found, alone = judged(FEW_CALLED if called else FEW_PRINTED, code)
     assert found.passed == 0
     assert {test.verdict for test in found.tests} <= {Verdict.TLE, Verdict.WA}
     assert bool(alone) == bool(repeated)
 
 
 @pytest.mark.parametrize("compat", ["hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr"])
-def test_the_same_holds_under_the_rules_of_other_graders(compat: str, cache: Path) -> None:
+def test_the_same_holds_under_the_rules_of_other_graders(compat: str, judged: Judged, cache: Path) -> None:
     """Right and late, then wrong in time: not passed. Wrong and late: not repeated. Right in both: passed."""
     chosen = grader_named(compat)
     for first, again, passes in (("n", "-1", False), ("-1", "n", False), ("n", "n", True)):
         code = f"n = int(input())\n{LATE}print({again} if IS_AGAIN else {first})\n"
         if compat == "hendrycks" and not numpy_is_there(cache):
             pytest.skip("no numpy for programs here")
-        found, alone = judged(cache, PRINTED_SIMPLY, code, compat=chosen)
+        found, alone = judged(PRINTED_SIMPLY, code, compat=chosen)
         assert (found.verdict is Verdict.AC) is passes, (found, alone)
         assert bool(alone) is (first == "n")
 
@@ -122,26 +133,26 @@ def numpy_is_there(cache: Path) -> bool:
 
 
 @pytest.mark.parametrize("called", [True, False], ids=["called", "printed"])
-def test_a_right_program_that_was_late_because_of_the_machine(called: bool, cache: Path) -> None:
+def test_a_right_program_that_was_late_because_of_the_machine(called: bool, judged: Judged) -> None:
     """All its tests are repeated, three a job, and pass. Each is marked as repeated."""
     code = f"def f(n):\n    {LATE}    return n\n" if called else f"n = int(input())\n{LATE}print(n)\n"
-    found, alone = judged(cache, CALLED if called else PRINTED, code)
+    found, alone = judged(CALLED if called else PRINTED, code)
     assert (found.verdict, found.passed) == (Verdict.AC, 5)
     assert alone == [3, 2]
     assert all(test.reran for test in found.tests)
 
 
-def test_a_slow_program_has_three_repetitions(cache: Path) -> None:
+def test_a_slow_program_has_three_repetitions(judged: Judged) -> None:
     """Of five late tests three are repeated, in one job."""
-    found, alone = judged(cache, PRINTED, "wait()\nprint(input())\n")
+    found, alone = judged(PRINTED, "wait()\nprint(input())\n")
     assert (found.passed, alone) == (0, [3])
     assert {test.verdict for test in found.tests} == {Verdict.TLE}
     assert sum(test.reran for test in found.tests) == 3
 
 
-def test_fail_fast_repeats_a_late_test_at_once(cache: Path) -> None:
+def test_fail_fast_repeats_a_late_test_at_once(judged: Judged) -> None:
     """It decides whether the run stops. A slow program has one repetition."""
-    found, alone = judged(cache, PRINTED, f"n = int(input())\n{LATE}print(n)\n", fail_fast=True)
+    found, alone = judged(PRINTED, f"n = int(input())\n{LATE}print(n)\n", fail_fast=True)
     assert (found.verdict, alone) == (Verdict.AC, [1] * 5)
-    found, alone = judged(cache, PRINTED, "wait()\nprint(input())\n", fail_fast=True)
+    found, alone = judged(PRINTED, "wait()\nprint(input())\n", fail_fast=True)
     assert ([test.verdict for test in found.tests], alone) == ([Verdict.TLE, *[Verdict.SKIPPED] * 4], [1])

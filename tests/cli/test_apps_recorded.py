@@ -64,7 +64,7 @@ def test_all_are_resolved_that_the_benchmark_resolved(start: Start, shared: Path
     given = shared / "tasks/apps"
     sources = (given / "generations.jsonl", "--dataset", given / "apps.jsonl", "--out", "out")
     # right programs take 0.02 s, others run without end
-    ended = start("apps", "score", *sources, "--fail-fast", "--timeout", "1")
+    ended = start("apps", "score", *sources, "--fail-fast", "--timeout", "0.5")
     assert ended.returncode == 0, ended.stderr
     rows = _results(tmp_path)
     assert [row["submission"] for row in rows if row["resolved"] is not (row["recorded_result"] is True)] == []

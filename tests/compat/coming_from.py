@@ -67,10 +67,15 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.open()]
 
 
+def write(folder: Path, programs: dict[int, str]) -> None:
+    """Write the problems, and a dump with a program for each of these problems."""
+    write_rows(folder / "SRC", PROBLEMS).rename(folder / "SRC.jsonl")
+    write_rows(folder / "DUMP.jsonl", [{"problem_id": number, "code": code} for number, code in programs.items()])
+
+
 def apps(folder: Path, command: str, *, ids: tuple[int, ...] = (0, 42, 7)) -> list[dict[str, Any]]:
     """mcpbr's records for right programs to these problems, from a command of the page."""
-    write_rows(folder / "SRC", PROBLEMS).rename(folder / "SRC.jsonl")
-    write_rows(folder / "DUMP.jsonl", [{"problem_id": number, "code": DOUBLE} for number in ids])
+    write(folder, dict.fromkeys(ids, DOUBLE))
     local = {"SRC": "SRC.jsonl", "metr-evals/apps": "SRC.jsonl", "DUMP": "DUMP.jsonl"}
     ended = run(folder, " ".join(local.get(word, word) for word in command.split()))
     assert ended.returncode in (0, 1), ended.stderr

@@ -14,7 +14,7 @@ import pytest
 from ioi_eval.apps.configuration import Configuration
 from ioi_eval.cli.apps_options import Rules
 from tests.apps_rows import DOUBLE, write_rows
-from tests.compat.coming_from import PROBLEMS, Cells, apps, cases, read, run, without_row
+from tests.compat.coming_from import PROBLEMS, Cells, apps, cases, read, run, without_row, write
 from tests.forked_commands import forked_commands
 
 pytestmark = pytest.mark.usefixtures("kept_in_the_cache")
@@ -122,7 +122,7 @@ def _m_seconds(row: Cells, folder: Path) -> None:
 
 
 def _m_others(_: Cells, folder: Path) -> None:
-    apps(folder, SCORE)
+    write(folder, {0: DOUBLE})
     (folder / "config.yaml").write_text("model: m\nprovider: p\nmcp_server: {command: npx}\n")
     ended = run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR -c config.yaml")
     assert "config.yaml: not used, because not about scoring: model, provider, mcp_server" in ended.stderr
@@ -140,7 +140,7 @@ def _m_solution(row: Cells, folder: Path) -> None:
 
 def _m_late(_: Cells, folder: Path) -> None:
     assert ids(apps(folder, f"{SCORE} --compat mcpbr --timeout 10")) == ALL
-    write_rows(folder / "DUMP.jsonl", [{"problem_id": 0, "code": "while int(input()) == 2:\n    pass\nprint(2)\n"}])
+    write(folder, {0: "while int(input()) == 2:\n    pass\nprint(2)\n"})
     ended = run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR --compat mcpbr --timeout 1")
     assert ended.returncode == 0, ended.stderr
     (record,) = read(folder / "DIR/mcpbr.jsonl")
@@ -153,8 +153,7 @@ def _m_whole(_: Cells, folder: Path) -> None:
 
 
 def _m_strip(_: Cells, folder: Path) -> None:
-    apps(folder, SCORE)
-    write_rows(folder / "DUMP.jsonl", [{"problem_id": 0, "code": "print('', 2 * int(input()))\n"}])
+    write(folder, {0: "print('', 2 * int(input()))\n"})
     passed = []
     for options in ("", "--compat mcpbr"):
         run(folder, f"ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR {options}")
@@ -169,8 +168,7 @@ def _m_record(_: Cells, folder: Path) -> None:
 
 
 def _m_resolved(_: Cells, folder: Path) -> None:
-    apps(folder, SCORE)
-    write_rows(folder / "DUMP.jsonl", [{"problem_id": 0, "code": "print(2)\n"}])
+    write(folder, {0: "print(2)\n"})
     run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR --compat mcpbr")
     (record,) = read(folder / "DIR/mcpbr.jsonl")
     assert (record["passed"], record["resolved"]) == (1, False)
@@ -183,8 +181,7 @@ def _m_words(row: Cells, folder: Path) -> None:
 
 
 def _m_write(_: Cells, folder: Path) -> None:
-    apps(folder, SCORE)
-    write_rows(folder / "DUMP.jsonl", [{"problem_id": 0, "code": "#" * (1 << 20) + "\n"}])
+    write(folder, {0: "#" * (1 << 20) + "\n"})
     run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR --compat mcpbr")
     assert read(folder / "DIR/mcpbr.jsonl")[0]["error"].startswith("Failed to write solution: ")
 
@@ -198,7 +195,7 @@ def _m_index(_: Cells, folder: Path) -> None:
 
 
 def _m_audit(row: Cells, folder: Path) -> None:
-    apps(folder, SCORE)
+    write(folder, {})
     ended = run(folder, command_of(row[1]).replace("SRC", "SRC.jsonl"))
     assert ended.returncode in (0, 1), ended.stderr
     listed = {str(line["problem_id"]) for line in read(folder / "list.jsonl") if line["exclude"]}
