@@ -35,7 +35,7 @@ PROGRAM = """
 int main() {
   std::string word, rest;
   std::cin >> word >> rest;
-  if (word.rfind("late", 0) == 0 && rest == "first") while (std::clock() < 0.12 * CLOCKS_PER_SEC) {}
+  if (word.rfind("late", 0) == 0 && rest == "first") while (std::clock() < 0.16 * CLOCKS_PER_SEC) {}
   if (word == "crash" && rest == "second") std::abort();
   if (word == "loop" && rest == "second") for (volatile int i = 0;; i = i + 1) {}
   if (word == "third") rest = "3";

@@ -25,7 +25,7 @@ name, arguments = json.load(sys.stdin)
 found = getattr(Solution(), name) if "Solution" in globals() else globals()[name]
 json.dump(found(*arguments), open("result", "w"))
 """
-CPU_S = 1  # the slow solutions need hours, the others less than a fifth of it
+CPU_S = 2  # the slow solutions need hours, the others less than a tenth of it
 
 
 def does(folder: Path, tests: dict[str, Any], place: int) -> Any:

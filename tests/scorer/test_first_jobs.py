@@ -19,7 +19,7 @@ PROGRAMS = (
     RIGHT.replace("printf", "if (a == 2) for (volatile int i = 0;;) i = i + 1; printf"),
     RIGHT.replace("main() {", "main( {"),
 )
-LATE = "#include <ctime>\n" + RIGHT.replace("printf", "while (std::clock() < 0.22 * CLOCKS_PER_SEC) {} printf")
+LATE = "#include <ctime>\n" + RIGHT.replace("printf", "while (std::clock() < 0.27 * CLOCKS_PER_SEC) {} printf")
 TESTS = {f"t{n}": TestCase(name=f"t{n}", input=b"%d\n" % n, answer=b"%d\n" % (2 * n)) for n in range(6)}
 SUBTASK = Subtask(name="all", points=100, tests=tuple(TESTS))
 PROBLEM = small_problem(subtasks=(SUBTASK,), tests=TESTS, time_limit_s=0.2, cxx_std="gnu++17")

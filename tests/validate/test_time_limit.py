@@ -138,12 +138,12 @@ def test_accepted_in_one_group(tmp_path: Path) -> None:
     assert with_measured_limit(task).notes[-1].endswith("; accepted in some subtasks only: 2025/x/accepted/half.py")
     late = "if input() == '2':\n    while True: pass\nprint(1)\n"
     all_of_them = {**groups, **gone, **programs, "submissions/accepted/half.py": late}
-    with pytest.raises(InputError, match=r"half\.py should be accepted, but is TLE within 0\.2 s in subtask two"):
+    with pytest.raises(InputError, match=r"half\.py should be accepted, but is TLE within 0\.5 s in subtask two"):
         with_measured_limit(_quick(imported(tmp_path / "late", **all_of_them)))
     again = {f"data/secret/two/{end}": "3\n" for end in ("x.in", "x.ans")}
     # its group is WA because of the earlier test
     late_later = {"submissions/accepted/half.py": late.replace("'2'", "'3'")}
-    with pytest.raises(InputError, match=r"half\.py should be accepted, but is TLE within 0\.2 s in subtask two"):
+    with pytest.raises(InputError, match=r"half\.py should be accepted, but is TLE within 0\.5 s in subtask two"):
         with_measured_limit(_quick(imported(tmp_path / "later", **{**all_of_them, **again, **late_later})))
     strict = {**groups, "data/secret/testdata.yaml": "grader_flags: first_error\n"}
     with pytest.raises(InputError, match=r"half\.py should be accepted, but is WA"):
@@ -151,8 +151,8 @@ def test_accepted_in_one_group(tmp_path: Path) -> None:
 
 
 def _quick(task: ImportedTask) -> ImportedTask:
-    """Solutions are measured with a limit of 0.2 s instead of a minute."""
-    return replace(task, problem_rows=tuple({**row, "time_limit": 0.2} for row in task.problem_rows))
+    """Solutions are measured with a limit of half a second instead of a minute."""
+    return replace(task, problem_rows=tuple({**row, "time_limit": 0.5} for row in task.problem_rows))
 
 
 @pytest.mark.parametrize("others", [[], ["accepted/other.java"], ["accepted/other.java", "wrong_answer/slower.cpp"]])
