@@ -118,6 +118,8 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
             or `out` has a journal, or a run or another merge is writing there.
         SetupError: `out` cannot be written.
     """
+    for directory in directories:
+        os.close(_descriptor(directory))  # before anything is made in `out`
     merged = Merged()
     unfinished = out / ".merging"
     with ExitStack() as stack:
@@ -141,19 +143,24 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
 @contextmanager
 def _opened(directory: Path, notes: list[str]) -> Iterator[tuple[memoryview, int]]:
     """A journal's bytes, and the length of its complete records; no run may write to it at the same time."""
-    path = directory / "journal"
     with ExitStack() as stack:
-        try:
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError as error:
-            raise InputError(
-                f"{path} cannot be read: {error.strerror}; name directories that were given as --out"
-            ) from error
+        fd = _descriptor(directory)
         stack.callback(os.close, fd)
         stack.enter_context(opening.at_rest(directory))
-        end = opening.load(path, fd, Index(), notes)
+        end = opening.load(directory / "journal", fd, Index(), notes)
         if end == 0:
             yield memoryview(b""), 0
             return
         mapped = stack.enter_context(mmap.mmap(fd, end, access=mmap.ACCESS_READ))
         yield stack.enter_context(memoryview(mapped)), end
+
+
+def _descriptor(directory: Path) -> int:
+    """The journal of a directory, opened for reading."""
+    path = directory / "journal"
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}; name directories that were given as --out"
+        ) from error

@@ -138,6 +138,9 @@ def test_journals_that_cannot_be_merged_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=words):
             merge(sources, tmp_path / "out")
         assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]
+    with pytest.raises(InputError, match="absent/journal cannot be read"):
+        merge([contest, tmp_path / "absent"], tmp_path / "mistyped")
+    assert not (tmp_path / "mistyped").exists()
     with pytest.raises(InputError, match="contest has a journal already"):
         merge([apps], contest)
     with Journal(contest, options={}), pytest.raises(InputError, match="a run is writing to"):
