@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
@@ -227,15 +228,16 @@ def drive_one_by_one(problem: Problem, behaviours: Behaviours) -> tuple[Judging,
     return judging, runs
 
 
-kinds = st.sampled_from(["AC", "AC", "AC", *KINDS])
-lateness = st.sampled_from([1010.0, 1050.0, 1090.0])
-all_behaviours = st.fixed_dictionaries(
-    {name: st.builds(Behaviour, kinds, kinds, kinds, lateness) for name in "abcdefgh"}
-)
-late_kinds = st.sampled_from(["near", "near", "near", "AC", "checker", "runner"])
-late_behaviours = st.fixed_dictionaries(
-    {name: st.builds(Behaviour, late_kinds, late_kinds, late_kinds, lateness) for name in "abcdefgh"}
-)
+def behaviours_of(kinds: Sequence[str]) -> st.SearchStrategy[Behaviours]:
+    """Behaviours in which each run has one of these kinds. (Each test's behaviour is one choice, which is drawn sooner
+    than four.)
+    """
+    each = [Behaviour(*choice) for choice in itertools.product(kinds, kinds, kinds, (1010.0, 1050.0, 1090.0))]
+    return st.fixed_dictionaries({name: st.sampled_from(each) for name in "abcdefgh"})
+
+
+all_behaviours = behaviours_of(["AC", "AC", "AC", *KINDS])
+late_behaviours = behaviours_of(["near", "near", "near", "AC", "checker", "runner"])
 subtask_lists = st.lists(
     st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=True).map("".join), min_size=1, max_size=4
 )
