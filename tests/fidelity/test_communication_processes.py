@@ -91,8 +91,8 @@ def test_one_of_two_processes_ends_early(bench: Any, problem_from: Any, how: str
 def test_time_of_all_processes_counts(bench: Any, problem_from: Any) -> None:
     """Two processes that use 0.7 of the time limit each are over it together."""
     cases = managers(("sum", f"{BOTH}; echo go >&4; echo go >&6; cat <&3; cat <&5; echo 1", TLE, 0.0), limit="cpu")
-    code = "#include <time.h>\nint main() { read(0, block, 1); while (clock() < 0.28 * CLOCKS_PER_SEC) {} }"
-    assert mismatches(bench, problem_from, code, cases, TWO_PROCESSES) == []
+    code = "#include <time.h>\nint main() { read(0, block, 1); while (clock() < 0.14 * CLOCKS_PER_SEC) {} }"
+    assert mismatches(bench, problem_from, code, cases, TWO_PROCESSES, time_limit_s=0.2) == []
 
 
 def test_memory_of_each_process_counts(bench: Any, problem_from: Any) -> None:

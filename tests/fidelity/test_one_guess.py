@@ -42,7 +42,7 @@ VALIDATOR = replace(CHECKER, protocol=CheckerProtocol.KATTIS)
 IS_CHECKER = Batch(check=CHECKER), "read -r word < output.txt"
 IS_VALIDATOR_OF_PASSES = Batch(check=VALIDATOR, passes=2), "read -r word"
 IS_MANAGER = COMMUNICATION, "speak $1 $2; read -r word <&3"
-TIME_LIMIT_S = 0.4
+TIME_LIMIT_S = 0.2
 JE, AC = Verdict.JE, Verdict.AC
 
 Judge = Callable[..., tuple[TestOutcome, list[str]]]
