@@ -24,7 +24,6 @@ from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now
 from tests import unprivileged
 from tests.forked_commands import COMMAND
-from tests.shared_work import copy_cache
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandboxes.md"
 MAX_LINES = 60  # of the complete sandbox in docs/sandboxes.md, which users should be able to read at once
@@ -47,16 +46,8 @@ def documented() -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session")
-def cache(cache_with_runner: Path) -> Iterator[Path]:
-    """A cache directory for all sandboxes: sandboxes with the same compiler share artifacts."""
-    with unprivileged.private_directory() as directory:
-        os.chown(directory, os.geteuid(), os.getegid())
-        yield copy_cache(cache_with_runner, directory)
-
-
-@pytest.fixture(scope="session")
 def artifacts(cache: Path) -> ArtifactStore:
-    """The store of compiled artifacts."""
+    """The store of compiled artifacts: sandboxes with the same compiler share them."""
     return ArtifactStore(cache)
 
 
