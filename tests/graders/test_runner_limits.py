@@ -35,17 +35,17 @@ def test_a_little_over_the_limit(plain_box: Box, program: Callable[..., Path]) -
 @pytest.mark.parametrize(
     ("answer", "mode", "in_time"),
     [
-        (b"441\n", "burn 440", "1"),
-        (b"501\n", "burn 500", "1"),
-        (b"7\n", "burn 440", "0"),
-        (b"901\n", "burn 900", None),
+        (b"221\n", "burn 220", "1"),
+        (b"251\n", "burn 250", "1"),
+        (b"7\n", "burn 220", "0"),
+        (b"601\n", "burn 600", None),
     ],
 )
 def test_score_in_time_of_a_late_program(
     plain_box: Box, program: Callable[..., Path], answer: bytes, mode: str, in_time: str | None
 ) -> None:
     """The output of a late program that ended is judged (`in_time`): a repetition needs to measure only the time."""
-    entry = run_batch(plain_box, program("contestant"), mode, cpu_ms=400, answer=answer).only
+    entry = run_batch(plain_box, program("contestant"), mode, cpu_ms=LIMIT_MS, answer=answer).only
     assert (entry["verdict"], entry["score"], entry["limit"], entry["message"]) == ("TLE", "0", "cpu", "")
     assert entry.get("in_time") == in_time
 
