@@ -17,7 +17,7 @@ from tests.graders.runner_box import COMPILE_LIMITS, JUDGE, LIMITS, NONCE, WHITE
 ECHO = b'#include <cstdio>\nint main() { int n; scanf("%d", &n); printf("%d\\n", n); }\n'
 COMPILER = detect("g++")
 SECRET = b"xyzzy-plugh 2\n"
-SHORT = {**LIMITS, "cpu_ms": 300}
+SHORT = {**LIMITS, "cpu_ms": 150}
 """For programs that exceed the time limit."""
 
 
@@ -127,7 +127,7 @@ def test_the_program_is_returned_if_a_test_may_be_repeated(plain_box: Box) -> No
     """It is returned after a late test that ended by itself; not if it was stopped, or would score 0 in time."""
     late, endless = (
         b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < %d) {} int n;" % microseconds)
-        for microseconds in (320_000, 30_000_000)
+        for microseconds in (170_000, 30_000_000)
     )
 
     def kinds(test: int, source: bytes) -> list[str]:
@@ -139,7 +139,7 @@ def test_the_program_is_returned_if_a_test_may_be_repeated(plain_box: Box) -> No
 
 def test_a_checker_that_failed_on_a_late_output_makes_it_je(plain_box: Box) -> None:
     """Then the score in time is unknown. The test is not repeated, so the program is not returned."""
-    late = b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < 320000) {} int n;")
+    late = b"#include <time.h>\n" + ECHO.replace(b"int n;", b"while (clock() < 170000) {} int n;")
     checker = line("checker", protocol="cms", file="checker", **JUDGE)
     answer = build(
         plain_box, [line_of_test(0)], source=late, judged_by=checker, limits=SHORT, checker=b"#!/bin/sh\nexit 3\n"
