@@ -24,7 +24,7 @@ from tests.graders.runner_box import (
     small_disk,
 )
 
-HELLO = b'#include <iostream>\n#include "greet.h"\nint main() { std::cout << GREETING << std::endl; }\n'
+HELLO = b'#include <cstdio>\n#include "greet.h"\nint main() { puts(GREETING); }\n'
 SECRET = b"xyzzy-plugh"
 
 
@@ -307,10 +307,10 @@ def test_template_bomb_is_stopped(box: Box) -> None:
     """An endless compilation is stopped at the CPU limit, children included. The answer names the limit."""
     flags = ("-fconstexpr-ops-limit=100000000000", "-fconstexpr-loop-limit=2000000000", "-fconstexpr-cache-depth=1")
     entry = last_step(
-        compile_(box, put("a", "a.cpp"), step("g++", *flags, "-c", "a.cpp"), files={"a": SLOW}, cpu_ms=700)
+        compile_(box, put("a", "a.cpp"), step("g++", *flags, "-c", "a.cpp"), files={"a": SLOW}, cpu_ms=300)
     )
     assert entry["limit"] == "cpu"
-    assert entry["cpu_us"] >= 700_000
+    assert entry["cpu_us"] >= 300_000
 
 
 def test_steps_share_the_cpu_limit(plain_box: Box) -> None:
