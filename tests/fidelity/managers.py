@@ -103,4 +103,4 @@ TALKS = "speak $1 $2; echo hi >&4; read -r word <&3; [ $word = hi ]"
 
 WAITS = "speak $1 $2; read -r word <&3"
 
-SENDS = "speak $1 $2; for i in {1..50000}; do echo question >&4; done"
+SENDS = "speak $1 $2; for i in {1..10000}; do echo question >&4; done"
