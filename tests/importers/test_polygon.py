@@ -376,14 +376,12 @@ def test_missing_tests_are_made(tmp_path: Path) -> None:
 def test_answers_of_interactive_problems(tmp_path: Path) -> None:
     """The answer is what the interactor writes."""
     require_full_isolation()
-    interactor = """#include <fstream>
-#include <iostream>
+    interactor = """#include <cstdio>
 int main(int, char** argv) {
   int n, answer;
-  std::ifstream(argv[1]) >> n;
-  std::cout << n << std::endl;
-  std::cin >> answer;
-  std::ofstream(argv[2]) << "said " << answer << std::endl;
+  if (fscanf(fopen(argv[1], "r"), "%d", &n) != 1 || printf("%d\\n", n) < 0 || fflush(stdout) != 0) return 1;
+  if (scanf("%d", &answer) != 1) return 1;
+  fprintf(fopen(argv[2], "w"), "said %d\\n", answer);
 }
 """
     changes = {**STANDARD, "files/interact.cpp": interactor}
