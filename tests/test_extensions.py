@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +12,8 @@ import pytest
 
 from ioi_eval import extensions
 from ioi_eval.cli.main import _GROUPS
-from tests.cli.addition import COMMAND, NARROW, PROBLEMS, TESTS, submission_row
+from tests.cli.addition import NARROW, PROBLEMS, TESTS, submission_row
+from tests.forked_commands import Ended, ForkedCommands
 
 MODULE = """
 import json
@@ -82,7 +82,7 @@ here = brought:source
 wrong = brought:no_source
 """
 
-Typed = Callable[..., subprocess.CompletedProcess[str]]
+Typed = Callable[..., Ended]
 
 
 def install(site: Path, name: str, entry_points: str = ENTRY_POINTS) -> None:
@@ -95,23 +95,29 @@ def install(site: Path, name: str, entry_points: str = ENTRY_POINTS) -> None:
     (site / "mistyped.py").write_text("def open(:\n")
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory in which the package is installed."""
+    directory = tmp_path_factory.mktemp("site")
+    install(directory, "brought")
+    return directory
+
+
 @pytest.fixture
-def typed(tmp_path: Path, cache: Path) -> Typed:
+def typed(site: Path, tmp_path: Path, cache: Path, commands: ForkedCommands) -> Typed:
     """Run `ioi-eval` where the package is installed, in a directory with a problem package of its format and a dump."""
-    install(tmp_path / "site", "brought")
     task = tmp_path / "task"
     task.mkdir()
     for name, rows in (("problems", PROBLEMS), ("tests", TESTS), ("solutions", [])):
         (task / f"{name}.json").write_text(json.dumps(rows))
     dump = (submission_row("right"), submission_row("narrow", NARROW))
     (tmp_path / "dump.jsonl").write_text("".join(json.dumps(row) + "\n" for row in dump))
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "IOI_EVAL_CACHE": str(cache)}
-    environment.pop("PISTON_ENDPOINTS", None)
+    own = {name: value for name, value in os.environ.items() if name != "PISTON_ENDPOINTS"}
+    environment = {**own, "PYTHONPATH": str(site), "IOI_EVAL_CACHE": str(cache)}
+    commands.prepare(environment)
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
+    def run(*words: str, **other: str) -> Ended:
+        return commands.run(*words, cwd=tmp_path, env={**environment, **other})
 
     return run
 
@@ -183,8 +189,10 @@ def test_the_file_may_set_options_of_an_importer(typed: Typed, tmp_path: Path) -
 
 def test_two_packages_with_one_name(typed: Typed, tmp_path: Path) -> None:
     """The command is refused, because it is ambiguous which package is meant."""
+    install(tmp_path / "site", "brought")
     install(tmp_path / "site", "other", "[ioi_eval.importers]\nplain = other:import_package\n")
-    ended = typed("import", "plain", "task", "--year", "2024", "--out", "rows")
+    words = ("import", "plain", "task", "--year", "2024", "--out", "rows")
+    ended = typed(*words, PYTHONPATH=str(tmp_path / "site"))
     assert ended.returncode == 2
     assert (
         "several packages have an entry point 'plain' in the group ioi_eval.importers: brought, other" in ended.stderr
