@@ -143,7 +143,9 @@ def test_a_file_without_results_is_not_replaced_on_the_hub(
 
 
 @pytest.mark.parametrize("same", [False, True], ids=["two dumps", "two parts of a dump"])
-def test_two_pushes_at_once(write: Write, hub: Hub, pushed: Pushed, tmp_path: Path, same: bool) -> None:
+def test_two_pushes_at_once(  # noqa: PLR0917 (parametrised)
+    start: Start, write: Write, hub: Hub, pushed: Pushed, tmp_path: Path, same: bool
+) -> None:
     """Both have read the data set before the other writes. At the end, the data set and its card have both results."""
     problems, tests = write("problems.jsonl", *PROBLEMS), write("tests.jsonl", *TESTS)
     (hub.root / "me" / "results").mkdir(parents=True)
@@ -156,12 +158,10 @@ def test_two_pushes_at_once(write: Write, hub: Hub, pushed: Pushed, tmp_path: Pa
         dump = write(f"{uuid}/{name}.jsonl", submission_row(uuid, None, generation="no code"))
         sources = ("--problems", problems, "--tests", tests)
         calls.append(("score", dump, *sources, "--out", f"out-{uuid}", "--push-to-hub", "me/results"))
-    started = [
-        subprocess.Popen([*COMMAND, *call], cwd=tmp_path, env=hub.environment, stderr=subprocess.PIPE, text=True)
-        for call in calls
-    ]
-    for process in started:
-        _, errors = process.communicate()
-        assert process.returncode == 0, errors
+    words = [*COMMAND, *map(str, calls[0])]
+    process = subprocess.Popen(words, cwd=tmp_path, env=hub.environment, stderr=subprocess.PIPE, text=True)
+    ended = start(*calls[1], env=hub.environment)
+    _, errors = process.communicate()
+    assert (process.returncode, ended.returncode) == (0, 0), (errors, ended.stderr)
     found = {name: {row["uuid"] for row in pushed(name)} for name in set(parts.values())}
     assert found == ({"monday": {"one", "two"}} if same else {"monday": {"one"}, "tuesday": {"two"}})
