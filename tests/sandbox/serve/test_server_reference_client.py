@@ -102,10 +102,9 @@ class ReferenceClient:
 @pytest.mark.parametrize(
     ("problem_id", "label", "test", "score", "status"),
     [
-        ("berths", "model_solution/heap.cpp", "0-01", 1.0, "AC"),
         ("berths", "partially_correct/one-each.cpp", "0-01", 0.7, "PA"),
-        ("berths", "compile_error/typo.cpp", "0-01", 0.0, "CE"),
         ("berths", "time_limit/exhaustive.cpp", "2-01", 0.0, "TLE"),
+        ("buoys", "compile_error/undeclared.cpp", "0-01", 0.0, "CE"),
         ("buoys", "correct/ragged-blanks.cpp", "0-01", 1.0, "AC"),
         ("buoys", "incorrect/one-line.cpp", "0-01", 0.0, "WA"),
         ("buoys", "memory_limit/second-by-second.cpp", "2-01", 0.0, "MLE"),
