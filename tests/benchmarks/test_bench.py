@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.busy_processes import busy_processes
+from tests.forked_commands import Ended, forked_commands
 
 BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
 
@@ -75,12 +76,20 @@ class Directory:
         with (self.path / "benchmarks.toml").open("a") as file:
             file.write(text)
 
-    def bench(self, *words: str, values: str = "") -> subprocess.CompletedProcess[str]:
-        """Run `bench`, with these values for the benchmark `next`."""
+    def bench(self, *words: str, values: str = "") -> Ended:
+        """Run `bench` as a fork, with these values for the benchmark `next`."""
         (self.path / "next.txt").write_text(values)
-        command = [sys.executable, str(BENCHMARKS / "bench.py"), "--directory", str(self.path), *words]
         environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
-        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)
+        forked_commands().prepare(environment)
+        return forked_commands().run_code(
+            "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')",
+            BENCHMARKS / "bench.py",
+            "--directory",
+            self.path,
+            *words,
+            cwd=self.path,
+            env=environment,
+        )
 
     def record(self) -> dict[str, dict[str, object]]:
         """The recorded figures, by benchmark."""
