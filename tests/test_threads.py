@@ -24,7 +24,7 @@ from ioi_eval.slots import Slots, TaskLock
 from tests.python_box import row
 from tests.small_problems import small_problem
 
-THREADS, PROGRAMS, SLOTS = 4, 3, 2
+THREADS, PROGRAMS, SLOTS = 4, 2, 2
 
 Score = Callable[[int], Coroutine[Any, Any, object]]
 """Score the n-th program; what it is worth."""

@@ -194,9 +194,10 @@ def test_fix_includes(score: Start, write: Write, results: Results) -> None:
     write("problems.jsonl", *(dict(row, grader_files=files) for row in PROBLEMS))
     code = "long long add(long long a, long long b) { vector<long long> v = {a, b}; return v[0] + v[1]; }\n"
     dump = write("dump.jsonl", submission_row("a", code))
-    assert score(dump).returncode == 0
+    older = ("--std", "gnu++17")  # in which all headers of the standard library take half the time
+    assert score(dump, *older).returncode == 0
     assert results()[0]["verdict"] == "CE"
-    assert score(dump, "--fix-includes").returncode == 0
+    assert score(dump, *older, "--fix-includes").returncode == 0
     assert (results()[0]["verdict"], results()[0]["fixes"]) == ("AC", ["includes"])
 
 
