@@ -320,7 +320,7 @@ def test_a_timeout_counts_as_failed_for_mcpbr(score: Start, write: Write, rows: 
     """
     programs = (DOUBLE, "while True: pass\n")
     dump = write("dump.jsonl", *({"problem_id": 0, "code": code} for code in programs))
-    ended = score(dump, "--compat", "mcpbr", "--timeout", "0.5")
+    ended = score(dump, "--compat", "mcpbr", "--timeout", "1")
     assert ended.returncode == 0, ended.stderr
     assert [row["verdict"] for row in rows("results.jsonl")] == ["AC", "TLE"]
     assert rows("results.jsonl")[1]["rules"] == ["out of time"] * 3

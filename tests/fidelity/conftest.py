@@ -35,7 +35,7 @@ from ioi_eval.scorer import Scorer
 
 MIB = 1024 * 1024
 KEY = ProblemKey(year=2024, id="task")
-POLICY = Policy(judge=JudgeLimits(cpu_s=0.5, wall_s=5.0, memory_bytes=256 * MIB), output_bytes=4 * MIB)
+POLICY = Policy(judge=JudgeLimits(cpu_s=1.0, wall_s=5.0, memory_bytes=256 * MIB), output_bytes=4 * MIB)
 
 
 def problem_of(tests: Mapping[str, tuple[bytes, bytes | None]], **fields: Any) -> Problem:
