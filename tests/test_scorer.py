@@ -64,17 +64,13 @@ def in_the_dump() -> set[str]:
     return {name_of(row) for row in SOLUTIONS if (row["label"], *(row[key] for key in keys)) in stated}
 
 
-async def score_all(cache: Path, isolation: Isolation, labels: list[str]) -> list[SubmissionResult]:
-    """Score solutions, two at a time.
-
-    They are compiled as C++17, which takes two thirds of the time: the demo, and the tests of the sample, compile them
-    as the C++20 of the contest.
-    """
+async def score_all(cache: Path, isolation: Isolation, labels: list[str], std: str | None) -> list[SubmissionResult]:
+    """Score solutions, two at a time; `std` instead of the contest's C++20."""
     known = problems(cache)
     results: dict[str, SubmissionResult] = {}
     waiting = list(labels)
     async with LocalSandbox(slots=2, strongest=isolation) as sandbox:
-        scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=Policy(std="gnu++17"))
+        scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=Policy(std=std))
 
         async def work() -> None:
             while waiting:
@@ -87,9 +83,9 @@ async def score_all(cache: Path, isolation: Isolation, labels: list[str]) -> lis
     return [results[label] for label in labels]
 
 
-def run(cache: Path, isolation: Isolation, labels: list[str]) -> list[SubmissionResult]:
-    """`score_all` for synchronous code and for a forked process."""
-    return asyncio.run(score_all(cache, isolation, labels))
+def run(cache: Path, isolation: Isolation, labels: list[str], std: str | None = "gnu++17") -> list[SubmissionResult]:
+    """`score_all` for synchronous code and for a forked process; in C++17, which compiles in two thirds of the time."""
+    return asyncio.run(score_all(cache, isolation, labels, std))
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +105,8 @@ def test_sample_solutions_get_their_stated_verdicts(
     """Every subtask's verdict and every total, for each user and each isolation level.
 
     For the user who runs the tests, in full isolation, solutions that are also in the sample's dump are left out:
-    `tests/cli/test_demo.py` judges them. The other cases judge a sample of the solutions.
+    `tests/cli/test_demo.py` judges them. Both compile as the contest's C++20. The other cases judge a sample of the
+    solutions.
     """
     if isolation is Isolation.FULL:
         require_full_isolation()
@@ -120,7 +117,7 @@ def test_sample_solutions_get_their_stated_verdicts(
         theirs = request.getfixturevalue("unprivileged_cache")
         results = unprivileged.call(run, theirs, isolation, labels)
     else:
-        results = run(cache, isolation, labels)
+        results = run(cache, isolation, labels, None if isolation is Isolation.FULL else "gnu++17")
     wrong = []
     for row, result in zip(rows, results, strict=True):
         got = {subtask.subtask: subtask.verdict for subtask in result.subtasks}

@@ -26,8 +26,8 @@ OUTPUT_LIMIT = 64 * 2**20  # as the package's own
 CPU_S = 1  # no sample task allows more
 PATIENCE_S = 60.0
 FLAGS = ("-std=gnu++17", "-DEVAL", "-O2", "-pipe", "-Wall", "-Wextra")
-"""The compiler takes two thirds of its time for C++20, the standard of the contest, in which the demo's test compiles
-solutions.
+"""The compiler takes two thirds of its time for C++20, the standard of the contest, in which `cli/test_demo.py` and
+`test_scorer.py` compile the solutions.
 """
 
 
