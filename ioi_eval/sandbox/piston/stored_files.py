@@ -41,6 +41,9 @@ LIST = "stored"
 REFUSED_CODE = 66
 """The exit code of `graders/stored/run` and of the runner if files of the package are missing or damaged."""
 
+_NO_PROCESS_CODE = 254
+"""The exit code of bash if it cannot fork: the machine has reached a limit, so nothing is known about the package."""
+
 ALL = "*"
 """Stands for all files, if none can be checked."""
 
@@ -113,7 +116,7 @@ class Variant:
         reasons = {file_hash: why for file_hash, why in missing_files(result).items() if file_hash in known}
         run = result.run
         has_runners_output = run.stdout.startswith("{")
-        if not reasons and run.code not in (0, None) and not has_runners_output:
+        if not reasons and run.code not in (0, None, _NO_PROCESS_CODE) and not has_runners_output:
             reasons = {ALL: f"starts no runner: exit code {run.code}, {(run.stderr or run.stdout).strip()[-200:]!r}"}
         return reasons
 

@@ -149,11 +149,12 @@ def test_a_package_that_starts_no_runner_is_not_used_again(code: int) -> None:
         ended('{"end":true}\n', 0),
         ended('{"fault":"system","explanation":"no memory"}\n', 4),
         ended("", None),
+        ended("", 254, "run: fork: Resource temporarily unavailable"),
         TransientError("the connection was lost"),
     ],
 )
 def test_answers_of_the_runner_are_not_refusals(result: Execution | SandboxError) -> None:
-    """The runner's answer, a killed job and a lost answer are not refusals, and change nothing."""
+    """The runner's answer, a killed job, one for which bash could not fork, and a lost answer change nothing."""
     stored = StoredFiles()
     assert not stored.note_missing(WORKER_URL, first_variant(stored), JOB, result)
     assert first_variant(stored) == first_variant(StoredFiles())
