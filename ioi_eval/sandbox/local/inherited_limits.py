@@ -267,6 +267,10 @@ def _processes(slots: int) -> Iterator[MachineLimit]:
     )
 
 
+_ENDED_S = 1.0
+"""If none of the threads ends for so long, no other will. (Each ends as soon as it gets a processor.)"""
+
+
 def _startable(least: int, enough: int) -> int:
     """How many processes or threads can be started now: `least` are tried, or `enough` if a limit is near."""
     hard, left = _PROCESSES.value(), processes_left()
@@ -278,12 +282,13 @@ def _startable(least: int, enough: int) -> int:
         with held:
             ended.put(None)
 
-    with held, contextlib.suppress(RuntimeError):  # "can't start new thread"
+    with held, contextlib.suppress(RuntimeError, MemoryError):  # "can't start new thread"
         for _ in range(enough if near else least):
             _thread.start_new_thread(wait, ())
             started += 1
-    for _ in range(started):
-        ended.get()
+    with contextlib.suppress(queue.Empty):  # a thread that finds no memory for its first call ends without a word
+        for _ in range(started):
+            ended.get(timeout=_ENDED_S)
     return enough if started >= least and not near else started
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
+import itertools
 import os
 import re
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -239,6 +241,18 @@ def test_limits_of_an_ordinary_user(number: int, value: int, words: str) -> None
         message = unprivileged.call(_entered_with, number, value)
     assert words in message
     assert "--workers" not in message
+
+
+def test_threads_that_find_no_memory_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With thousands of threads some start and end without a call (`MemoryError`, which Python only prints)."""
+    start, calls = _thread.start_new_thread, itertools.count()
+
+    def start_every_other(call: Callable[[], None], _: tuple[()]) -> int:
+        return start(call if next(calls) % 2 else lambda: None, ())
+
+    monkeypatch.setattr(_thread, "start_new_thread", start_every_other)
+    monkeypatch.setattr(module, "_ENDED_S", 0.05)
+    assert module._startable(4, 8) == 8
 
 
 def test_the_check_leaves_no_threads() -> None:
