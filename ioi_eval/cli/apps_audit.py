@@ -115,7 +115,12 @@ async def _audit(
                 directory,
                 AppsFamily(dump_reader, executor, settings.judged_by, summary),
                 journal=journal,
-                settings=Settings(jobs_at_once=workers, spare=spare_for(workers, shares=True), options=options),
+                settings=Settings(
+                    jobs_at_once=workers,
+                    jobs_now=entered.jobs_now,
+                    spare=spare_for(workers, shares=True),
+                    options=options,
+                ),
                 progress=progress_for(count, bar=call.bar, load=entered.load),
             )
     return outcome, summary.findings(catalog.entries, solutions.broken)

@@ -64,6 +64,7 @@ async def judge_dump(
             journal=journal,
             settings=Settings(
                 jobs_at_once=jobs_at_once,
+                jobs_now=entered.jobs_now,
                 spare=spare_for(jobs_at_once, shares=shares),
                 dedupe=not call.no_dedupe,
                 retry_failed=call.retry_failed,

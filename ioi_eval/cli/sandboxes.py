@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -165,12 +165,15 @@ class OpenSandbox:
     """A sandbox that is ready.
 
     Args:
+        jobs_at_once: how many jobs the sandbox runs when it is entered.
+        jobs_now: returns how many it can run now: more if workers have joined a cluster.
         limits: the limits of this machine that programs may reach; those of other machines are not known.
         load: returns how many jobs run now, and how many may run.
     """
 
     sandbox: Sandbox
     jobs_at_once: int
+    jobs_now: Callable[[], int]
     least_isolation: Isolation
     limits: Sequence[MachineLimit] = ()
     load: Load | None = None
@@ -191,10 +194,16 @@ async def opened(options: SandboxOptions, *, events: Events | None = None) -> As
     async with _chosen_sandbox(options, events) as sandbox:
         targets = sandbox.targets()
         isolation = _accepted_isolation(options, targets)
-        slots = sum(target.slots for target in usable_targets(targets, isolation)) or 1
+        usable_targets(targets, isolation)  # raises if there is none
+
+        def jobs_now() -> int:
+            slots = sum(target.slots for target in sandbox.targets() if target.isolation.rank >= isolation.rank)
+            return options.workers or min(slots, options.at_most or sys.maxsize)
+
         yield OpenSandbox(
             sandbox=sandbox,
-            jobs_at_once=options.workers or min(slots, options.at_most or sys.maxsize),
+            jobs_at_once=jobs_now() or 1,
+            jobs_now=jobs_now,
             least_isolation=isolation,
             limits=sandbox.limits if isinstance(sandbox, LocalSandbox) else (),
             load=getattr(sandbox, "busy", None),  # only our own sandboxes have it

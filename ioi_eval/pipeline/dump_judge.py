@@ -3,8 +3,8 @@
 In: the dump's submissions and refused rows. Out: for each submission a record in the `ResultStore`, from which the
 result files are written afterwards; and `DumpJudge.counts`.
 
-One task, the feeder, reads entries. A fixed number of other tasks, the workers, judge. What the feeder does with an
-entry is the first of these that applies:
+One task, the feeder, reads entries. Other tasks, the workers, judge: as many as the sandbox has use for, and more if a
+cluster grows. What the feeder does with an entry is the first of these that applies:
 
 1. The row is refused: it is only counted.
 2. An earlier run has judged the submission: it is only counted.
@@ -92,7 +92,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         self._room, self._queued = asyncio.Condition(lock), asyncio.Condition(lock)  # the feeder's; the workers'
         self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # of each problem, what a row without a program gets
         self._restore, self._restoring, self._restored = restore, asyncio.Lock(), 0
-        self._in_flight = 0
+        self._workers = self._in_flight = 0
         self._all_read = False
 
     async def execute(self) -> None:
@@ -111,10 +111,15 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             self.counts.wall_s = time.monotonic() - started
 
     async def _feed_and_work(self) -> None:
-        async with asyncio.TaskGroup() as working:
-            working.create_task(self._feed())
-            for _ in range(self.settings.jobs_at_once + self.settings.spare):
-                working.create_task(self._work())
+        async with asyncio.TaskGroup() as self._tasks:
+            self._tasks.create_task(self._feed())
+            self._start_workers(self.settings.jobs_at_once)
+
+    def _start_workers(self, jobs: int) -> None:
+        """Start workers until there are enough for so many jobs at once."""
+        for _ in range(self._workers, jobs + self.settings.spare):
+            self._workers += 1
+            self._tasks.create_task(self._work())
 
     def _check(self) -> None:
         """Check that the journal still exists, and sync it in time, also while there are no new results.
@@ -226,6 +231,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             candidate = None if self.counts.stopped_by else self._window.take()
             if candidate is not None:
                 self._in_flight += 1
+                if self.settings.jobs_now is not None:
+                    self._start_workers(self.settings.jobs_now())
             self._room.notify()
             return candidate
 

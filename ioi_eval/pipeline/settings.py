@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -34,7 +34,8 @@ class Settings:
     """The settings of a run. Those that may change an outcome are in `config.Policy` and `AppsSettings` instead.
 
     Args:
-        jobs_at_once: how many the sandbox runs.
+        jobs_at_once: how many the sandbox runs when judging begins.
+        jobs_now: how many it can run now, if that may grow: workers may join a cluster during the run.
         spare: how many more submissions than jobs are in progress: `spare_for`.
         retry_failed: judge rows again on which a judge program failed.
         keep: which inputs and outputs the results have, if they were returned.
@@ -42,6 +43,7 @@ class Settings:
     """
 
     jobs_at_once: int
+    jobs_now: Callable[[], int] | None = None
     spare: int = _SPARE
     dedupe: bool = True
     retry_failed: bool = False

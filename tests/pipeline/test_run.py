@@ -36,6 +36,15 @@ def test_no_more_are_judged_at_once_than_there_are_workers(contest: Contest, sco
     assert scorer.max_at_once == 4
 
 
+def test_more_are_judged_at_once_when_workers_have_joined(contest: Contest, scorer: ScriptedScorer) -> None:
+    """One worker at first, and five after three submissions; those that leave again do not end the run."""
+    contest.write(*programs(*(f"1 // {n}" for n in range(40))))
+    joined = [1, 1, 1, 5, 5, 5, 5, 5, 0]
+    outcome = contest.run(scorer, jobs_at_once=1, jobs_now=lambda: joined[min(len(scorer.judged), 8)])
+    assert outcome.exit_code == 0
+    assert scorer.max_at_once == 5
+
+
 def test_rows_without_a_program_do_not_make_a_problem_seem_short(contest: Contest) -> None:
     """How long a submission takes is estimated from programs that were judged; without any, it is the most it may take.
 
