@@ -107,7 +107,7 @@ async def _audit(
     summary = AuditSummary()
     async with opened(call.sandbox) as entered:
         executor = await apps_calls.ready_executor(entered, settings, call.sandbox)
-        workers = apps_calls.jobs_at_once(call.sandbox, executor)
+        workers = apps_calls.jobs_now(call.sandbox, executor)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
             dump_reader = AppsDumpReader(dump, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s)
@@ -117,7 +117,7 @@ async def _audit(
                 journal=journal,
                 settings=Settings(
                     jobs_at_once=workers,
-                    jobs_now=entered.jobs_now,
+                    jobs_now=lambda: apps_calls.jobs_now(call.sandbox, executor),
                     spare=spare_for(workers, shares=True),
                     options=options,
                 ),

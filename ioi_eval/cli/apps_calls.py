@@ -71,8 +71,8 @@ def interpreter_line(python: Interpreter, asked: str, *, is_here: bool) -> str:
     )
 
 
-def jobs_at_once(options: SandboxOptions, executor: AppsExecutor) -> int:
-    """How many jobs run at once: as the user said, else as many as the slots of the targets that can run them.
+def jobs_now(options: SandboxOptions, executor: AppsExecutor) -> int:
+    """How many jobs can run now: as the user said, else as many as the slots of the targets that can run them.
 
     Raises:
         SetupError: no target can run them.

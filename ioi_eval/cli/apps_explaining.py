@@ -118,7 +118,7 @@ async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Cata
             explained.add(index, entry, results, call.everything)
             progress.advance("different" if differ(results) else "alike")
 
-        jobs = apps_calls.jobs_at_once(call.sandbox, executors[OURS])
+        jobs = apps_calls.jobs_now(call.sandbox, executors[OURS])
         try:
             work = for_each(_accepted(dump_reader, explained), ask, workers=jobs + spare_for(jobs, shares=True))
             await with_progress(progress, work)

@@ -92,7 +92,7 @@ async def _score(
             call,
             AppsFamily(dump_reader, executor, settings.judged_by, summary),
             entered,
-            jobs_at_once=apps_calls.jobs_at_once(call.sandbox, executor),
+            jobs_now=lambda: apps_calls.jobs_now(call.sandbox, executor),
             rows=rows,
             problems=len(catalog.entries),
             shares=True,

@@ -33,7 +33,7 @@ async def judge_dump(
     *,
     rows: int,
     problems: int,
-    jobs_at_once: int,
+    jobs_now: Callable[[], int],
     shares: bool,
     events: Events,
     restore: Callable[[], None] | None = None,
@@ -42,6 +42,7 @@ async def judge_dump(
 
     Args:
         rows: the number of programs in the selected rows of the dump.
+        jobs_now: returns how many jobs with these programs the sandbox can run now.
         shares: whether programs of different rows may be in one job.
         restore: makes test data again that was deleted from the cache; called in a thread.
 
@@ -49,7 +50,7 @@ async def judge_dump(
         InputError: the dump or the journal is damaged.
         SetupError: nothing can be judged here, or nothing can be written there.
     """
-    options = call.as_dict()
+    options, jobs_at_once = call.as_dict(), jobs_now() or 1
     with await in_thread(Journal, call.out, options=options, resume=not call.no_resume) as journal:
         tell(*journal.notes)
         tell(
@@ -64,7 +65,7 @@ async def judge_dump(
             journal=journal,
             settings=Settings(
                 jobs_at_once=jobs_at_once,
-                jobs_now=entered.jobs_now,
+                jobs_now=jobs_now,
                 spare=spare_for(jobs_at_once, shares=shares),
                 dedupe=not call.no_dedupe,
                 retry_failed=call.retry_failed,

@@ -300,7 +300,7 @@ async def _score(
         call,
         ContestFamily(dump_reader, scorer, unscored=call.unscored_as, grouping=to_score.grouping),
         entered,
-        jobs_at_once=entered.jobs_at_once,
+        jobs_now=entered.jobs_now,
         rows=to_score.survey.rows,
         problems=len(problems.drafts.problems),
         shares=Language.PYTHON in to_score.survey.languages,

@@ -52,8 +52,8 @@ def test_jobs_at_once_by_default(tmp_path: Path) -> None:
         target("b", "bundled", 8),
     )  # fmt: skip
     executor = AppsExecutor(sandbox, artifacts=ArtifactStore(tmp_path))
-    assert apps_calls.jobs_at_once(SandboxOptions(), executor) == 12
-    assert apps_calls.jobs_at_once(SandboxOptions(workers=3), executor) == 3
+    assert apps_calls.jobs_now(SandboxOptions(), executor) == 12
+    assert apps_calls.jobs_now(SandboxOptions(workers=3), executor) == 3
     assert [spare_for(jobs, shares=True) for jobs in (1, 2, 100)] == [7, 14, 56]
     assert [spare_for(jobs, shares=False) for jobs in (1, 2, 100)] == [2, 4, 32]
 
