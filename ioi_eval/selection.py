@@ -287,9 +287,7 @@ def reasoning_length(row: Row) -> float:
         for holder in (metadata.get("usage"), metadata):
             if isinstance(holder, Mapping):
                 for column in ("output_tokens", "completion_tokens"):
-                    tokens: Any = holder.get(column)
-                    if hasattr(tokens, "tolist"):  # a number of numpy
-                        tokens = tokens.tolist()
+                    tokens = holder.get(column)
                     if isinstance(tokens, int | float) and abs(tokens) < _LARGEST:
                         return float(tokens)
     generation = row.get("generation")

@@ -12,6 +12,8 @@ import pytest
 
 from ioi_eval import extensions
 from ioi_eval.cli.main import _GROUPS
+from ioi_eval.errors import RowError
+from ioi_eval.rows import open_source
 from tests.cli.addition import NARROW, PROBLEMS, TESTS, submission_row
 from tests.forked_commands import Ended, ForkedCommands
 
@@ -23,6 +25,8 @@ from pathlib import Path
 
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import ProblemKey
+from ioi_eval.problems.row import Row
+from ioi_eval.rows import Source
 from ioi_eval.rows.jsonl import JsonLines
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
@@ -59,6 +63,25 @@ def source(name):
     return JsonLines(Path(f"{name}.jsonl"))
 
 
+class Arrays(Source):
+    def describe(self):
+        return "arrays"
+
+    def rows(self, columns):
+        import numpy as np
+
+        values = {"n": np.int64(5), "yes": np.bool_(True), "list": np.array([[1, 2]]), "in": {"x": [np.float32(0.5)]}}
+        yield Row(source="arrays", number=1, values=values)
+        deep = []
+        for _ in range(100_000):
+            deep = [deep]
+        yield Row(source="arrays", number=2, values={"deep": deep})
+
+
+def arrays(name):
+    return Arrays()
+
+
 def no_source(name):
     return [name]
 
@@ -79,6 +102,7 @@ mistyped = mistyped:open
 
 [ioi_eval.sources]
 here = brought:source
+arrays = brought:arrays
 wrong = brought:no_source
 """
 
@@ -136,6 +160,17 @@ def test_importer_source_and_sandbox_of_a_package(typed: Typed, tmp_path: Path) 
     results = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open()]
     assert [(row["uuid"], row["verdict"]) for row in results] == [("right", "AC"), ("narrow", "WA")]
     assert all(row["target"].startswith("elsewhere") for row in results)
+
+
+def test_numbers_and_arrays_of_numpy_become_numbers_and_lists(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing behind the source knows numpy: results, names of groups and the numbers of tokens do not need to."""
+    pytest.importorskip("numpy")
+    monkeypatch.syspath_prepend(site)
+    row, deep = open_source("arrays://").rows(None)
+    assert row.values == {"n": 5, "yes": True, "list": [[1, 2]], "in": {"x": [0.5]}}
+    assert {type(value) for value in (*row.values.values(), *row.values["in"]["x"])} == {int, bool, list, dict, float}
+    with pytest.raises(RowError, match=r"^arrays, row 2: cannot be read: it is nested too deeply$"):
+        deep.text("deep")
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,7 @@ from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps import apps_problem
-from ioi_eval.problems.row import Row
-from ioi_eval.problems.samples import as_lists
+from ioi_eval.problems.row import Row, plain
 
 _CODES: Mapping[Verdict, Code] = {Verdict.AC: True, Verdict.WA: False, Verdict.PA: False, Verdict.CE: -2}
 """The code of a test by its verdict; -1 (error or out of time) for all others."""
@@ -56,7 +55,7 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
     value = _parsed(ground_truth)
     if not as_is and isinstance(value, dict):
         # a row of pandas has arrays in the place of lists
-        value = {name: item if isinstance(item, list | tuple) else as_lists(item) for name, item in value.items()}
+        value = {name: item if isinstance(item, list | tuple) else plain(item) for name, item in value.items()}
     if not isinstance(value, EvaluateResult) and not isinstance(value["inputs"], list):
         value = evaluation([-1], [{"error": "Invalid or missing in_outs structure"}])
     if isinstance(value, EvaluateResult):

@@ -34,7 +34,7 @@ from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.model.methods import Comparator
-from ioi_eval.problems.row import is_number, is_whole
+from ioi_eval.problems.row import is_number, is_whole, plain
 
 PAGE, CODE, OURS = "eval-protocol-page", "eval-protocol", "ioi_eval"
 TIMEOUT_S = 10.0  # Source: its `execution_timeout`
@@ -98,7 +98,7 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
     if isinstance(messages, str | Mapping):
         what = "a text" if isinstance(messages, str) else "one message"
         raise InputError(f'messages is {what}; give a list: [{{"role": "assistant", "content": "…"}}]')
-    messages = [] if messages is None else list(messages)  # a row of pandas has an array, which has no truth value
+    messages = [] if messages is None else list(plain(messages))  # a row of pandas has arrays
     if not messages:
         return no_messages()
     code = _program(messages, settings.judged_by)

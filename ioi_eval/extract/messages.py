@@ -71,9 +71,8 @@ def content_text(content: object) -> str:
         return ""
     if isinstance(content, str):
         return content
-    if isinstance(content, list | tuple) or hasattr(content, "tolist"):
-        parts = content if isinstance(content, list | tuple) else content.tolist()
-        return "".join(_text_of(part) for part in parts)
+    if isinstance(content, list | tuple):
+        return "".join(map(_text_of, content))
     raise InputError(
         f"the content of a message is of type {type(content).__name__}; it must be a text or a list of parts"
     )

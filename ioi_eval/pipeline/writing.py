@@ -139,8 +139,6 @@ _MAX_NESTED = 100
 def _printable(value: Any, left: int = _MAX_NESTED) -> Any:
     """The value, with a text for integers that readers would change and for values that are nested too deeply, and
     null for floats that JSON cannot represent."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
     if left == 0 and isinstance(value, dict | list | tuple):
         return f"(nested more than {_MAX_NESTED} deep)"
     if isinstance(value, float) and not math.isfinite(value):
@@ -159,6 +157,4 @@ def _as_text(value: int) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, orjson.Fragment):
         return orjson.loads(orjson.dumps(value))
-    if hasattr(value, "tolist"):  # numpy's arrays and numbers, from a source of another package
-        return value.tolist()
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

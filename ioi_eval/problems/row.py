@@ -261,10 +261,23 @@ class Source(ABC):
         return self
 
 
+def plain(value: Any) -> Any:
+    """The value with tuples and arrays in it as lists, and numbers of arrays as numbers, at any depth.
+
+    Raises:
+        RecursionError: it is nested too deeply.
+    """
+    value = _as_list(value)
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return {key: plain(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
 def _as_list(value: Any) -> Any:
-    """Tuples and arrays as lists."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
+    """A tuple or an array as a list, a number of an array as a number; other values as they are."""
+    for method in ("tolist", "to_list"):  # of numpy, pandas and torch; of polars
+        if hasattr(value, method):
+            value = getattr(value, method)()
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ioi_eval.errors import InputError
 from ioi_eval.extract.fences import Extracted, encodable
 from ioi_eval.extract.messages import last_answer
-from ioi_eval.problems.row import Row
+from ioi_eval.problems.row import Row, plain
 
 SAMPLE_COLUMNS = ("code", "generation", "messages")
 """The columns in which a list may contain several programs."""
@@ -55,14 +55,6 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
     return tuple(replace(row, values=values_of(number)) for number in range(count))
 
 
-def as_lists(value: Any) -> Any:
-    """The value with arrays and tuples in it as lists, at any depth."""
-    for method in ("tolist", "to_list"):  # of numpy, pandas and torch; of polars
-        if hasattr(value, method):
-            value = getattr(value, method)()
-    return [as_lists(item) for item in value] if isinstance(value, list | tuple) else value
-
-
 def _samples(row: Row, column: str) -> Sequence[Any] | None:
     """The programs of a column; `None` if it has a single one, or something else.
 
@@ -73,7 +65,7 @@ def _samples(row: Row, column: str) -> Sequence[Any] | None:
     """
     if not row.has(column) or isinstance(row.values[column], str | Mapping):
         return None
-    value = as_lists(row.values[column])
+    value = plain(row.values[column])
     if not isinstance(value, list):
         return None
     if column == "messages":
@@ -114,7 +106,7 @@ def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = l
         return generation
     if not row.has("messages"):
         return None
-    messages = as_lists(row.values["messages"])
+    messages = plain(row.values["messages"])
     if not isinstance(messages, list):
         raise row.error("messages is not a list of messages")
     try:

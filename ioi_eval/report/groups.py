@@ -157,8 +157,6 @@ def _value(row: Mapping[str, Any], column: str) -> Any:
 
 def label_of(value: Any) -> str:
     """A value as one short line; different values have different lines."""
-    if hasattr(value, "tolist"):  # of numpy: results have it as a number or a list
-        value = value.tolist()
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return NONE
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # some tables have 1.0 for 1

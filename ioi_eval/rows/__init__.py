@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Source
-from ioi_eval.rows.altered import Altered, KeptColumns
+from ioi_eval.rows.altered import Altered, KeptColumns, PlainValues
 from ioi_eval.rows.jsonl import JsonLines
 from ioi_eval.rows.names import named_sources, result_names
 from ioi_eval.rows.source import ENDINGS, OBVIOUS, Chain, SplitChoice, read_state, refuse_pointer, split_in
@@ -122,7 +122,7 @@ def _from_extension(name: str, rest: str, split: str | None) -> Source:
         raise InputError(f"{name}://{rest}: its package gives a {type(source).__name__}, not an ioi_eval.rows.Source")
     if split is not None:
         raise InputError(f"{name}://{rest} has no splits, so there is none called {split!r}; leave out the split")
-    return source
+    return PlainValues(source)
 
 
 def in_one(sources: Sequence[tuple[str, Source]]) -> Source:

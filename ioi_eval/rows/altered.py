@@ -1,4 +1,6 @@
-"""Reads a dump with changes: without its `code`, with `messages` made from `prompt`, or from kept columns."""
+"""Reads a source with changes: with plain values, without its `code`, with `messages` made from `prompt`, or from kept
+columns.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,40 @@ from pathlib import Path
 from typing import IO, Any
 
 from ioi_eval.errors import ODD_DATA, InputError
-from ioi_eval.problems.row import Row, Source
-from ioi_eval.problems.samples import as_lists, generation_of, sample_rows
+from ioi_eval.problems.row import Row, Source, plain
+from ioi_eval.problems.samples import generation_of, sample_rows
 
 _CODE = ("code", "source_files")
 _CONVERSATION = ("prompt", "generation")
 _IN_MEMORY_BYTES = 8 * 1024 * 1024
+
+
+class PlainValues(Source):
+    """A source of another package, whose rows may have numbers and arrays of numpy: here they are numbers and lists."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def describe(self) -> str:
+        """The source's own description."""
+        return self._source.describe()
+
+    def digest(self) -> str | None:
+        """The source's hash."""
+        return self._source.digest()
+
+    def with_configs(self, names: Sequence[str]) -> Source:
+        """Only these configurations of the source."""
+        return PlainValues(self._source.with_configs(names))
+
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
+        """The rows, with plain values."""
+        for row in self._source.rows(columns):
+            try:
+                made = replace(row, values={name: plain(value) for name, value in row.values.items()})
+            except RecursionError:
+                made = replace(row, values={}, broken="cannot be read: it is nested too deeply")
+            yield made
 
 
 class Altered(Source):
@@ -64,7 +94,7 @@ def _messages(row: Row) -> dict[str, Any]:
         return {}
     prompt = row.values["prompt"]
     try:
-        generation = as_lists(row.values["generation"])
+        generation = plain(row.values["generation"])
         made: list[Any]
         if isinstance(generation, list):
             made = [_conversation(prompt, answer) for answer in generation]

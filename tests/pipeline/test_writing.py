@@ -31,17 +31,6 @@ def test_all_values_of_a_table_are_written() -> None:
     assert to_json(row).count(b"\n") == 1
 
 
-def test_numbers_and_arrays_of_numpy_stay_numbers_and_lists() -> None:
-    """A source of another package may have them. They were texts such as `[1 2]`."""
-    np = pytest.importorskip("numpy")
-    row = {"n": np.int64(5), "x": np.float32(0.5), "list": np.array([[1, 2]]), "yes": np.bool_(True)}
-    expected = {"n": 5, "x": 0.5, "list": [[1, 2]], "yes": True}
-    assert orjson.loads(to_json(row)) == expected
-    assert orjson.loads(to_json({**row, "big": 2**64, "no": np.float32("inf")})) == {
-        **expected, "big": str(2**64), "no": None,
-    }  # fmt: skip
-
-
 def test_a_file_is_replaced_only_by_a_complete_one(tmp_path: Path) -> None:
     """If writing ends early, the old file stays, and there is no other file."""
     path = tmp_path / "results.jsonl"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,10 @@ def test_lists_may_be_tuples_or_arrays(value: object) -> None:
     assert row(names=value).texts("names") == ("a", "b")
 
 
-@pytest.mark.parametrize("value", ["ab", [1], [None], {"a": 1}, None])
+NESTED = json.loads("[" * 900 + "]" * 900)
+
+
+@pytest.mark.parametrize("value", ["ab", [1], [None], {"a": 1}, None, NESTED])
 def test_invalid_lists_of_texts_are_refused(value: object) -> None:
     """A text is not taken for a list of letters."""
     with pytest.raises(RowError, match="names"):

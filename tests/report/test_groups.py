@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
-from ioi_eval.report.groups import MAX_GROUPS, NONE, OTHERS, Grouping, Groups, grouping_of, label_of
+from ioi_eval.report.groups import MAX_GROUPS, NONE, OTHERS, Grouping, Groups, grouping_of
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.publication.material import Material
 from ioi_eval.report.result_sets import open_results
@@ -110,7 +109,6 @@ def test_labels_are_short_and_distinct() -> None:
     assert [grouping.labels({"a": value})[0] for value in (1, 1.0, "x", True, None, float("nan"), "", 0.7)] == [
         "1", "1", "x", "true", NONE, NONE, NONE, "0.7",
     ]  # fmt: skip
-    assert [label_of(value) for value in (np.int64(1), np.float32(1), np.array([1, 2]))] == ["1", "1", "[1,2]"]
     one, other = (grouping.labels({"a": "p" * 500 + end})[0] for end in "ab")
     assert one != other
     assert len(one) <= 60
