@@ -14,7 +14,7 @@ from ioi_eval.cli.endpoints import needed_cluster
 from ioi_eval.cli.messages import tell
 from ioi_eval.config import Environment, Policy
 from ioi_eval.errors import InputError, SandboxError, SetupError
-from ioi_eval.model import Blob, Content, Problem
+from ioi_eval.model import Content, Problem, size_of
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.programs import Builder
 from ioi_eval.report.texts import counted
@@ -153,7 +153,7 @@ def _install(urls: Sequence[str], packages: Sequence[MadePackage], *, prune: boo
 
 
 def _data_bytes(problem: Problem) -> int:
-    return sum(each.size if isinstance(each, Blob) else len(each) for each in data_of(problem).values())
+    return sum(map(size_of, data_of(problem).values()))
 
 
 async def _make(source: Source, problems: Sequence[Problem], repository: Path) -> list[tuple[Problem, MadePackage]]:

@@ -36,7 +36,7 @@ from ioi_eval.errors import (
 )
 from ioi_eval.jobs.plan import usual_wall_ms
 from ioi_eval.jobs.recipes import Uncompiled
-from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, JobTest, RunSetup, bounds_of, size
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, JobTest, RunSetup, bounds_of, program_size
 from ioi_eval.jobs.runner_answer import CompileAnswer, RunAnswer
 from ioi_eval.model import Content, Isolation, ProblemPackage, Retries, TestOutcome, Verdict
 from ioi_eval.programs import MAX_ATTEMPTS
@@ -201,7 +201,7 @@ class ProgramRun:
             self._bounds,
             max_tests=max_tests,
             wall_ms_per_test=usual_wall_ms(program.setup.time_limit_s),
-            taken_bytes=0 if program.content is None else size(program.content),
+            taken_bytes=program_size(program.content),
         )
 
     def _request(

@@ -26,7 +26,7 @@ from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits
 from ioi_eval.errors import BrokenCompilerError
 from ioi_eval.languages import ObjectLanguage, compiled
-from ioi_eval.model import Content, Language, Problem, SourceFile, by_include
+from ioi_eval.model import Content, Language, Problem, SourceFile, by_include, size_of
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain
 
@@ -98,7 +98,7 @@ class Uncompiled:
     def size(self) -> int:
         """The bytes of its files."""
         contents = (content for step in self.recipe.steps for _, content in step.files)
-        return sum(len(content) if isinstance(content, bytes) else content.size for content in contents)
+        return sum(map(size_of, contents))
 
 
 def submission_recipe(

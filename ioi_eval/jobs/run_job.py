@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ioi_eval.jobs.compile import compile_plan, runner_files, stage_limits
 from ioi_eval.jobs.plan import LONGEST_IN_PLAN_MS, RunnerPlan, Value, pages_ms, usual_wall_ms
 from ioi_eval.jobs.recipes import Uncompiled
-from ioi_eval.model import Content, Isolation, Job, JobFile, JobKind, ProblemPackage, StageLimits
+from ioi_eval.model import Content, Isolation, Job, JobFile, JobKind, ProblemPackage, StageLimits, size_of
 from ioi_eval.sandbox import Target
 
 BUNDLE_TESTS = 64
@@ -72,7 +72,7 @@ class JobTest:
     @property
     def size(self) -> int:
         """Its bytes, before any encoding."""
-        return sum(size(content) for content in (self.input, self.answer, self.output) if content is not None)
+        return sum(size_of(content) for content in (self.input, self.answer, self.output) if content is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class JobProgram:
     @property
     def size(self) -> int:
         """The bytes of program and tests together, before any encoding."""
-        return (0 if self.content is None else size(self.content)) + sum(test.size for test in self.tests)
+        return program_size(self.content) + sum(test.size for test in self.tests)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,7 +276,7 @@ def bounds_of(target: Target, setup: RunSetup, *, compiles: bool = False) -> Job
     """What a target's bounds leave for programs and their tests, after the files that every job has."""
     start_ms = _START_MS + (round(MAX_COMPILE_S * 1000) if compiles else 0)
     output_bytes = target.max_output_bytes // (2 if compiles else 1)  # half is left for the program
-    carried = sum(map(size, (setup.runner, *(file.content for file in setup.files))))
+    carried = sum(map(size_of, (setup.runner, *(file.content for file in setup.files))))
     body_bytes = target.max_body_bytes
     return JobBounds(
         tests=max(1, output_bytes // setup.line_bytes),
@@ -291,9 +291,11 @@ def has_room_to_build(target: Target, setup: RunSetup) -> bool:
     return wall_ms is None or wall_ms >= usual_wall_ms(setup.time_limit_s)
 
 
-def size(content: Content | Uncompiled) -> int:
-    """A content's bytes, before any encoding."""
-    return len(content) if isinstance(content, bytes) else content.size
+def program_size(program: Content | Uncompiled | None) -> int:
+    """The bytes of a program, or of the files of which a job compiles it, before any encoding; 0 without one."""
+    if program is None:
+        return 0
+    return program.size if isinstance(program, Uncompiled) else size_of(program)
 
 
 def _sent(content: Content | Uncompiled | None) -> Content | None:

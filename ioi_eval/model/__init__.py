@@ -52,6 +52,7 @@ from ioi_eval.model.problem import (
     Submission,
     Subtask,
     TestCase,
+    size_of,
 )
 from ioi_eval.model.terms import (
     CheckerProtocol,
@@ -115,4 +116,5 @@ __all__ = [
     "WhiteDiff",
     "by_include",
     "signal_name",
+    "size_of",
 ]

@@ -28,6 +28,12 @@ class Blob:
 
 Content = bytes | Blob
 
+
+def size_of(content: Content) -> int:
+    """How many bytes a content has."""
+    return content.size if isinstance(content, Blob) else len(content)
+
+
 DEFAULT_YEAR = 2024
 """The year of rows without one. Source: the reference, which takes a dump without years for IOI 2024."""
 

@@ -29,7 +29,7 @@ from typing import IO
 
 from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
-from ioi_eval.model import Blob, Content, Problem, ProblemKey, ProblemPackage
+from ioi_eval.model import Content, Problem, ProblemKey, ProblemPackage, size_of
 from ioi_eval.new_files import new_file
 from ioi_eval.sandbox import read_content
 from ioi_eval.sandbox.piston.stored_files import digest, is_worth_storing
@@ -128,7 +128,7 @@ def make_package(repository: Path, package: ProblemPackage, contents: Mapping[st
     version = version_of(contents)
     name = f"{package.language}-{version}.pkg.tar.gz"
     path = repository / name
-    size = sum(content.size if isinstance(content, Blob) else len(content) for content in contents.values())
+    size = sum(map(size_of, contents.values()))
     with _writing(repository):
         repository.mkdir(parents=True, exist_ok=True)
         listed = _lines(repository).get((package.language, version), "").split(",")

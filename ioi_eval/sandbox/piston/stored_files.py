@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.errors import RejectedError, SandboxError
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.model import Blob, Content, Execution, Job, JobFile, JobKind
+from ioi_eval.model import Blob, Content, Execution, Job, JobFile, JobKind, size_of
 from ioi_eval.sandbox import Target, read_content
 from ioi_eval.sandbox.piston import wire
 from ioi_eval.sandbox.piston.wire import Starter
@@ -82,7 +82,7 @@ def _runner_sum(runner: Content) -> str:
 
 def is_worth_storing(content: Content) -> bool:
     """Whether a content is large enough to be taken from a package."""
-    return (content.size if isinstance(content, Blob) else len(content)) >= _LEAST_BYTES
+    return size_of(content) >= _LEAST_BYTES
 
 
 def missing_files(execution: Execution) -> dict[str, str]:

@@ -30,7 +30,7 @@ import orjson
 
 from ioi_eval.errors import RejectedError
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+from ioi_eval.model import Job, JobFile, JobKind, StageLimits, size_of
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.piston.literals import Literal, Pieces
 from ioi_eval.sandbox.piston.two_stages import is_one_of_two
@@ -194,14 +194,11 @@ def _packed(files: Sequence[JobFile], literals: Sequence[Literal]) -> Iterable[t
     if len(small) == 1:
         sent.append((small[0][0].name, Literal(encoding="utf8", data=small[0][1], crc=0)))
     elif small:
-        pieces = [b"%d %b\\n%b" % (_size(file), _word(file.name).encode(), data[1:-1]) for file, data in small]
+        pieces = [
+            b"%d %b\\n%b" % (size_of(file.content), _word(file.name).encode(), data[1:-1]) for file, data in small
+        ]
         sent.append((PACKED, Literal(encoding="utf8", data=b'"%b"' % b"".join(pieces), crc=0)))
     return sent
-
-
-def _size(file: JobFile) -> int:
-    content = file.content
-    return len(content) if isinstance(content, bytes) else content.size
 
 
 def _word(name: str) -> str:
