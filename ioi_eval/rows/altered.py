@@ -21,8 +21,8 @@ _CONVERSATION = ("prompt", "generation")
 _IN_MEMORY_BYTES = 8 * 1024 * 1024
 
 
-class PlainValues(Source):
-    """A source of another package, whose rows may have numbers and arrays of numpy: here they are numbers and lists."""
+class _Changed(Source):
+    """Another source, with changes."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -34,6 +34,10 @@ class PlainValues(Source):
     def digest(self) -> str | None:
         """The source's hash."""
         return self._source.digest()
+
+
+class PlainValues(_Changed):
+    """A source of another package, whose rows may have numbers and arrays of numpy: here they are numbers and lists."""
 
     def with_configs(self, names: Sequence[str]) -> Source:
         """Only these configurations of the source."""
@@ -49,7 +53,7 @@ class PlainValues(Source):
             yield made
 
 
-class Altered(Source):
+class Altered(_Changed):
     """A source with other columns.
 
     Args:
@@ -62,17 +66,13 @@ class Altered(Source):
     """
 
     def __init__(self, source: Source, *, without_code: bool, with_messages: bool) -> None:
-        self._source = source
+        super().__init__(source)
         self._without = frozenset(_CODE if without_code else ())
         self._with_messages = with_messages
 
-    def describe(self) -> str:
-        """The source's own description."""
-        return self._source.describe()
-
     def digest(self) -> str | None:
         """The source's hash, combined with the changes."""
-        of_source = self._source.digest()
+        of_source = super().digest()
         return of_source and f"{of_source} without {sorted(self._without)}, messages {self._with_messages}"
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
@@ -115,7 +115,7 @@ def _conversation(prompt: Any, generation: Any) -> list[dict[str, Any]]:
     return [{"role": "user", "content": prompt}, {"role": "assistant", "content": str(generation or "").strip()}]
 
 
-class KeptColumns(Source):
+class KeptColumns(_Changed):
     """A source whose columns for judging are kept in a temporary file, once they have been read to the end.
 
     A dump is read before judging, to find out which problems and languages it needs; judging reads the kept columns;
@@ -127,19 +127,12 @@ class KeptColumns(Source):
     """
 
     def __init__(self, source: Source, columns: Sequence[str] | None, directory: Path | None = None) -> None:
-        self._source, self._columns = source, columns
+        super().__init__(source)
+        self._columns = columns
         folder = None if directory is None else str(directory)
         self._file: IO[bytes] | None = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
         self._rows = 0  # how many are kept
         self._is_whole = False
-
-    def describe(self) -> str:
-        """The source's own description."""
-        return self._source.describe()
-
-    def digest(self) -> str | None:
-        """The source's hash."""
-        return self._source.digest()
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The source's rows; from the temporary file, if only kept columns are wanted."""
