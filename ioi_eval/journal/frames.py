@@ -150,10 +150,8 @@ def _name_of(problem: ProblemKey | str) -> str:
     return problem if isinstance(problem, str) else f"{problem.year}\0{problem.id}"
 
 
-@lru_cache(maxsize=4096)
-def _digest_of_program(text: str) -> bytes:
-    return _digest(text)
-
-
 def _digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+_digest_of_program = lru_cache(maxsize=4096)(_digest)

@@ -52,9 +52,8 @@ async def score_dump(
         return await in_thread(written.end_run, unchanged, settings, progress)
     written.forget()
     store = ResultStore(journal, TemporaryRecords(directory), family.codec)
-    entries = (
-        entry if isinstance(entry, Refused) else entry.candidate for entry in dump_reader.entries(store.stored_level)
-    )
+    reading = dump_reader.entries(journal.index.stored_level)
+    entries = (entry if isinstance(entry, Refused) else entry.candidate for entry in reading)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
         family.await_problems()

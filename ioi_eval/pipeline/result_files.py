@@ -40,7 +40,7 @@ def write_results(
     with ExitStack() as opened:
         *files, tests_file, inputs = [opened.enter_context(replacing(directory / name)) for name in names]
         tests = TestLines(tests_file, inputs, keep)
-        for entry in family.dump_reader.entries(store.stored_level, whole_rows=True):
+        for entry in family.dump_reader.entries(store.journal.index.stored_level, whole_rows=True):
             progress.advance("")
             if isinstance(entry, Refused):
                 lines = _add_refused(family, entry)

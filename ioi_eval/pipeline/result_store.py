@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.journal import Journal, Keys, RecordKind, StoredLevel, TemporaryRecords, name_key
+from ioi_eval.journal import Journal, RecordKind, TemporaryRecords, name_key
 from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.window import Candidate, CandidateT
 from ioi_eval.pipeline.writing import to_json
@@ -119,10 +119,6 @@ class ResultStore(Generic[ResultT]):
             self.journal.append(RecordKind.COPY, keys, _json(body))
             recorded.append(candidate)
         return recorded
-
-    def stored_level(self, keys: Keys) -> StoredLevel:
-        """How much the journal has for these keys."""
-        return self.journal.index.stored_level(keys)
 
     def find(self, candidate: Candidate[Any, Any]) -> RecordedResult[ResultT] | None:
         """The result of a submission, of this run or an earlier one."""
