@@ -112,7 +112,7 @@ def read_shared_columns(row: Row) -> SharedColumns:
         cxx_std=std,
         checker_args=row.arguments("checker_args" if row.has("checker_args") else "validator_flags"),
         manager_args=row.arguments("manager_args"),
-        checker_after_manager=row.boolean("checker_after_manager", False) if row.has("checker_after_manager") else None,
+        checker_after_manager=row.boolean("checker_after_manager"),
         passes=_passes(row),
     )
 

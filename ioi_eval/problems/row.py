@@ -133,10 +133,10 @@ class Row:
             raise self._missing(column, "a finite number")
         return float(value)
 
-    def boolean(self, column: str, default: bool) -> bool:
-        """A truth value."""
+    def boolean(self, column: str) -> bool | None:
+        """A truth value, or `None` if there is none."""
         if not self.has(column):
-            return default
+            return None
         value = self.values[column]
         if not isinstance(value, bool):
             raise self._wrong(column, "true or false")

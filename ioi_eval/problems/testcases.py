@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
 from ioi_eval.model import Content, ProblemKey, StepRounding, Subtask, TestCase
-from ioi_eval.problems.row import Row, Source, misspelling, warn_of_misspelled
+from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
 
 TEST_COLUMNS = (
     "year",
@@ -28,7 +28,6 @@ TEST_COLUMNS = (
     "step_rounding",
     "as_is",
 )
-
 
 _INLINE_BYTES = 4096  # below this size, a file costs more than it saves
 _INLINE_TOTAL = 16 * 1024 * 1024
@@ -83,7 +82,7 @@ def collect_tests(
     wanted: Mapping[ProblemKey, tuple[Subtask, ...]],
     store: BlobStore,
     *,
-    when_complete: Callable[[ProblemKey, TestData], None] = lambda _key, _data: None,
+    when_complete: Callable[[ProblemKey, TestData], None],
 ) -> dict[ProblemKey, TestData]:
     """Read the tests that the subtasks name, in one pass over the source.
 
@@ -106,7 +105,7 @@ def collect_tests(
     contents = _Contents(store)
     collected = {key: TestData() for key in wanted}
     for row in chosen.iterate(TEST_COLUMNS):
-        key = ProblemKey(year=row.integer("year"), id=row.identifier("problem_id"))
+        key = problem_key(row.integer("year"), row.identifier("problem_id"))
         name = row.identifier("test_name")
         if key not in collected or name not in names[key]:
             continue
@@ -130,7 +129,7 @@ def _add(data: TestData, name: str, row: Row, contents: _Contents) -> None:
         raise row.error(
             f"test {name} has no test_input{misspelling('test_input', row.names)}; the row has: {row.columns}"
         )
-    if not row.boolean("as_is", False):
+    if not row.boolean("as_is"):
         given = _mended(given, "input", data)
         answer = None if answer is None else _mended(answer, "output", data)
     case = TestCase(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import Expectation
-from ioi_eval.model import DEFAULT_YEAR, Problem, ProblemKey, Submission
+from ioi_eval.model import Problem, ProblemKey, Submission
 from ioi_eval.pipeline.contest import RowSelection
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
@@ -16,6 +16,7 @@ from ioi_eval.problems.submissions import (
     OPTIONAL_COLUMNS,
     PROGRAM_COLUMNS,
     fitted,
+    problem_of,
     submission_columns,
     submission_from_row,
 )
@@ -154,7 +155,7 @@ def _stated_results(
     columns = ("year", "problem_id", "label", id_column, *STATED_RESULT_COLUMNS)
     results: dict[tuple[ProblemKey, str], StatedResult] = {}
     for row in against.iterate(columns):
-        key = ProblemKey(year=row.integer("year", DEFAULT_YEAR), id=row.identifier("problem_id"))
+        key = problem_of(row)
         problem = problems.problems.get(key)
         if problem is None:
             continue

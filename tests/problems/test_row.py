@@ -125,11 +125,13 @@ def test_messages_stay_short() -> None:
 
 
 def test_booleans() -> None:
-    """Only true and false are accepted. An absent value has the default."""
-    assert row(flag=True).boolean("flag", False) is True
-    assert row().boolean("flag", True) is True
+    """Only true and false are accepted."""
+    assert row(flag=True).boolean("flag") is True
+    assert row(flag=False).boolean("flag") is False
+    assert row(flag=None).boolean("flag") is None
+    assert row().boolean("flag") is None
     with pytest.raises(RowError, match="flag is 1; it must be true or false"):
-        row(flag=1).boolean("flag", False)
+        row(flag=1).boolean("flag")
 
 
 def test_a_column_without_a_value_is_null_or_missing() -> None:
