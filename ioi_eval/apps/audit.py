@@ -77,7 +77,7 @@ class ReferenceSolutions(Source):
         most: how many of each; `None` for all.
     """
 
-    def __init__(self, dataset: Source, wanted: Collection[str], most: int | None = None) -> None:
+    def __init__(self, dataset: Source, wanted: Collection[str], most: int | None) -> None:
         self._dataset, self._wanted, self._most = dataset, wanted, most
         self.broken: dict[str, str] = {}
         self.without = 0

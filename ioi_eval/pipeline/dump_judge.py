@@ -80,7 +80,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         *,
         settings: Settings,
         progress: Progress,
-        restore: Callable[[], None] | None = None,
+        restore: Callable[[], None] | None,
     ) -> None:
         self.counts = RunCounts()
         self.store, self.settings, self.progress = store, settings, progress

@@ -56,11 +56,11 @@ class DumpReading:
 
     Args:
         stored_level: returns how much the journal has for these keys. A submission may have several fingerprints. Its
-            entry is for the one for which the journal has most, of equals for the first. Without this function it is
+            entry is for the one for which the journal has most, of equals for the first; without this function (`None`)
             always for the first.
     """
 
-    def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None = None) -> None:
+    def __init__(self, id_column: str, stored_level: Callable[[Keys], StoredLevel] | None) -> None:
         self._id_column, self._stored_level = id_column, stored_level
         self._taken: dict[bytes, tuple[str, int]] = {}  # source and number of the row that has an id
 

@@ -24,7 +24,7 @@ class Leaders(Generic[CandidateT]):
         enabled: whether programs are judged once; otherwise every submission leads, and has no followers.
     """
 
-    def __init__(self, journal: Journal, *, enabled: bool = True) -> None:
+    def __init__(self, journal: Journal, *, enabled: bool) -> None:
         self._journal, self._enabled = journal, enabled
         self._followers: dict[bytes, list[CandidateT]] = {}  # by the program key of their leader
         self._unexpected: dict[bytes, int] = {}  # as `result_offset`, of leaders judged on an unexpected kind of target

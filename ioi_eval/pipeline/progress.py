@@ -90,7 +90,7 @@ class Tally:
         """How many rows a second this run finishes, without those of earlier runs."""
         return (self.counts.total() - self.counts[RESUMED]) / max(now - self.started, 0.001)
 
-    def parts(self, now: float, load: Load | None = None) -> list[str]:
+    def parts(self, now: float, load: Load | None) -> list[str]:
         """The parts of the displayed line, the most important first."""
         parts = []
         if verdicts := _verdicts(self.counts):

@@ -71,15 +71,9 @@ CandidateT = TypeVar("CandidateT", bound=Candidate[Any, Any])
 
 
 class Window(Generic[CandidateT]):
-    """The next submissions, all with a program.
+    """The next submissions, all with a program; at most `ROWS`, and about `CODE_BYTES` of code."""
 
-    Args:
-        rows: how many it holds.
-        code_bytes: how much code they may have together; an empty window accepts one of any size.
-    """
-
-    def __init__(self, *, rows: int = ROWS, code_bytes: int = CODE_BYTES) -> None:
-        self._rows, self._code_bytes = rows, code_bytes
+    def __init__(self) -> None:
         self._waiting: list[CandidateT] = []
         self._held_bytes = 0
         self._judged: Counter[ProblemKey | str] = Counter()
@@ -91,7 +85,7 @@ class Window(Generic[CandidateT]):
     @property
     def full(self) -> bool:
         """Whether no more should be put in for now."""
-        return len(self._waiting) >= self._rows or self._held_bytes >= self._code_bytes
+        return len(self._waiting) >= ROWS or self._held_bytes >= CODE_BYTES
 
     def put(self, candidate: CandidateT) -> None:
         """Add a submission."""

@@ -99,7 +99,7 @@ def _check_sources(*sources: object) -> None:
 
 
 def problems_without_tests(
-    problem_source: Source, *, years: Collection[int] | None = None, ids: Collection[str] | None = None
+    problem_source: Source, *, years: Collection[int] | None, ids: Collection[str] | None
 ) -> ProblemSet:
     """Read problems, but not their tests; arguments and errors as of `load_problems`."""
     groups, others = _grouped(problem_source.iterate(PROBLEM_COLUMNS), years, ids)

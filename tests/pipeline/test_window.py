@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from ioi_eval.journal import keys_of
 from ioi_eval.model import Problem
-from ioi_eval.pipeline.window import Candidate, Window
+from ioi_eval.pipeline.window import CODE_BYTES, ROWS, Candidate, Window
 from tests.pipeline.scripted import NILE, TREE
 
 Program: TypeAlias = Candidate[Problem, str]
@@ -64,13 +64,13 @@ def has_room(window: Window[Program]) -> bool:
 
 def test_a_window_is_limited_by_rows_and_by_bytes() -> None:
     """Programs of megabytes fill it as many rows do. One program always fits."""
-    window = Window[Program](rows=2, code_bytes=1000)
+    window = Window[Program]()
     assert has_room(window)
-    window.put(candidate("large", code="x" * 5000))
+    window.put(candidate("large", code="x" * CODE_BYTES))
     assert not has_room(window)
     assert window.take() is not None
     assert has_room(window)
-    window.put(candidate("a"))
-    window.put(candidate("b"))
+    for number in range(ROWS):
+        assert has_room(window)
+        window.put(candidate(str(number)))
     assert not has_room(window)
-    assert len(window) == 2
