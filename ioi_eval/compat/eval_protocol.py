@@ -2,6 +2,8 @@
 
 With rows that ask for a function, or have lists of lines, its code fails after loading the program. A test that runs
 out of time kills its process, and all results are lost, because it sets an alarm without a handler.
+
+Source: eval-protocol 0.3, rewards/apps_testing_util.py and rewards/apps_execution_utils.py.
 """
 
 from __future__ import annotations
@@ -101,6 +103,5 @@ GRADER = CompatGrader(
     stops=True,
     encode_input=encode_text,
     grade_runs=_grade,
-    source="eval-protocol 0.3, rewards/apps_testing_util.py and rewards/apps_execution_utils.py",
     least_python=(3, 9),  # it rewrites programs by `ast.unparse`
 )

@@ -3,6 +3,8 @@
 If the page and the package's code differ (`eval_protocol.py`), this follows the page: a failure does not end the other
 tests, and the whole output is compared, without blanks at both ends. Codes, messages and metadata are the package's. In
 addition to the page, functions are called, and judged by our own rules.
+
+Source: Eval Protocol's page on APPS; words and metadata as in eval-protocol 0.3.
 """
 
 from __future__ import annotations
@@ -129,5 +131,4 @@ GRADER = CompatGrader(
     stops=False,
     encode_input=encode_input,
     grade_runs=_grade,
-    source="Eval Protocol's page on APPS; words and metadata as in eval-protocol 0.3",
 )

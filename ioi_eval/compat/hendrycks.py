@@ -2,6 +2,8 @@
 
 An output is right if any of six rules accepts it, from equal text to equal sets of rounded numbers. All tests run in
 one process within 11 s. If that process is killed or dies, the grader reports 21 failed tests.
+
+Source: hendrycks/apps, eval/testing_util.py and eval/test_one_solution.py.
 """
 
 from __future__ import annotations
@@ -186,5 +188,4 @@ GRADER = CompatGrader(
     encode_input=encode_input,
     grade_runs=_grade,
     numpy=True,
-    source="hendrycks/apps, eval/testing_util.py and eval/test_one_solution.py",
 )

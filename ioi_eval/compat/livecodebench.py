@@ -2,6 +2,8 @@
 
 It reads functions' arguments as lines of JSON. APPS has no such lines, so rows with functions always fail; rows with
 lists of lines fail too.
+
+Source: LiveCodeBench, lcb_runner/evaluation/testing_util.py and compute_code_generation_metrics.py.
 """
 
 from __future__ import annotations
@@ -112,6 +114,5 @@ GRADER = CompatGrader(
     stops=True,
     encode_input=encode_text,
     grade_runs=_grade,
-    source="LiveCodeBench, lcb_runner/evaluation/testing_util.py and compute_code_generation_metrics.py",
     least_python=(3, 9),  # it rewrites programs by `ast.unparse`
 )

@@ -2,6 +2,8 @@
 
 A test that runs out of time, or whose output is not valid text, has failed, as mcpbr's page says. Its code then stops
 the whole evaluation of the task, because the error is not caught in the loop over the tests: the task is not resolved.
+
+Source: mcpbr, src/mcpbr/benchmarks/apps.py.
 """
 
 from __future__ import annotations
@@ -66,5 +68,4 @@ GRADER = CompatGrader(
     stops=False,
     encode_input=encode_input,
     grade_runs=_grade,
-    source="mcpbr, src/mcpbr/benchmarks/apps.py",
 )

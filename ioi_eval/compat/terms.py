@@ -94,12 +94,12 @@ class Graded:
 
 
 def encode_text(test: AppsTest) -> bytes:
-    """The input of graders that call no function: the row's text unchanged; its lines joined, without a final one."""
+    """The input of graders that call no function: the row's text or its joined lines, unchanged."""
     return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
 
 
 def different(expected: Sequence[str], printed: Sequence[str]) -> Match:
-    """An output that no rule accepts, by its first line that differs from what is expected; one line differs."""
+    """The result for an output that no rule accepts: the first line that differs. There must be one."""
     lines = enumerate(zip_longest(expected, printed), 1)
     number, right, wrong = next((number, *pair) for number, pair in lines if pair[0] != pair[1])
     return Match(right=False, rule=f"different: line {number}: expected {_shown(right)}, found {_shown(wrong)}")
@@ -160,7 +160,7 @@ class CompatGrader:
         stops: whether it stops at the first failure.
         encode_input: a function from a test to the program's standard input, or to the encoded arguments of a call.
         grade_runs: a function from the runs, and the limit of all tests together in seconds, to the results.
-        source: the version of the grader that was read.
+        numpy: whether it needs numpy.
         least_python: the oldest Python with the features that it needs.
     """
 
@@ -172,7 +172,6 @@ class CompatGrader:
     stops: bool
     encode_input: Callable[[AppsTest], bytes]
     grade_runs: Callable[[AppsProblem, Sequence[TestRun], float], Graded]
-    source: str
     script: bool = False
     numpy: bool = False
     least_python: tuple[int, int] = (3, 8)
