@@ -43,7 +43,7 @@ from ioi_eval.tools import Tool
 if TYPE_CHECKING:
     from ioi_eval.kept_programs import KeptPrograms
 
-__all__ = ["BUNDLE_TESTS", "Scorer", "score_submission"]
+__all__ = ["Scorer", "score_submission"]
 
 
 class Scorer:
