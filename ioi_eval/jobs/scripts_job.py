@@ -310,14 +310,12 @@ def _grader_files(problem: Problem) -> Iterator[tuple[str, bytes]]:
 
 
 def _config(problem: Problem) -> dict[str, object]:
-    """Flat keys only: scripts read them with grep."""
+    """The configuration for the `cms_ioi` package. Flat keys only: its scripts read them with grep."""
     config: dict[str, object] = {
         "task_type": problem.task_type.value,
         "code": problem.key.id.lower(),
         "time_limit": problem.time_limit_s,
         "memory_limit": problem.memory_limit_bytes,
-        "cxx_std": problem.cxx_std,
-        "checker_protocol": str(_protocol(problem)),
     }
     if isinstance(method := problem.method, Communication):
         config[parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)] = method.processes
