@@ -50,16 +50,20 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
             its directory is the problem.
 
     Raises:
-        InputError: there is no such dump, a file's problem is not known, or two files are for the same problem.
+        InputError: there is no such dump, it cannot be read, a file's problem is not known, or two files are for the
+            same problem.
     """
     path = Path(os.path.expanduser(spec))
-    if path.is_file() and path.suffix == ".py":
-        return SolutionFiles({_problem_of_file(path, ids): path}, str(path))
-    if path.is_dir():
-        if solutions := _solutions_below(path):
-            return SolutionFiles(solutions, f"{path} ({counted(len(solutions), 'file')} {SOLUTION})")
-        if (path / SOLUTION).is_file():
-            return SolutionFiles({_problem_of_file(path / SOLUTION, ids): path / SOLUTION}, str(path / SOLUTION))
+    try:
+        if path.is_file() and path.suffix == ".py":
+            return SolutionFiles({_problem_of_file(path, ids): path}, str(path))
+        if path.is_dir():
+            if solutions := _solutions_below(path):
+                return SolutionFiles(solutions, f"{path} ({counted(len(solutions), 'file')} {SOLUTION})")
+            if (path / SOLUTION).is_file():
+                return SolutionFiles({_problem_of_file(path / SOLUTION, ids): path / SOLUTION}, str(path / SOLUTION))
+    except OSError as error:
+        raise InputError(f"{error.filename or path} cannot be read: {error.strerror}") from error
     return open_source(spec)
 
 

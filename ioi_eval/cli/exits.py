@@ -31,6 +31,9 @@ INTERRUPTED = 130
 # Errors of writing to stdout. (Other code turns those of writing files into messages.)
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
+# Errors of a path that the user gave: Python before 3.14 raises them also where it only asks whether there is a file.
+_WRONG_PATH = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR})
+
 
 def command(run: Callable[P, int]) -> Callable[P, None]:
     """Turn a function that returns an exit code into a command. Our errors become one message without a traceback.
@@ -69,6 +72,9 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
         except OSError as error:
             if _is_in_deleted_directory():
                 tell("the working directory has been deleted; cd to another one")
+                raise typer.Exit(WRONG_CALL) from None
+            if error.errno in _WRONG_PATH and error.filename is not None:
+                tell(f"{error.filename}: {error.strerror}")
                 raise typer.Exit(WRONG_CALL) from None
             if error.errno not in _FULL:
                 raise

@@ -43,7 +43,7 @@ class Earlier:
             command = APPS_SCORE if "judged_by" in summary else SCORE
             return cls(command=command, rows=int(summary["submissions"]["rows"]), options=dict(summary["options"]))
         except (OSError, *ODD_DATA):
-            return cls(command=VALIDATE if (directory / "validation.json").exists() else "")
+            return cls(command=VALIDATE if os.path.exists(directory / "validation.json") else "")
 
 
 def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:

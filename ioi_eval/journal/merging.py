@@ -157,10 +157,4 @@ def _opened(directory: Path, notes: list[str]) -> Iterator[tuple[memoryview, int
 
 def _descriptor(directory: Path) -> int:
     """The journal of a directory, opened for reading."""
-    path = directory / "journal"
-    try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read: {error.strerror}; name directories that were given as --out"
-        ) from error
+    return opening.open_to_read(directory / "journal", "; name directories that were given as --out")

@@ -106,17 +106,29 @@ def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:
     """The index and the notes that a run in this directory would get; changes nothing.
 
     Raises:
-        InputError: the file is not a journal, or damaged in the middle.
+        InputError: the file is not a journal, damaged in the middle, or cannot be read.
     """
     index, notes = Index(), list[str]()
     path = directory / "journal"
-    if path.is_file():
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    if os.path.isfile(path):
+        fd = open_to_read(path)
         try:
             load(path, fd, index, notes)
         finally:
             os.close(fd)
     return index, tuple(notes)
+
+
+def open_to_read(path: Path, advice: str = "") -> int:
+    """The descriptor of an existing journal.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}{advice}") from error
 
 
 def check_writable(directory: Path) -> Path:
@@ -131,9 +143,9 @@ def check_writable(directory: Path) -> Path:
         SetupError: it cannot.
     """
     existing = directory.absolute()
-    while not existing.exists() and not existing.is_symlink():
+    while not os.path.lexists(existing):
         existing = existing.parent
-    if not existing.is_dir():
+    if not os.path.isdir(existing):
         raise SetupError(f"{directory}: {existing} is not a directory; choose another --out")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise SetupError(f"{directory}: {existing} may not be written to; choose another --out")

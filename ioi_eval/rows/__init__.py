@@ -68,18 +68,22 @@ def open_source(
             directory are splits, by their names (`test.jsonl`, `test-00000-of-00002.parquet`, `test/…`).
 
     Raises:
-        InputError: the name is empty, there is no such file, its ending is unknown, or no split is the obvious one.
+        InputError: the name is empty, there is no such file, it cannot be read, its ending is unknown, or no split is
+            the obvious one.
     """
     if spec == "":  # as a path, it would be the working directory
         raise InputError("the name of a source of rows is empty; give a file, a directory or the id of a data set")
     splits = SplitChoice(split=split, all_splits=all_splits, obvious=tuple(obvious))
     path = Path(os.path.expanduser(spec))  # `Path.expanduser` fails for a user who does not exist
-    if path.is_dir():
-        return _open_directory(path, splits)
-    if path.exists():
-        source = _open_file(path)
-        _require_split(split, (split_in(path.name), path.parent.name), path)
-        return source
+    try:
+        if path.is_dir():
+            return _open_directory(path, splits)
+        if path.exists():
+            source = _open_file(path)
+            _require_split(split, (split_in(path.name), path.parent.name), path)
+            return source
+    except OSError as error:
+        raise InputError(f"{error.filename or path} cannot be read: {error.strerror}") from error
     if other := _EXTENSION.fullmatch(str(spec)):
         return _from_extension(other["name"], other["rest"], split)
     hub = _HUB_ID.fullmatch(str(spec))
@@ -94,7 +98,7 @@ def open_source(
 def is_hub_name(spec: str) -> bool:
     """Whether a source is read from the Hub: no such file or directory exists, and it has the form of a name there."""
     is_name = _HUB_ID.fullmatch(spec) is not None and not spec.endswith(ENDINGS)
-    return is_name and not Path(os.path.expanduser(spec)).exists()
+    return is_name and not os.path.exists(os.path.expanduser(spec))
 
 
 def is_hub_id(text: str) -> bool:
@@ -105,8 +109,8 @@ def is_hub_id(text: str) -> bool:
 
 def reads_all_files(spec: str) -> bool:
     """Whether a source is a directory of which all files with rows are read (unless a split is chosen)."""
-    path = Path(os.path.expanduser(spec))
-    return path.is_dir() and not any((path / name).is_file() for name in (_SPLITS, _STATE))
+    path = os.path.expanduser(spec)
+    return os.path.isdir(path) and not any(os.path.isfile(os.path.join(path, name)) for name in (_SPLITS, _STATE))
 
 
 def _from_extension(name: str, rest: str, split: str | None) -> Source:
@@ -162,18 +166,29 @@ def _open_directory(path: Path, splits: SplitChoice) -> Source:
 
         _require_split(splits.split, (str(read_state(path / _STATE).get("_split") or ""), path.name), path)
         return SavedDataset(path)
-    files = sorted(
-        file
-        for file in path.rglob("*")
-        if file.name.endswith(_ROWS)
-        and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(path).parts)
-    )
+    files = _files_with_rows(path)
     if not files:
         raise InputError(f"the directory {path} holds nothing that can be read as rows: {_READABLE}")
     if splits.split is not None or splits.obvious != OBVIOUS:
         return _by_split(path, files, splits)
     return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
+
+
+def _files_with_rows(path: Path) -> list[Path]:
+    """The files with rows below a directory, sorted; not those that are hidden.
+
+    Raises:
+        OSError: a directory below it cannot be read: its rows would be missing silently.
+    """
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    files: list[Path] = []
+    for directory, below, names in os.walk(path, onerror=fail):
+        below[:] = [name for name in below if not name.startswith(".")]
+        files += [Path(directory, name) for name in names if name.endswith(_ROWS) and not name.startswith(".")]
+    return sorted(file for file in files if file.is_file())
 
 
 def _require_split(split: str | None, names: tuple[str, str], path: Path) -> None:
@@ -205,11 +220,8 @@ def _by_split(path: Path, files: Sequence[Path], splits: SplitChoice) -> Source:
 
 def _open_file(path: Path) -> Source:
     if path.name.endswith(ENDINGS):
-        try:
-            with path.open("rb") as file:
-                refuse_pointer(file.read(100), path)
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+        with path.open("rb") as file:
+            refuse_pointer(file.read(100), path)
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return JsonLines(path)
     if path.name.endswith(".parquet"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,15 @@ def test_a_deleted_working_directory_is_one_message(
     monkeypatch.chdir(tmp_path)
     assert ended.value.exit_code == WRONG_CALL
     assert capsys.readouterr().err == "ioi-eval: the working directory has been deleted; cd to another one\n"
+
+
+def test_a_path_that_may_not_be_used_is_one_message(capsys: pytest.CaptureFixture[str]) -> None:
+    """Python 3.11 raises these errors even where it is asked whether a file exists."""
+
+    def fails() -> int:
+        raise PermissionError(errno.EACCES, "Permission denied", "/home/other/results")
+
+    with pytest.raises(typer.Exit) as ended:
+        command(fails)()
+    assert ended.value.exit_code == WRONG_CALL
+    assert capsys.readouterr().err == "ioi-eval: /home/other/results: Permission denied\n"

@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -345,3 +348,53 @@ def test_a_date_that_python_does_not_have_is_named(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match=r"rows 1 to 2: a date or time is one that Python does not have"):
         rows_of(open_source(tmp_path / "d.parquet"))
+
+
+FORBIDDEN = """
+import sys
+from pathlib import Path
+
+from ioi_eval.apps.solution_files import open_dump
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.journal import check_writable
+from ioi_eval.rows import open_source
+
+dump = sys.argv[1]
+for use, path in (
+    (open_source, dump),
+    (open_source, f"{dump}/closed/rows.jsonl"),
+    (lambda path: open_dump(path, ()), f"{dump}/closed/solution.py"),
+    (lambda path: check_writable(Path(path)), f"{dump}/closed/out"),
+):
+    try:
+        use(path)
+    except (InputError, SetupError) as error:
+        print(error)
+"""
+
+
+def test_what_may_not_be_read_is_an_error(tmp_path: Path) -> None:
+    """A directory below a dump was skipped silently, and other paths ended in a stack trace."""
+    dump = tmp_path / "dump"
+    (dump / "closed").mkdir(parents=True)
+    for directory in (dump, dump / "closed"):
+        jsonl(directory / "rows.jsonl")
+    (dump / "closed").chmod(0)
+    if shutil.which("setpriv") is None:
+        pytest.skip("no setpriv, which takes from root the right to read everything")
+    command = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
+    ended = subprocess.run(
+        [*command, sys.executable, "-c", FORBIDDEN, str(dump)], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert ended.stdout.splitlines() == [
+        f"{dump}/closed cannot be read: Permission denied",
+        f"{dump}/closed/rows.jsonl cannot be read: Permission denied",
+        f"{dump}/closed/solution.py cannot be read: Permission denied",
+        f"{dump}/closed/out: {dump}/closed may not be written to; choose another --out",
+    ]
+
+
+def test_a_name_that_is_too_long_is_an_error() -> None:
+    """No file can have it, and it is no id of the Hub."""
+    with pytest.raises(InputError, match="cannot be read: File name too long"):
+        open_source("x" * 300)
