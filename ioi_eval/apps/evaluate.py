@@ -6,7 +6,6 @@ The package takes seconds to import, so it is never imported here.
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -34,7 +33,7 @@ from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.model.methods import Comparator
-from ioi_eval.problems.row import is_number, is_whole, plain
+from ioi_eval.problems.row import is_finite, is_whole, plain
 
 PAGE, CODE, OURS = "eval-protocol-page", "eval-protocol", "ioi_eval"
 TIMEOUT_S = 10.0  # Source: its `execution_timeout`
@@ -133,7 +132,7 @@ def _warn_of_unknown(kwargs: Mapping[str, Any]) -> None:
 def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     timeout = kwargs.get("execution_timeout")
     timeout = TIMEOUT_S if timeout is None else timeout
-    if not is_number(timeout) or not 0 < timeout < math.inf:
+    if not is_finite(timeout) or timeout <= 0:
         raise InputError(f"execution_timeout is {timeout!r}; it must be a number of seconds above 0")
     comparator, compat, python = kwargs.get("comparator"), kwargs.get("compat"), kwargs.get("python", "python3")
     for name, text in (("comparator", "" if comparator is None else comparator), ("python", python)):

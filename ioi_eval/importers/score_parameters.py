@@ -9,7 +9,6 @@ Source: CMS, `cms/grading/scoretypes/abc.py`, `ScoreTypeGroup`.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.package import ROOT_FILE
 from ioi_eval.model import ScoreType, Subtask
 from ioi_eval.problems.grader_config import parse_score_type
-from ioi_eval.problems.row import is_number
+from ioi_eval.problems.row import is_finite
 
 SUM_SUBTASK = "all"
 """The name of the only subtask of a task whose score is the sum over its tests."""
@@ -144,6 +143,6 @@ def number_of(what: str, value: object) -> float:
     Raises:
         InputError: it is no number, or none that a float can hold.
     """
-    if not is_number(value) or not abs(value) <= sys.float_info.max:
+    if not is_finite(value):
         raise InputError(f"{what} is {value!r}; it must be a number")
     return value

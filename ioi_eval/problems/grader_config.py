@@ -8,7 +8,6 @@ is not supported is refused by name.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,7 @@ import orjson
 from ioi_eval.boxfiles import runner_rules
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.model import ProcessIO, ScoreType, TaskType
-from ioi_eval.problems.row import is_number
+from ioi_eval.problems.row import is_finite
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
 PATH = "graders/grader_config.json"
@@ -179,7 +178,7 @@ def _positive(values: Mapping[str, Any], key: str) -> float | None:
     value = values.get(key)
     if value is None:
         return None
-    if not is_number(value) or not 0 < value < sys.float_info.max:
+    if not is_finite(value) or value <= 0:
         raise InputError(f"{key} in {PATH} is {value!r}; it must be a number above 0")
     return float(value)
 

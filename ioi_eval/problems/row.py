@@ -129,7 +129,7 @@ class Row:
     def number_of(self, column: str) -> float:
         """A finite number."""
         value = self.values.get(column)
-        if not is_number(value) or not abs(value) < sys.float_info.max:
+        if not is_finite(value):
             raise self._missing(column, "a finite number")
         return float(value)
 
@@ -284,6 +284,11 @@ def _as_list(value: Any) -> Any:
 def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a number. For Python, true and false are numbers too; here they are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_finite(value: object) -> TypeGuard[float]:
+    """Whether a value is a number that a float can have: integers may be larger."""
+    return is_number(value) and abs(value) < sys.float_info.max
 
 
 def is_whole(value: object) -> TypeGuard[int]:

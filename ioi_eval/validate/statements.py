@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ioi_eval.errors import InputError, RowError
+from ioi_eval.errors import ODD_DATA, InputError, RowError, internal_error_text
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import Problem, ProblemKey, Submission
 from ioi_eval.pipeline.contest import RowSelection
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
-from ioi_eval.problems.row import Row, Source, is_number
+from ioi_eval.problems.row import Row, Source, is_finite
 from ioi_eval.problems.submissions import (
     OPTIONAL_COLUMNS,
     PROGRAM_COLUMNS,
@@ -107,6 +107,9 @@ def read_solutions(
             name = row.values.get("label") or row.values.get(id_column)
             refused.append(f"{error.source}, row {error.row} ({name}): {error.problem}" if name else str(error))
             continue
+        except ODD_DATA as error:
+            refused.append(str(row.error(internal_error_text(error, "reading this row"))))
+            continue
         name = _name(row, id_column)
         solution = _solution(row, name, problem, submission, stated.pop((problem.key, name), None))
         if solution.statements:
@@ -189,7 +192,7 @@ def _total(row: Row) -> tuple[float, float]:
         points = row.number_of("expected_total")
         return points, points
     ends = row.items("expected_total")
-    if len(ends) != 2 or not all(map(is_number, ends)):
+    if len(ends) != 2 or not all(map(is_finite, ends)):
         raise row.error("expected_total must be points, or a list of two: the least and the most")
     return float(ends[0]), float(ends[1])
 

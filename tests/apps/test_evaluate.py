@@ -180,6 +180,7 @@ def test_unequal_rows_have_no_valid_score() -> None:
     [
         ({"execution_timeout": -1}, "execution_timeout is -1; it must be a number of seconds above 0"),
         ({"execution_timeout": "10"}, "execution_timeout is '10'"),
+        ({"execution_timeout": 10**400}, "execution_timeout is 10"),
         (
             {"compat": "hendrycks"},
             "compat is 'hendrycks'; it must be one of eval-protocol-page, eval-protocol, ioi_eval",

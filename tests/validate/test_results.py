@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -222,6 +223,16 @@ def test_a_misspelled_statement_is_named() -> None:
     row = {**BASE, "uuid": "u", "expected": "correct", "expected_subtask": {}}
     with pytest.warns(NotReadWarning, match=r"rows: column expected_subtask is not read.*expected_subtasks\?$"):
         read_solutions(Rows(row), KNOWN)
+
+
+def test_odd_values_are_errors_of_their_rows() -> None:
+    """An integer beyond all floats, and a conversation that is nested too deeply, ended in a stack trace."""
+    with pytest.raises(RowError, match="expected_total must be points, or a list of two"):
+        read_solutions(Rows({**BASE, "uuid": "u", "expected_total": [0, 10**400]}), KNOWN)
+    nested = json.loads("[" * 900 + "]" * 900)
+    row = {**BASE, "uuid": "u", "code": None, "messages": nested, "expected": "correct"}
+    (refused,) = read_solutions(Rows(row), KNOWN).refused
+    assert "reading this row failed in ioi-eval itself" in refused
 
 
 def test_results_can_be_used_as_solutions() -> None:
