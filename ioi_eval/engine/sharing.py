@@ -59,9 +59,9 @@ class RunRequest:
     program: JobProgram
     setup: RunSetup
     target: Target
-    retries: Retries = field(default_factory=Retries)
-    alone: bool = False
-    prefault_bytes: int = 0
+    retries: Retries
+    alone: bool
+    prefault_bytes: int
 
 
 @dataclass(slots=True, eq=False)

@@ -128,18 +128,18 @@ class RunSetup:
 
     runner: Content
     least: Isolation
-    files: tuple[JobFile, ...] = ()
+    files: tuple[JobFile, ...]
     program: Values | None
     limits: Values
     judging: tuple[tuple[str, Values], ...]
     needed_only: bool
-    judged_by_client: bool = False
-    has_interpreter: bool = False
-    may_share: bool = False
+    judged_by_client: bool
+    has_interpreter: bool
+    may_share: bool
     time_limit_s: float
     longest_test_ms: int
-    return_bytes: int = 0
-    sees: tuple[str, ...] = ()
+    return_bytes: int
+    sees: tuple[str, ...]
 
     @property
     def line_bytes(self) -> int:

@@ -33,7 +33,7 @@ class Survey:
 
     counts: Mapping[ProblemKey | None, int]
     languages: frozenset[Language]
-    without_year: bool = False
+    without_year: bool
 
     @property
     def rows(self) -> int:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ioi_eval.expectations import deciding_test
 from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, Verdict
@@ -58,10 +58,10 @@ class StatedSubtask:
         tests: for each test that ran, its status; empty if none are stated.
     """
 
-    points: float | None = None
-    tolerance: float = 0.0
-    status: str | None = None
-    tests: Mapping[str, str] = field(default_factory=dict)
+    points: float | None
+    tolerance: float
+    status: str | None
+    tests: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +74,9 @@ class StatedResult:
     """
 
     subtasks: Mapping[str, StatedSubtask]
-    total: float | None = None
-    tolerance: float = 0.0
-    is_ours: bool = False
+    total: float | None
+    tolerance: float
+    is_ours: bool
 
     @property
     def statements(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError, internal_error_text
 from ioi_eval.expectations import Expectation
@@ -40,10 +40,10 @@ class StatedSolution:
     name: str
     problem: Problem
     submission: Submission
-    subtasks: Mapping[str, Expectation] = field(default_factory=dict)
-    whole: Expectation | None = None
-    total: tuple[float, float] | None = None
-    stated: StatedResult | None = None
+    subtasks: Mapping[str, Expectation]
+    whole: Expectation | None
+    total: tuple[float, float] | None
+    stated: StatedResult | None
 
     @property
     def statements(self) -> int:

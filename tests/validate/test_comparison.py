@@ -46,6 +46,7 @@ def solution(
         subtasks={name: Expectation.parse(text) for name, text in (subtasks or {}).items()},
         whole=None if whole is None else Expectation.parse(whole),
         total=total,
+        stated=None,
     )
 
 
