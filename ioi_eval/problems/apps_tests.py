@@ -45,7 +45,7 @@ def read_tests(value: object, starter_code: str, make: MakeProblem) -> AppsProbl
     if not value and (value is None or isinstance(value, dict | list)):
         return make(fault=RowFault.NO_TESTS, reason=f"the row has no tests: {what}")
     if not isinstance(value, dict):
-        return make(fault=RowFault.WRONG_SHAPE, reason=f"its input_output is {_kind(value)}, not an object")
+        return make(fault=RowFault.WRONG_SHAPE, reason=f"its input_output is {big_json.kind_of(value)}, not an object")
     return _from_object(value, starter_code, make)
 
 
@@ -54,7 +54,7 @@ def _from_object(value: dict[str, Any], starter_code: str, make: MakeProblem) ->
     for name in ("inputs", "outputs"):
         column = value.get(name)
         if not isinstance(column, list | tuple):
-            kind = f"{_kind(column)}, not a list" if name in value else "missing"
+            kind = f"{big_json.kind_of(column)}, not a list" if name in value else "missing"
             return make(fault=RowFault.WRONG_SHAPE, reason=f"{name} in its input_output is {kind}")
         columns.append(column)
     inputs, outputs = columns
@@ -99,7 +99,7 @@ def _lines(value: object, what: str, number: int) -> Lines:
         return value
     if isinstance(value, list | tuple) and all(isinstance(line, str) for line in value):
         return tuple(value)
-    raise _WrongTestError(f"{what} {number} is {_kind(value)}; it must be a text or a list of lines")
+    raise _WrongTestError(f"{what} {number} is {big_json.kind_of(value)}; it must be a text or a list of lines")
 
 
 # --------------------------------------------------------------------------- calls
@@ -108,7 +108,9 @@ def _lines(value: object, what: str, number: int) -> Lines:
 def _calls(inputs: Sequence[Any], outputs: Sequence[Any], fn_name: str, starter_code: str) -> tuple[AppsTest, ...]:
     for number, given in enumerate(inputs):
         if not isinstance(given, list | tuple):
-            raise _WrongTestError(f"input {number} is {_kind(given)}; it must be a list of arguments for {fn_name}")
+            raise _WrongTestError(
+                f"input {number} is {big_json.kind_of(given)}; it must be a list of arguments for {fn_name}"
+            )
     for value in (*inputs, *outputs):
         apps_values.encode(value)  # a value that was read may be nested too deeply to be written
     wrapped = _may_be_wrapped(outputs, _result_depth(starter_code, fn_name))
@@ -154,11 +156,3 @@ def _depth(value: object) -> int:
         depth += 1
         value = value[0] if value else None
     return depth
-
-
-# --------------------------------------------------------------------------- words
-
-
-def _kind(value: object) -> str:
-    names = {str: "a text", list: "a list", tuple: "a list", dict: "an object", bool: "a truth value"}
-    return "null" if value is None else names.get(type(value), "a number")

@@ -40,6 +40,12 @@ def text_with_position(error: json.JSONDecodeError) -> str:
     return f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
 
 
+def kind_of(value: object) -> str:
+    """What a value is in JSON, for messages: `a list`, `null`, …"""
+    kinds = {str: "a text", list: "a list", tuple: "a list", dict: "an object", bool: "a truth value"}
+    return "null" if value is None else kinds.get(type(value), "a number")
+
+
 def dumps(value: Any) -> str:
     """Write JSON, ASCII only, without blanks. Integers must fit Python's limit; write larger ones another way."""
     return json.dumps(value, separators=(",", ":"))

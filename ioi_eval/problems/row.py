@@ -29,8 +29,8 @@ _SIMILAR = 0.8
 """How similar two names of columns are if one may be the other, misspelled. Chosen: `test_input` and `test_output` are
 not (0.76), `uid` and `uuid` are (0.86)."""
 
-_WORDS = reprlib.Repr()
-_WORDS.maxstring = _WORDS.maxother = 60
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = 60
 
 
 @fast_dataclass
@@ -305,7 +305,7 @@ def _number(value: Any) -> Any:
 def _short(value: object) -> str:
     """A value as a short text: it may be a program of 50 MB."""
     try:
-        return _WORDS.repr(value)
+        return _BRIEF.repr(value)
     except (ValueError, RecursionError):  # an integer that Python refuses to print, perhaps in a list
         return (
             f"an integer of {value.bit_length():,} bits" if isinstance(value, int) else "a value that cannot be printed"

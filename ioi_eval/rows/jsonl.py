@@ -93,7 +93,7 @@ def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
     if values is None or isinstance(values, dict):
         values = _parsed_slowly(row, line)
     if not isinstance(values, dict):
-        raise row.error(f"is a JSON {_kind(values)}; it must be an object with columns")
+        raise row.error(f"is {big_json.kind_of(values)}; it must be an object with columns")
     return values
 
 
@@ -142,7 +142,3 @@ def _encodable(value: Any) -> Any:
     if isinstance(value, dict):
         return {encodable(key): _encodable(item) for key, item in value.items()}
     return value
-
-
-def _kind(value: object) -> str:
-    return {list: "list", str: "text", bool: "truth value", type(None): "null"}.get(type(value), "number")

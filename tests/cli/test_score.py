@@ -231,7 +231,7 @@ def test_a_missing_file_is_named(start: Start, write: Write, tmp_path: Path, mis
     ("line", "words"),
     [
         (b'{"uuid": "x", ', "row 2: is not JSON"),
-        (b"[1, 2]\n", "row 2: is a JSON list; it must be an object with columns"),
+        (b"[1, 2]\n", "row 2: is a list; it must be an object with columns"),
         (b'{"uuid": "\xff"}\n', "row 2: is not valid UTF-8"),
     ],
     ids=["torn", "list", "encoding"],

@@ -99,10 +99,10 @@ def test_splits_without_a_default_are_listed(tmp_path: Path) -> None:
         (b'{"a": 1}\n{"a": 2}\n{"a": "tor', r"row 3: is not JSON.*the file ends within this row: remove it"),
         (b'{"a": 1}\n{"a": "\xff"}\n', r"row 2: is not valid UTF-8 \(byte 8 of the line\); write .* in UTF-8"),
         (b'{"a": 1}\n{"a": "\xc3', r"row 2: is not valid UTF-8 .*; the file ends within this row: remove it"),
-        (b'{"a": 1}\n[1, 2]\n', "row 2: is a JSON list; it must be an object with columns"),
-        (b'"text"\n', "row 1: is a JSON text"),
-        (b"null\n", "row 1: is a JSON null"),
-        (b"7\n", "row 1: is a JSON number"),
+        (b'{"a": 1}\n[1, 2]\n', "row 2: is a list; it must be an object with columns"),
+        (b'"text"\n', "row 1: is a text"),
+        (b"null\n", "row 1: is null"),
+        (b"7\n", "row 1: is a number"),
     ],
 )
 def test_bad_line_is_named(tmp_path: Path, content: bytes, message: str) -> None:
