@@ -20,7 +20,7 @@ import os
 import re
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -30,7 +30,7 @@ import orjson
 from ioi_eval import boxfiles
 from ioi_eval.config import Policy
 from ioi_eval.languages import CompiledLanguage, rules_of
-from ioi_eval.model import Blob, Problem, Submission
+from ioi_eval.model import Blob, Language, Problem, Submission
 from ioi_eval.sandbox import Target
 
 _RULES = (
@@ -66,18 +66,20 @@ class Fingerprints:
         Args:
             tool: the fingerprint of the target's tool for a language that needs more than its C++ compiler.
         """
-        problem_hash = self.of_problem(problem)
-        key = submission.code, submission.sources, submission.outputs, submission.language, submission.refused
-        kind = target.profile, target.isolation, target.toolchain.fingerprint, target.has_own_scripts
-        where = problem_hash, *kind, target.narrowed, target.outer_filter, tool
-        fingerprint = self._found.get((key, where))
+        program = submission.code or "", submission.sources, submission.outputs, submission.refused
+        compiler = target.toolchain.fingerprint
+        where = target.profile, target.isolation, compiler, target.has_own_scripts, target.narrowed, target.outer_filter
+        key = program, submission.language, self.of_problem(problem), where, tool
+        fingerprint = self._found.get(key)
         if fingerprint is None:
             if len(self._found) >= _REMEMBERED:
                 self._found.clear()
                 self._problems.clear()
-            fingerprint = self._of(submission, target, problem_hash, tool)
+            code, *others = program
+            rules = (rules_digest(), self._policy, _judges_digest(target), self._of_language(submission.language))
+            fingerprint = digest_of([code.encode("utf-8", "surrogatepass"), others, rules, *key[1:]])
             if submission.size <= _SMALL:
-                self._found[key, where] = fingerprint
+                self._found[key] = fingerprint
         return fingerprint
 
     def of_problem(self, problem: Problem) -> str:
@@ -87,29 +89,10 @@ class Fingerprints:
             known = self._problems[id(problem)] = (weakref.ref(problem), problem_digest(problem))
         return known[1]
 
-    def _of(self, submission: Submission, target: Target, problem: str, tool: str) -> str:
-        rules = rules_of(submission.language)
-        is_compiled = isinstance(rules, CompiledLanguage)
-        own = (tool,) if rules.needs_own_tool else None
-        return digest_of(
-            [
-                (submission.code or "").encode("utf-8", "surrogatepass"),
-                submission.sources,
-                submission.outputs,
-                submission.language,
-                submission.refused,
-                rules_digest(),
-                problem,
-                self._policy,
-                _judges_digest(target),
-                target.toolchain.fingerprint,
-                own if is_compiled else (self._python, tool, harness_digest()),
-                target.profile,
-                target.isolation,
-                target.narrowed,
-                target.outer_filter,
-            ]
-        )
+    def _of_language(self, language: Language) -> Sequence[object]:
+        """What a program depends on because of its language, besides the target's tool."""
+        is_compiled = isinstance(rules_of(language), CompiledLanguage)
+        return [] if is_compiled else [self._python, harness_digest()]
 
 
 def problem_digest(problem: Problem) -> str:

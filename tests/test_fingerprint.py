@@ -205,9 +205,10 @@ def test_cached_parts_are_separate_for_each_target() -> None:
 def test_an_interpreter_counts_for_programs_in_python_only() -> None:
     """With another interpreter, programs in other languages are not judged again."""
     for language, ways in ((Language.CPP, 1), (Language.C, 1), (Language.PYTHON, 3)):
+        is_python = language is Language.PYTHON
         submission = replace(SUBMISSION, language=language)
         found = {
-            Fingerprints(Policy(python=command)).of(PROBLEM, submission, TARGET, tool=version)
+            Fingerprints(Policy(python=command)).of(PROBLEM, submission, TARGET, tool=version if is_python else "")
             for command, version in (
                 ("python3", "cpython 3.11"),
                 ("python3", "cpython 3.12"),
