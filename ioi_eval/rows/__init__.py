@@ -177,8 +177,10 @@ def _open_directory(path: Path, splits: SplitChoice) -> Source:
 def _files_with_rows(path: Path) -> list[Path]:
     """The files with rows below a directory, sorted; not those that are hidden.
 
+    Links to nothing are among them, so that opening them fails: their rows would be missing silently.
+
     Raises:
-        OSError: a directory below it cannot be read: its rows would be missing silently.
+        OSError: a directory below it cannot be read.
     """
 
     def fail(error: OSError) -> None:
@@ -188,7 +190,7 @@ def _files_with_rows(path: Path) -> list[Path]:
     for directory, below, names in os.walk(path, onerror=fail):
         below[:] = [name for name in below if not name.startswith(".")]
         files += [Path(directory, name) for name in names if name.endswith(_ROWS) and not name.startswith(".")]
-    return sorted(file for file in files if file.is_file())
+    return sorted(file for file in files if file.is_file() or file.is_symlink())
 
 
 def _require_split(split: str | None, names: tuple[str, str], path: Path) -> None:

@@ -394,6 +394,14 @@ def test_what_may_not_be_read_is_an_error(tmp_path: Path) -> None:
     ]
 
 
+def test_a_link_to_nothing_is_an_error(tmp_path: Path) -> None:
+    """Its rows were missing silently: git-annex leaves such links, and so does a copy of a cache without its blobs."""
+    jsonl(tmp_path / "1.jsonl")
+    (tmp_path / "2.jsonl").symlink_to("absent")
+    with pytest.raises(InputError, match=r"2\.jsonl cannot be read: No such file"):
+        open_source(tmp_path)
+
+
 def test_a_name_that_is_too_long_is_an_error() -> None:
     """No file can have it, and it is no id of the Hub."""
     with pytest.raises(InputError, match="cannot be read: File name too long"):
