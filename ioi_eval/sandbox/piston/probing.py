@@ -170,18 +170,19 @@ def read_probe(execution: Execution, nonce: str, padding: int) -> ProbeReport | 
     if execution.run.code != 0 or frame != [["begin", nonce], ["x" * padding], ["end", nonce]]:
         return None
     values = {line[0]: line[1] for line in lines if len(line) == 2}
+    numbers = {name: wire.number_in(value) for name, value in values.items()}
     starts = [number for number, line in enumerate(lines) if line[0] == "compiler" and len(line) == 5]
     compilers = [lines[start:end] for start, end in pairwise([*starts, len(lines)])]
     return ProbeReport(
         compilers=tuple(map(_toolchain, compilers)),
         kernel=values.get("kernel", ""),
-        processors=_number(values.get("processors")),
-        clock_s=_number(values.get("clock")),
+        processors=numbers.get("processors") or 0,
+        clock_s=numbers.get("clock") or 0,
         python=values.get("python", ""),
-        file_kib=_limit(values.get("file_kib")),
-        processes=_limit(values.get("processes")),
-        open_files=_limit(values.get("open_files")),
-        stack_kib=_limit(values.get("stack_kib")),
+        file_kib=numbers.get("file_kib"),
+        processes=numbers.get("processes"),
+        open_files=numbers.get("open_files"),
+        stack_kib=numbers.get("stack_kib"),
     )
 
 
@@ -224,12 +225,3 @@ def padded(body: bytes, size: int) -> bytes:
     head = packer.compress(body)
     padding = [packer.compress(blanks[: size - start]) for start in range(len(body), size, len(blanks))]
     return b"".join((head, *padding, packer.flush()))
-
-
-def _limit(text: str | None) -> int | None:
-    """A limit; `unlimited`, or nothing, is none."""
-    return int(text) if text and text.isdecimal() else None
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text is not None and text.isdecimal() else 0

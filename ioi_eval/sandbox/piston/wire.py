@@ -78,6 +78,7 @@ _BOUNDS = {
 }
 """The range of each limit that can be sent; it is applied to every request."""
 
+_MAX_DIGITS = 18  # of a number below 2^63; Python refuses to read one of 4,300
 _PLAIN_IN_WORDS = "._/,:=+@-"  # besides letters and digits; graders/PROTOCOL.md
 _NO_NAMES = frozenset({"", ".", ".."})
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")
@@ -109,9 +110,14 @@ class Runtime:
         return name == self.language or name in self.aliases
 
 
+def number_in(text: str) -> int | None:
+    """The number that a server has written; `None` if the text is no number, or one of more than 18 digits."""
+    return int(text) if text.isdecimal() and len(text) <= _MAX_DIGITS else None
+
+
 def version_key(version: str) -> tuple[int, ...]:
     """A version as numbers, which can be compared."""
-    return tuple(int(part) if part.isdecimal() else 0 for part in version.split("."))
+    return tuple(number_in(part) or 0 for part in version.split("."))
 
 
 def is_problems(package: str) -> bool:

@@ -166,3 +166,16 @@ def test_padded_requests(size: int) -> None:
     assert len(unpacked) == size
     assert unpacked.rstrip() == body
     assert len(packed) < 100 + size // 100
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_number_of_many_digits_is_no_number(digits: int) -> None:
+    """Whatever a worker prints, it is never an exception: that would end the run for all workers."""
+    long = "9" * digits
+    facts = "".join(f"{name}\t{long}\t\n" for name in ("clock", "processors", "file_kib"))
+    printed = f"begin\t{NONCE}\t\n{facts}x\nend\t{NONCE}\t\n"
+    report = probing.read_probe(Execution(run=Stage(stdout=printed, stderr="", code=0)), NONCE, 1)
+    assert report is not None
+    assert (report.clock_s, report.processors, report.file_kib) == (0, 0, None)
+    listed = tuple(Runtime(language="bash", version=version) for version in (f"5.{long}.0", "5.2.0"))
+    assert [starter.version for starter in probing.starters(listed, None)] == ["5.2.0"]
