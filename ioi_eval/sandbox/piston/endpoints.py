@@ -13,9 +13,11 @@ cluster that several people share they select the jobs.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import shutil
+import signal
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -161,10 +163,15 @@ async def _slurm_endpoints() -> list[str]:
         raise SetupError("endpoints 'slurm': there is no squeue on the PATH; run this where Slurm's commands are")
     try:
         process = await asyncio.create_subprocess_exec(
-            *_SQUEUE, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+            *_SQUEUE,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
         )
-    except OSError as error:  # for example, no process can be started for a moment
-        raise SetupError(f"endpoints 'slurm': squeue cannot be started: {error.strerror}") from error
+    except (OSError, RuntimeError) as error:  # no process, or no thread to wait for it, can be started for a moment
+        reason = getattr(error, "strerror", None) or error
+        raise SetupError(f"endpoints 'slurm': squeue cannot be started: {reason}") from error
     try:
         async with asyncio.timeout(_SQUEUE_S):
             stdout, stderr = await process.communicate()
@@ -172,7 +179,8 @@ async def _slurm_endpoints() -> list[str]:
         raise SetupError(f"endpoints 'slurm': squeue did not answer within {_SQUEUE_S:g} s") from None
     finally:
         if process.returncode is None:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # a site's squeue may be a script: its children hold our pipes
             await process.wait()
     if process.returncode != 0:
         message = stderr.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"

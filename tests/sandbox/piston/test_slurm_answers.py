@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from ioi_eval.errors import SetupError
+from ioi_eval.sandbox.piston import endpoints
 from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now, slurm_workers
 
 
@@ -44,10 +48,45 @@ def test_an_empty_answer_gives_no_workers() -> None:
     assert list(slurm_workers("")) == []
 
 
+def squeue(directory: Path, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    """Make a program the only `squeue`."""
+    (directory / "squeue").write_text(program)
+    (directory / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", str(directory))
+
+
 def test_a_squeue_that_cannot_be_started_is_a_setup_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A running cluster keeps its workers after such an error, and asks again. Any other one would end the run."""
-    (tmp_path / "squeue").write_bytes(b"\x7fELF, but no program")
-    (tmp_path / "squeue").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    squeue(tmp_path, monkeypatch, "\x7fELF, but no program")
     with pytest.raises(SetupError, match="squeue cannot be started: "):
         asyncio.run(endpoints_now(endpoint_source("slurm")))
+
+
+def test_without_a_thread_to_wait_for_squeue_it_is_a_setup_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before Python 3.12, asyncio starts a thread for each process."""
+    squeue(tmp_path, monkeypatch, "#!/bin/sh\necho w1 piston-worker-8\n")
+    refused = pytest.raises(SetupError, match="squeue cannot be started: can't start new thread")
+
+    async def scenario() -> None:
+        usual = threading.stack_size(1 << 47)  # more than a process can have
+        try:
+            with contextlib.nullcontext() if sys.version_info >= (3, 12) else refused:
+                await endpoints_now(endpoint_source("slurm"))
+        finally:
+            threading.stack_size(usual)
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:  # asyncio's, which connects the pipes
+            await task
+
+    asyncio.run(scenario())
+
+
+def test_a_squeue_that_does_not_answer_is_ended_with_its_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If it is a script, its child holds the pipes, and waiting for their end would take as long as the child lives."""
+    squeue(tmp_path, monkeypatch, "#!/bin/sh\n/bin/sleep 300 &\nwait\n")
+    monkeypatch.setattr(endpoints, "_SQUEUE_S", 0.1)
+    with pytest.raises(SetupError, match="squeue did not answer"):
+        asyncio.run(asyncio.wait_for(endpoints_now(endpoint_source("slurm")), 60))
