@@ -289,6 +289,16 @@ def test_status_of_a_worker_that_does_not_answer(monkeypatch: pytest.MonkeyPatch
     assert with_server(never, use) == "no answer in time"
 
 
+def test_status_of_servers_that_cannot_be_asked() -> None:
+    """A greeting that is nested deeply, or a host name that httpx does not accept, is no exception."""
+
+    async def status(host: str) -> str:
+        return (await control.presences([f"http://{host}/api/v2"]))[0].why_not
+
+    assert "depth limit exceeded" in with_fixed_answer("200 OK", b"[" * 100_000, status)[0]
+    assert asyncio.run(status("xn--n3h.invalid")) == "Codepoint U+2603 at position 1 of '\u2603' not allowed"
+
+
 def test_request_ends_at_its_deadline_or_is_given_up() -> None:
     """A request ends with AnswerLostError at its deadline, or if it is given up before it is sent. The task that waits
     for it is not cancelled.

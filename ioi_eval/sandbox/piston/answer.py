@@ -173,7 +173,7 @@ def unsuitable(execution: Execution, kind: JobKind) -> tuple[str, str] | None:
 
 def _fault(run: Stage) -> dict[str, Any] | None:
     """The line in which the runner reports a fault; `None` if its last line is another one."""
-    last = _loaded(run.stdout[-_FAULT_LINE_CHARS:].rstrip("\n").rpartition("\n")[2].encode())
+    last = loaded(run.stdout[-_FAULT_LINE_CHARS:].rstrip("\n").rpartition("\n")[2].encode())
     return last if isinstance(last, dict) and "fault" in last and "test" not in last else None
 
 
@@ -190,7 +190,7 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
         if status not in _STATUSES_OF_OTHER_SERVERS or (status == 200 and not _PAGE.match(body)):
             raise
         path = "; a path in its URL must be that of the API, usually …/api/v2" if status == 404 else ""
-        raise UnservedError(f"not a Piston server: HTTP {status}: {_message(_loaded(body), body)}{path}") from error
+        raise UnservedError(f"not a Piston server: HTTP {status}: {_message(loaded(body), body)}{path}") from error
     return tuple(
         Runtime(
             language=_text(entry, "language"),
@@ -214,18 +214,18 @@ def changed_package(status: int, body: bytes) -> tuple[str, str]:
 
 def refused_ceiling(status: int, body: bytes) -> tuple[str, int] | None:
     """The limit that a server refused, and its maximum there, from its message; `None` if that says something else."""
-    match = _CEILING.match(_message(_loaded(body), body)) if status == 400 else None
+    match = _CEILING.match(_message(loaded(body), body)) if status == 400 else None
     return (match[1], int(match[2])) if match else None
 
 
 def is_too_large(status: int, body: bytes) -> bool:
     """Whether a request was refused because of its size. Piston answers 400, others 413."""
-    return status == 413 or (status == 400 and _TOO_LARGE in _message(_loaded(body), body))
+    return status == 413 or (status == 400 and _TOO_LARGE in _message(loaded(body), body))
 
 
 def error_of(status: int, body: bytes) -> SandboxError:
     """The error for an answer with this status, with the server's message."""
-    answer = _loaded(body)
+    answer = loaded(body)
     message = _message(answer, body)
     advice = _ADVICE_FOR_STATUS.get(status) or next((_ADVICE[sign] for sign in _ADVICE if sign in message), "")
     where = f"HTTP {status}: {message}" + (f"; {advice}" if advice else "")
@@ -273,7 +273,8 @@ def _parse(status: int, body: bytes) -> Any:
         raise TransportError(f"the answer is not JSON ({error}): {_message(None, body)}") from error
 
 
-def _loaded(body: bytes) -> Any:
+def loaded(body: bytes) -> Any:
+    """The JSON of a body; `None` if it is none."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:

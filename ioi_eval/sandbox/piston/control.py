@@ -146,7 +146,7 @@ async def _presence(client: httpx.AsyncClient, url: str) -> Presence:
         latency_ms = (time.perf_counter() - began) * 1000
         to = reply.headers.get("Location") if reply.is_redirect else None
         runtimes = answer.runtimes(reply.status_code, reply.content if to is None else answer.redirection(to))
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, UnicodeError) as error:  # the second for a name that httpx cannot look up
         return Presence(url=url, server=server, why_not=_message_of(error))
     except SandboxError as error:
         return Presence(url=url, server=server, why_not=str(error))
@@ -175,10 +175,7 @@ async def _generation(client: httpx.AsyncClient, url: str, runtime: Runtime) -> 
 
 
 def _greeting(reply: httpx.Response) -> str:
-    try:
-        greeting = reply.json()
-    except ValueError:
-        return ""
+    greeting = answer.loaded(reply.content)
     message = greeting.get("message") if isinstance(greeting, dict) and reply.status_code == 200 else None
     return message if isinstance(message, str) else ""
 

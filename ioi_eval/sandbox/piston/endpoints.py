@@ -93,6 +93,7 @@ def endpoint_url(text: str) -> str:
     from yarl import URL
 
     written = text.strip()
+    is_plain = written.isprintable() and " " not in written
     try:
         parts = urlsplit(written if "://" in written else f"http://{written}")
         url = URL(urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") or API, "", "")))
@@ -100,7 +101,7 @@ def endpoint_url(text: str) -> str:
         is_valid = url.scheme in {"http", "https"} and bool(url.raw_host) and parts.port != 0
     except ValueError:
         is_valid = False
-    if not is_valid or parts.netloc.endswith(":") or parts.query or parts.fragment or " " in written:
+    if not (is_valid and is_plain) or parts.netloc.endswith(":") or parts.query or parts.fragment:
         login, _, rest = written.rpartition("@")
         shown, advice = (f"…@{rest}", " (in passwords %23 for #, %2F for /)") if login else (written, "")
         raise InputError(f"endpoint {shown!r} is not the URL of a server; write http://host:port{advice}")

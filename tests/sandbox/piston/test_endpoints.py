@@ -66,6 +66,7 @@ def test_fixed_urls_are_a_sequence() -> None:
         "http:/w1:2000",
         "w1:0",
         "[::1",
+        "http://w\x7f1:2000",
         "w..1",
         f"{64 * 'w'}:1",
     ],
