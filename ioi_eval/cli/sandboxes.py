@@ -194,10 +194,10 @@ async def opened(options: SandboxOptions, *, events: Events | None = None) -> As
     async with _chosen_sandbox(options, events) as sandbox:
         targets = sandbox.targets()
         isolation = _accepted_isolation(options, targets)
-        usable_targets(targets, isolation)  # raises if there is none
+        require_usable(targets, isolation)
 
         def jobs_now() -> int:
-            slots = sum(target.slots for target in sandbox.targets() if target.isolation.rank >= isolation.rank)
+            slots = sum(target.slots for target in usable_targets(sandbox.targets(), isolation))
             return options.workers or min(slots, options.at_most or sys.maxsize)
 
         yield OpenSandbox(
@@ -313,20 +313,22 @@ def _accepted_isolation(options: SandboxOptions, targets: Sequence[Target]) -> I
     return Isolation.REDUCED
 
 
-def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Target]:
-    """The targets with enough isolation; the others are named in a line.
+def usable_targets(targets: Sequence[Target], least: Isolation) -> list[Target]:
+    """The targets with enough isolation."""
+    return [target for target in targets if target.isolation.rank >= least.rank]
+
+
+def require_usable(targets: Sequence[Target], least: Isolation) -> None:
+    """Name the targets with too little isolation in a line.
 
     Raises:
-        IsolationError: no target has enough.
+        IsolationError: no other target is left.
     """
-    usable = [target for target in targets if target.isolation.rank >= isolation.rank]
+    usable = usable_targets(targets, least)
     weak = [f"{target.name} offers isolation {target.isolation.value}" for target in targets if target not in usable]
     if not usable:
-        better = (
-            "install the ioi_eval package on the workers, or accept" if isolation is not Isolation.FULL else "accept"
-        )
+        better = "install the ioi_eval package on the workers, or accept" if least is not Isolation.FULL else "accept"
         raise IsolationError(
-            f"isolation {isolation.value} is asked for, and {'; '.join(weak)}: {better} a lower level with --isolation"
+            f"isolation {least.value} is asked for, and {'; '.join(weak)}: {better} a lower level with --isolation"
         )
-    tell(*(f"  not used: {reason}, and {isolation.value} is asked for" for reason in weak))
-    return usable
+    tell(*(f"  not used: {reason}, and {least.value} is asked for" for reason in weak))

@@ -10,7 +10,14 @@ import pytest
 
 from ioi_eval.cli.contest_scorer import opened_scorer
 from ioi_eval.cli.options import ContestRules
-from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, describe, sandbox_options_of, usable_targets
+from ioi_eval.cli.sandboxes import (
+    ProfileChoice,
+    SandboxChoice,
+    describe,
+    require_usable,
+    sandbox_options_of,
+    usable_targets,
+)
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
@@ -99,11 +106,12 @@ def test_workers_with_too_little_isolation_are_not_used(capsys: pytest.CaptureFi
     stock = Target(
         name="stock", profile="classic", toolchain=gcc, slots=1, isolation=Isolation.NONE, has_own_scripts=True
     )
-    assert usable_targets([good, stock], Isolation.REDUCED) == [good]
+    require_usable([good, stock], Isolation.REDUCED)
     assert "not used: stock offers isolation none" in capsys.readouterr().err
+    assert usable_targets([good, stock], Isolation.REDUCED) == [good]
     assert usable_targets([good, stock], Isolation.NONE) == [good, stock]
     with pytest.raises(IsolationError, match="install the ioi_eval package"):
-        usable_targets([stock], Isolation.REDUCED)
+        require_usable([stock], Isolation.REDUCED)
 
 
 def test_description_of_a_kind_of_workers() -> None:
