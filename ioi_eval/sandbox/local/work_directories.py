@@ -35,11 +35,13 @@ def work_directory(uid: int | None = None) -> Iterator[Path]:
         uid: its owner; `None` for this process's user.
 
     Raises:
-        TransientError: there is no room for it, or no descriptors are left.
+        TransientError: there is no room for it, no descriptors are left, or its file system has no owners of files.
     """
     try:
         name = tempfile.mkdtemp(prefix=_PREFIX)
         try:
+            if uid is not None:
+                os.chown(name, uid, uid)
             lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError:
             os.rmdir(name)
@@ -49,8 +51,6 @@ def work_directory(uid: int | None = None) -> Iterator[Path]:
         raise TransientError(f"a job's directory cannot be made in {where}: {error.strerror}") from error
     try:
         _lock(lock)
-        if uid is not None:
-            os.chown(name, uid, uid)
         yield Path(name)
     finally:
         _remove(Path(name))

@@ -114,6 +114,19 @@ def test_a_directory_that_cannot_be_made_is_a_transient_error(temporary_director
         pass
 
 
+def test_a_file_system_without_owners(temporary_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where root cannot give the directory to the box's user (VFAT, NFS), the message says where and why."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "chown", refuse)
+    message = f"cannot be made in {temporary_directory}: Operation not permitted"
+    with pytest.raises(TransientError, match=message), work_directory(70_000):
+        pass
+    assert list(temporary_directory.iterdir()) == []
+
+
 @contextmanager
 def no_descriptors() -> Iterator[None]:
     """Meanwhile this process can open nothing."""
