@@ -128,6 +128,7 @@ class CallFilter {
       case Let::Untimed: must_be_null(arg, refusal(rule)); return allow();
       case Let::Unwaiting: return decide_timeout(rule);
       case Let::Pair: return decide_socket_pair(rule);
+      case Let::Control: return decide_control(rule);
       case Let::Connected: return decide_connected(rule, first);
       case Let::NotifyThenAllow: return asks() ? refuse(rule) : decide_clock(rule);
       case Let::OwnLimit: return decide_limit(rule);
@@ -237,6 +238,13 @@ class CallFilter {
     emit(BPF_JMP | BPF_JEQ | BPF_K, values[1], 0, 1);
     allow();
     refuse(rule);
+  }
+
+  void decide_control(const CallRule& rule) {
+    load_argument(1);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, F_SETFL, 0, 4);
+    decide_bits(rule, 2, kDirect);
+    decide_one_of(rule, 1);
   }
 
   void decide_connected(const CallRule& rule, uint32_t plain_flags) {

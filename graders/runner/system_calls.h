@@ -22,6 +22,7 @@ enum class Let {
   Untimed,          // argument `arg`, the address of a timeout, is null
   Unwaiting,        // argument `arg`, a timeout in milliseconds, is 0, or negative (no timeout)
   Pair,             // two connected stream sockets of this process
+  Control,          // argument 1 is one of `values`, or F_SETFL, with flags (argument 2) that lack O_DIRECT
   Connected,        // to and from a connected socket: no address, only the flags of plain reads and writes
   NotifyThenAllow,  // as OwnClock; if there is a listener, the call is reported to it and then allowed
   OwnLimit,         // argument 0 is 0 or the process's own id, and argument 2 is null or argument 1 one of `values`
@@ -64,7 +65,8 @@ struct CallRule {
 #define C(name) \
   { SYS_##name, #name }
 
-constexpr uint32_t kOpenRefused = 020000000 | 010000000 | 04000000 | 010000;  // __O_TMPFILE, O_PATH, __O_SYNC, O_DSYNC
+constexpr uint32_t kDirect = 040000;  // O_DIRECT
+constexpr uint32_t kOpenRefused = 020000000 | 010000000 | 04000000 | 010000 | kDirect;  // __O_TMPFILE, O_PATH, __O_SYNC, O_DSYNC
 constexpr uint32_t kOpenMode = 3, kOpenTruncates = 01000;  // O_ACCMODE (musl's has another bit), O_TRUNC
 constexpr uint32_t kNewNamespaces = 0x7e020000;  // CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 constexpr uint32_t kThread = 0x50f00;  // CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM
@@ -76,8 +78,8 @@ constexpr CallRule kCallRules[] = {
     {Let::Counted, 0, {}, Where::Everywhere, ENOMEM, true, {C(mmap)}},
     // Without the flag that gives a thread its own table of descriptors, as clone could.
     {Let::Without, 2, {2 /* CLOSE_RANGE_UNSHARE */}, Where::Everywhere, EPERM, true, {{kSysCloseRange, "close_range"}}},
-    // If the scratch directory is not a file system of its own, files without a name are not counted, and synced writes wait for a
-    // disk; O_PATH would show properties of files that Landlock forbids to open. Landlock asks for a right only if an open reads or
+    // If the scratch directory is not a file system of its own, files without a name are not counted, and synced or direct
+    // access waits for a disk; O_PATH would show properties of files that Landlock forbids to open. Landlock asks for a right only if an open reads or
     // writes. Mode 3 does neither, so Landlock permits it for every file, before its ABI 3 even together with O_TRUNC.
     {Let::Opening, 2, {kOpenRefused}, Where::Reduced, EOPNOTSUPP, true, {C(openat)}},
     {Let::Opening, 1, {kOpenRefused}, Where::Reduced, EOPNOTSUPP, true, {C(open)}},
@@ -134,9 +136,10 @@ constexpr CallRule kCallRules[] = {
     {Let::OwnLimit, 0, {RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NOFILE, RLIMIT_AS}, Where::Everywhere, EPERM, true, {C(prlimit64)}},
     {Let::OneOf, 0, {RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NOFILE, RLIMIT_AS}, Where::Everywhere, EPERM, true, {C(setrlimit)}},
     // (Nor can that of core files be lowered: our limit of 1 keeps the kernel from piping a core to a program, 0 does not.)
-    // Many calls in one: no locks, leases, owners or signals of descriptors; what isatty and stdio ask of a device.
-    {Let::OneOf, 1, {F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, 1032 /* F_GETPIPE_SZ */},
-     Where::Everywhere, EPERM, true, {C(fcntl)}},
+    // Many calls in one: no locks, leases, owners or signals of descriptors; what isatty and stdio ask of a device. An input is on a
+    // disk: direct reads of it would wait for the disk, which uses no CPU time. (A direct FIFO has packets.)
+    {Let::Control, 1, {F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC, 1032 /* F_GETPIPE_SZ */}, Where::Everywhere, EPERM, true,
+     {C(fcntl)}},
     {Let::OneOf, 1, {0x5401 /* TCGETS */, 0x802c542a /* TCGETS2: glibc 2.42 */, 0x5413 /* TIOCGWINSZ */, 0x541b /* FIONREAD */,
                      0x5421 /* FIONBIO */, 0x5450 /* FIONCLEX */, 0x5451 /* FIOCLEX */}, Where::Everywhere, ENOTTY, true,
      {C(ioctl)}},

@@ -22,7 +22,7 @@ import pytest
 from tests.graders.runner_box import JUDGE, RUNNER_UID, Box, batch_plan, line, run_batch, run_game
 from tests.graders.test_runner_pauses import family
 
-HARMLESS = ["membarrier", "vfork", "fsync", "cpu-limit", "old-cpu-limit", "ticks", "shared", "outputs"]
+HARMLESS = ["membarrier", "vfork", "fsync", "direct", "cpu-limit", "old-cpu-limit", "ticks", "shared", "outputs"]
 
 
 def test_excuses_are_refused_or_have_no_effect(plain_box: Box, program: Callable[..., Path]) -> None:

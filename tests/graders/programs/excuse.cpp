@@ -80,7 +80,12 @@ int main() {
     }
     return refused(fsync(99) == 0 && fdatasync(99) == 0, "the kernel is asked");  // it has no such descriptor
   } else if (mode == "synced") {
-    return refused(open("file", O_WRONLY | O_CREAT | O_DSYNC, 0600) < 0 && open("file", O_WRONLY | O_CREAT | O_SYNC, 0600) < 0, "synced");
+    bool no = true;
+    for (int flag : {O_DSYNC, O_SYNC, O_DIRECT}) no &= open("file", O_WRONLY | O_CREAT | flag, 0600) < 0;
+    return refused(no, "synced");
+  } else if (mode == "direct") {  // each read would wait for the input's disk
+    bool no = fcntl(0, F_SETFL, O_DIRECT) != 0 && errno == EPERM;
+    return refused(no && fcntl(0, F_SETFL, O_NONBLOCK) == 0 && (fcntl(0, F_GETFL) & O_NONBLOCK) != 0, "direct");
   } else if (mode == "cpu-limit" || mode == "old-cpu-limit") {
     rlimit one = {1, 1};
     bool no = mode == "cpu-limit" ? prlimit(0, RLIMIT_CPU, &one, nullptr) != 0 : syscall(SYS_setrlimit, RLIMIT_CPU, &one) != 0;
