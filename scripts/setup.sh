@@ -23,7 +23,7 @@ quietly() {
 
 # set_up EXTRAS [COMMAND:PACKAGE…] : makes sure that these commands exist, and the virtual environment with the project
 set_up() {
-    local extras=$1 stamp base missing
+    local extras=$1 stamp missing
     shift
     stamp=$VENV/.installed-$(printf '%s' "$extras" | tr -c 'a-z' '-')
     missing=$(missing_packages "$@")

@@ -7,10 +7,12 @@
                 └──── retry, on another endpoint ◄─── no whole answer ── answer: read ──┴──► Execution
 
 Sends a job again if a worker gave no usable answer (`retries.py` says how often). `http_client.py` also sends it once
-more if an idle connection was just closed; this does not count as a retry. There are three deadlines: a job waits
-for a slot as long as an endpoint is in service, and for `patience_s` when none is; a connection must be made within
-seconds; then the job's own limits apply, plus the time that it may wait on the server behind jobs of other clients
-(`wire.SERVER_QUEUE_S`). There is no read timeout: servers send nothing until a job ends.
+more if an idle connection was just closed; this does not count as a retry. There are three deadlines:
+
+- A job waits for a slot as long as an endpoint is in service, and for `patience_s` when none is.
+- A connection must be made within seconds.
+- Then the job's own limits apply, plus the time that it may wait on the server behind jobs of other clients
+  (`wire.SERVER_QUEUE_S`). There is no read timeout: servers send nothing until a job ends.
 
 Servers cannot cancel: a job that the client gave up still runs there. So deadlines are long, and an endpoint that
 misses one gets no jobs until it answers a check.
@@ -198,9 +200,8 @@ class PistonCluster:
         """Run one job on a worker of this kind; see `Sandbox.execute`.
 
         Raises:
-            TargetLostError: no worker of this kind is left, or none of them can isolate programs, but others are left;
-                also if the last one has left service because it gave no usable answer to this job, or if the job is too
-                large for them, and not for others.
+            TargetLostError: other targets have workers, and none of this one's is left, or can isolate programs, or
+                accepts a job as large as this. (The job itself may have been the last that a worker failed.)
             IsolationError: no worker of any kind can isolate programs.
             UnavailableError: no worker was available for as long as jobs may wait.
             ExhaustedError: all allowed attempts of the job got no usable answer.

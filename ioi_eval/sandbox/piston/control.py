@@ -122,11 +122,11 @@ def _client() -> httpx.AsyncClient:
 
 
 async def ask_each(urls: Sequence[str], ask: Callable[[str], Awaitable[T]], *, at_once: int = _AT_ONCE) -> list[T]:
-    """Call `ask` for each worker, for this many at once; the answers are in order."""
-    places = asyncio.Semaphore(at_once)
+    """Call `ask` for each worker, for `at_once` of them at the same time; the answers are in order."""
+    limit = asyncio.Semaphore(at_once)
 
     async def work(url: str) -> T:
-        async with places:
+        async with limit:
             return await ask(url)
 
     async with asyncio.TaskGroup() as group:

@@ -4,10 +4,12 @@
     GET    /api/v2/runtimes    the runtimes
     GET    /api/v2/packages    the runtimes, and packages of the repository; POST and DELETE change problems' packages
 
-Four things are better than in Piston: bodies, the queue and the memory for requests are limited, with clear refusals
-(400 like Piston, 503); clients have deadlines, and get a place in the queue only when their request is complete
-(`connections.py`); a job whose client has disconnected is not started, or is killed; and failures of ours have a
-message.
+Four things are better than in Piston:
+
+- Bodies, the queue and the memory for requests are limited, with clear refusals (400 like Piston, 503).
+- Clients have deadlines, and are in the queue only when their request is complete (`connections.py`).
+- A job whose client has disconnected is not started, or is killed.
+- Failures of ours have a message.
 
 There is no authentication: every client that reaches the port can run programs here, confined by the sandbox. Only
 requests of web pages in a browser are refused (`request.refuse_foreign_pages`).
