@@ -117,6 +117,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
 
     def _start_workers(self, jobs: int) -> None:
         """Start workers until there are enough for so many jobs at once."""
+        self.counts.jobs_at_once = max(self.counts.jobs_at_once, jobs)
         for _ in range(self._workers, jobs + self.settings.spare):
             self._workers += 1
             self._tasks.create_task(self._work())

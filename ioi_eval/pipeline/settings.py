@@ -69,7 +69,6 @@ def run_facts(
         finished=now(),
         interrupted=interrupted or counts.stopped_by is not None,
         options=settings.options,
-        workers=settings.jobs_at_once,
         counts=counts,
         notes=(*stopped, *notes),
     )

@@ -80,7 +80,7 @@ class PresentResults:
             for _ in range(rows):
                 progress.advance(ending)
         progress.close()
-        facts = run_facts(RunCounts(resumed=resumed), settings, self._journal.notes)
+        facts = run_facts(RunCounts(resumed=resumed, jobs_at_once=settings.jobs_at_once), settings, self._journal.notes)
         values = renewed(earlier, facts, self._family.summary.this_run(facts))
         write_summary(self._directory, values, self._family.report(values))
         self.describe(earlier["notes"])

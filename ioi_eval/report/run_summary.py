@@ -69,12 +69,14 @@ class RunCounts:
         judged: how many rows it judged, or knew to be without a program.
         copies: how many rows got the result of an identical program.
         resumed: how many rows an earlier run had judged.
+        jobs_at_once: the most jobs that the sandbox could run at once: workers may join a cluster during the run.
         stopped_by: why it ended early by itself; `None` if it did not.
     """
 
     judged: int = 0
     copies: int = 0
     resumed: int = 0
+    jobs_at_once: int = 0
     cpu: CpuSplit = field(default_factory=CpuSplit)
     wall_s: float = 0.0
     stopped_by: str | None = None
@@ -87,14 +89,12 @@ class RunFacts:
     Args:
         started, finished: ISO 8601, UTC; `UNKNOWN` if no summary states them.
         interrupted: whether the user or a failure ended it early.
-        workers: how many jobs the sandbox ran at once.
     """
 
     started: str
     finished: str
     interrupted: bool
     options: Mapping[str, Any]
-    workers: int
     counts: RunCounts
     notes: tuple[str, ...] = ()
 
@@ -231,7 +231,7 @@ class RunSummary(ABC):
             "judged": run.counts.judged,
             "copies": run.counts.copies,
             "resumed": run.counts.resumed,
-            "workers": run.workers,
+            "workers": run.counts.jobs_at_once,
             "wall_s": round(run.counts.wall_s, 3),
             "cpu_s": round(run.counts.cpu.total, 3),
         }

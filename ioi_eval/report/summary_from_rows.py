@@ -161,9 +161,9 @@ def _facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: s
         finished=max(finished, default=UNKNOWN),
         interrupted=any(bool(each.get("interrupted")) for each in summaries),
         options=first or {"results": list(directories), "id_column": id_column},
-        workers=max((run.get("workers", 0) for run in runs), default=0),
         counts=RunCounts(
             **{name: sum(run.get(name, 0) for run in runs) for name in ("judged", "copies", "resumed", "wall_s")},
+            jobs_at_once=max((run.get("workers", 0) for run in runs), default=0),
             cpu=_cpu_of(runs),
         ),
     )

@@ -43,6 +43,7 @@ def test_more_are_judged_at_once_when_workers_have_joined(contest: Contest, scor
     outcome = contest.run(scorer, jobs_at_once=1, jobs_now=lambda: joined[min(len(scorer.judged), 8)])
     assert outcome.exit_code == 0
     assert scorer.max_at_once == 5
+    assert outcome.summary["this_run"]["workers"] == 5
 
 
 def test_rows_without_a_program_do_not_make_a_problem_seem_short(contest: Contest) -> None:

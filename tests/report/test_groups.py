@@ -34,7 +34,7 @@ from tests.small_results import contest_row, write_results
 
 RUN = RunFacts(
     started="2026-01-01T00:00:00+00:00", finished="2026-01-01T00:01:00+00:00", interrupted=False, options={},
-    workers=2, counts=RunCounts(wall_s=60, judged=3),
+    counts=RunCounts(jobs_at_once=2, wall_s=60, judged=3),
 )  # fmt: skip
 
 

@@ -36,8 +36,7 @@ RUN = RunFacts(
     finished="2026-01-01T00:01:00+00:00",
     interrupted=False,
     options={},
-    workers=2,
-    counts=RunCounts(wall_s=60, judged=3, cpu=CpuSplit(compile=10, run=80, check=5)),
+    counts=RunCounts(jobs_at_once=2, wall_s=60, judged=3, cpu=CpuSplit(compile=10, run=80, check=5)),
     notes=("an unfinished record dropped",),
 )
 
