@@ -58,7 +58,9 @@ async def judge_dump(
                 call.out, rows=rows, options=options, row_options=call.row_options, resume=not call.no_resume
             )
         )
-        emit_judging_begins(events, entered, dump=call.dump, out=call.out, rows=rows, problems=problems)
+        emit_judging_begins(
+            events, entered, dump=call.dump, out=call.out, rows=rows, problems=problems, workers=jobs_at_once
+        )
         outcome = await score_dump(
             call.out,
             family,

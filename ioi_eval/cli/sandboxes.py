@@ -165,14 +165,12 @@ class OpenSandbox:
     """A sandbox that is ready.
 
     Args:
-        jobs_at_once: how many jobs the sandbox runs when it is entered.
-        jobs_now: returns how many it can run now: more if workers have joined a cluster.
+        jobs_now: returns how many jobs the sandbox can run now: more if workers have joined a cluster.
         limits: the limits of this machine that programs may reach; those of other machines are not known.
         load: returns how many jobs run now, and how many may run.
     """
 
     sandbox: Sandbox
-    jobs_at_once: int
     jobs_now: Callable[[], int]
     least_isolation: Isolation
     limits: Sequence[MachineLimit] = ()
@@ -202,7 +200,6 @@ async def opened(options: SandboxOptions, *, events: Events | None = None) -> As
 
         yield OpenSandbox(
             sandbox=sandbox,
-            jobs_at_once=jobs_now() or 1,
             jobs_now=jobs_now,
             least_isolation=isolation,
             limits=sandbox.limits if isinstance(sandbox, LocalSandbox) else (),

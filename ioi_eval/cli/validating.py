@@ -87,8 +87,9 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
     async with opening as (sandbox, scorer):
         problems = {solution.problem.key: solution.problem for solution in reading.solutions}
         await make_ready(sandbox, (problem.memory_limit_bytes for problem in problems.values()))
-        rows = len(reading.solutions)
-        emit_judging_begins(events, sandbox, dump=call.solution_source, out=call.out, rows=rows, problems=len(problems))
+        rows, jobs = len(reading.solutions), sandbox.jobs_now() or 1
+        what = {"dump": call.solution_source, "out": call.out, "rows": rows, "problems": len(problems)}
+        emit_judging_begins(events, sandbox, **what, workers=jobs)
         progress = progress_for(rows, bar=call.watch.bar, events=events, load=sandbox.load)
 
         def on_result(result: SubmissionResult, seconds: float | None) -> None:
@@ -105,7 +106,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
             with opened as journal, interrupts.installed():
                 tell(*([] if journal is None else journal.notes))
                 validating = ValidationRun(reading, scorer, journal)
-                running = validating.run(workers=sandbox.jobs_at_once + 1, on_result=on_result)
+                running = validating.run(workers=jobs + 1, on_result=on_result)
                 interrupted = await interrupts.run(with_progress(progress, running))
             return validating.validation(), interrupted
         finally:

@@ -106,10 +106,8 @@ class Watch:
         return events
 
 
-def emit_judging_begins(
-    events: Events, entered: OpenSandbox, *, dump: str, out: Path | None, rows: int, problems: int
-) -> None:
-    """Send the event that judging of a dump begins, with the targets; `problems`: how many its rows are for."""
+def emit_judging_begins(events: Events, entered: OpenSandbox, **values: object) -> None:
+    """Send the event that judging of a dump begins, with the targets and its other values (`event.json`)."""
     targets = [
         {
             "name": target.name,
@@ -120,8 +118,7 @@ def emit_judging_begins(
         }
         for target in entered.sandbox.targets()
     ]
-    what = {"dump": dump, "out": out, "rows": rows, "problems": problems}
-    events.emit("judging_begins", **what, workers=entered.jobs_at_once, targets=targets)
+    events.emit("judging_begins", **values, targets=targets)
 
 
 def emit_summary(events: Events, summary: Mapping[str, Any], *, out: Path | None) -> None:

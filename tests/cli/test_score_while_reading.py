@@ -30,7 +30,7 @@ def test_no_job_runs_alone_while_tests_are_read(cache: Path, tmp_path: Path) -> 
         async with entered(cache, slots=2) as (sandbox, target, runner):
             drafts = ProblemSet(problems={NILE.key: replace(NILE, tests={})}, unusable={})
             problems = LoadingProblems.begin(drafts, tests, BlobStore(tmp_path / "cache"))
-            opened = OpenSandbox(sandbox=sandbox, jobs_at_once=2, jobs_now=lambda: 2, least_isolation=Isolation.FULL)
+            opened = OpenSandbox(sandbox=sandbox, jobs_now=lambda: 2, least_isolation=Isolation.FULL)
             reading = asyncio.create_task(_leave_room_for_reading(opened, problems))
             alone = asyncio.create_task(sandbox.execute(job(runner, "true", alone=True), target))
             await asyncio.gather(*(sandbox.execute(job(runner, "true"), target) for _ in range(3)))
