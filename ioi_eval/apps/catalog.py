@@ -187,7 +187,7 @@ def read_excluded(path: Path) -> frozenset[str]:
         InputError: it cannot be read, or has other contents.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")  # messages may have U+2028, at which `splitlines` splits
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}, the list of problems to leave out, cannot be read: {why}") from error

@@ -123,8 +123,8 @@ def test_two_rows_with_one_id(tmp_path: Path) -> None:
 def test_the_list_of_excluded_problems(tmp_path: Path) -> None:
     """One id a line, or rows of an audit. Some rows of an audit are remarks and exclude nothing."""
     path = tmp_path / "x"
-    rows = [{"problem_id": "3"}, {"problem_id": 4, "exclude": True}, {"problem_id": "5", "exclude": False}]
-    path.write_text("# broken\napps_1\n 2 \n\n" + "".join(json.dumps(row) + "\n" for row in rows))
+    rows = [{"problem_id": "3"}, {"problem_id": 4, "reason": "\u2028"}, {"problem_id": "5", "exclude": False}]
+    path.write_text("# broken\napps_1\n 2 \n\n" + "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     assert read_excluded(path) == {"1", "2", "3", "4"}
     path.write_text("{")
     with pytest.raises(InputError, match="row 1: is not JSON"):
