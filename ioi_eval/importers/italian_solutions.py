@@ -81,7 +81,7 @@ def _subtask_names(package: Package, subtasks: Sequence[Subtask]) -> Mapping[str
         stated = package.toml("gen/gen.toml").get("subtask", {})
         names = list(stated) if isinstance(stated, dict) else []
     elif package.has("gen/GEN"):
-        for line in package.text("gen/GEN").splitlines():
+        for line in package.lines("gen/GEN"):
             comment = line.partition("#")[2].strip()
             if comment.startswith("ST:"):
                 names.append("")

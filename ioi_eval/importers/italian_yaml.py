@@ -187,7 +187,7 @@ def _check_generators(package: Package) -> None:
     """
     advice = "run task-maker-rust on the task first, which writes score_type, score_type_parameters and n_input"
     if package.has("gen/GEN"):
-        for number, line in enumerate(package.text("gen/GEN").splitlines(), 1):
+        for number, line in enumerate(package.lines("gen/GEN"), 1):
             if line.partition("#")[2].strip().startswith("STDEP:"):
                 raise UnsupportedError(
                     f"gen/GEN, line {number} lets a subtask depend on others, which is not supported; {advice}"
@@ -216,7 +216,7 @@ def _groups_of_generator(package: Package, meta: Mapping[str, Any]) -> tuple[lis
     groups: list[tuple[int | None, int]] = []
     points: int | None = None
     tests = 0
-    for number, line in enumerate(package.text("gen/GEN").splitlines(), 1):
+    for number, line in enumerate(package.lines("gen/GEN"), 1):
         where = f"gen/GEN, line {number}"
         command, _, comment = (part.strip() for part in line.partition("#"))
         opens = comment.startswith("ST:")

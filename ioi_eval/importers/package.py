@@ -145,6 +145,10 @@ class Package:
         text = _decoded(self.read(name, most))
         return text if self.edit is None else self.edit(name, text)
 
+    def lines(self, name: str) -> list[str]:
+        """The lines of a text, as other programs read them: `splitlines` also splits at U+0085 (a Windows "…")."""
+        return self.text(name).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
     def json(self, name: str) -> dict[str, Any]:
         """A file with a JSON object.
 

@@ -272,7 +272,7 @@ def _mapping(
         raise InputError(f"there is no {_MAPPING}; {_HOW_TO_GENERATE}")
     known = frozenset(tests)
     mapping: dict[str, dict[str, None]] = {}
-    for number, line in enumerate(package.text(_MAPPING).splitlines(), 1):
+    for number, line in enumerate(package.lines(_MAPPING), 1):
         words = line.split()
         if not words:
             continue

@@ -138,6 +138,17 @@ def test_a_batch_task(tmp_path: Path) -> None:
     ]
 
 
+def test_a_comment_from_windows_is_one_line(tmp_path: Path) -> None:
+    """Its "…" is U+0085 in Latin-1, and not the end of a line with a test after it."""
+    gen = GEN.replace("small", "small… or not").encode("cp1252")
+    package = write_package(tmp_path / "somma", {**TASK, "gen/GEN": gen})
+    assert [row["test_names"] for row in import_package(package, year=2026).problem_rows] == [
+        ["000"],
+        ["001", "002"],
+        ["003"],
+    ]
+
+
 def test_a_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:
     """Without a checker, white-diff is used. With empty file names, standard streams are used."""
     alone = {name: None for name in TASK if name.startswith(("sol/grader", "cor/"))}
