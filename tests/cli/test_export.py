@@ -123,7 +123,7 @@ def test_inspect_logs_have_a_sample_a_problem_and_an_epoch_a_submission(tmp_path
     with ZipFile(paths[1]) as log:
         header, summaries = (json.loads(log.read(name)) for name in ("header.json", "summaries.json"))
         assert [(one["id"], one["epoch"]) for one in summaries] == [
-            *(("2024-nile", epoch) for epoch in (1, 2, 3)), ("2024-r-od", 1), ("2024-none", 1),
+            *(("2024-nile", epoch) for epoch in (1, 2, 3)), ("2024-r_od-073325", 1), ("2024-none", 1),
         ]  # fmt: skip
         assert header["eval"]["model"] == "lab/m"
         assert header["eval"]["created"] == "2026-11-01T10:00:00+00:00"
@@ -134,6 +134,15 @@ def test_inspect_logs_have_a_sample_a_problem_and_an_epoch_a_submission(tmp_path
         failed = json.loads(log.read("samples/2024-nile_epoch_3.json"))["scores"]["score"]
         assert failed["value"] != failed["value"]
         assert failed["reason"] == "judge_error"
+
+
+def test_problems_with_similar_ids_are_different_samples(tmp_path: Path) -> None:
+    """Of contests and of APPS."""
+    contests = write_results(tmp_path / "contests", [contest_row("a", 1.0, problem_id=name) for name in ("r/o", "r-o")])
+    programs = write_results(tmp_path / "apps", [apps_row(name, True, problem_id=name) for name in ("r/o", "r-o")])
+    for directory in (contests, programs):
+        with ZipFile(export(directory, "inspect")[0]) as log:
+            assert len({each["id"] for each in json.loads(log.read("summaries.json"))}) == 2
 
 
 def test_inspect_reads_its_logs(results: Path) -> None:

@@ -45,8 +45,8 @@ class _Log:
     summaries: list[Values] = field(default_factory=list)
 
     def add(self, row: Row, problem: str, submission: str) -> None:
-        """Write a submission."""
-        name = file_name(problem.replace("/", "-"))
+        """Write a submission. Different problems have different ids: only the slash after the year becomes a dash."""
+        name = file_name(problem.replace("/", "-", 1) if "all_subtasks_results" in row else problem)
         self.epochs[name] += 1
         sample = _sample(row, problem, submission, self.model)
         head = {"id": name, "epoch": self.epochs[name]}
