@@ -26,12 +26,12 @@ from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.package_files import read_beside
 from ioi_eval.importers.task import ImportedTask, PackageSolution, build_task, language
 from ioi_eval.model import ProblemKey, Subtask
-from ioi_eval.problems.row import is_number, is_whole
+from ioi_eval.problems.row import is_whole
 
 ROOT_FILE = "info.toml"
 _SUBTASK = "all"
 _MEMORY_BYTES = 1024 * 1024 * 1024  # Source: stated for every problem on judge.yosupo.jp
-_MAX_LIMIT_S, _MAX_TESTS = 86_400, 10_000
+_MAX_TESTS = 10_000
 _HOW_TO_GENERATE = "generate them with its repository's ./generate.py"
 _COMMON = "common:/"  # marks a path in `common/`, which is not in the package
 _PARAMETERS = "params.h"
@@ -68,18 +68,15 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     sources = _Sources(package, parameters)
     headers: dict[str, str] = {}
     solutions = _solutions(package, info, sources, headers)
-    limit = info.get("timelimit") if time_limit_s is None else time_limit_s
-    if not is_number(limit) or not 0 < limit < _MAX_LIMIT_S:
-        raise InputError(
-            f"timelimit in {ROOT_FILE} is {limit!r}; it must be a number of seconds above 0 and below {_MAX_LIMIT_S:,}"
-        )
+    if time_limit_s is None:
+        time_limit_s = package.check_limit(info.get("timelimit"), "timelimit", ROOT_FILE)
     return build_task(
         package,
         ProblemKey(year=year, id=package.name),
         name=str(info.get("title") or package.name),
         day=day,
         columns={
-            "time_limit": limit,
+            "time_limit": time_limit_s,
             "memory_limit": _MEMORY_BYTES,
             "score_precision": 2,
             "task_type": "Batch",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.fifo_order import with_processes
 from ioi_eval.importers.package import Package, first_names, open_package
@@ -244,10 +244,8 @@ def _problem_of_rows(where: Path, rows: Sequence[RowValues]) -> Problem:
     try:
         numbered = enumerate(rows, 1)
         return draft_problems(Row(source=str(where), number=number, values=row) for number, row in numbered)[0]
-    except UnsupportedError as error:
-        raise UnsupportedError(f"{where}: {error}") from error
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from error
+    except RowError as error:
+        raise InputError(str(error)) from error  # of the package: its user has no rows
 
 
 def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple[str, str]]) -> None:

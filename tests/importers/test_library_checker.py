@@ -111,7 +111,7 @@ def test_expected_statuses(tmp_path: Path) -> None:
         ({"info.toml": INFO.replace('"WA"', '"Wrong"')}, "wa.cpp expects 'Wrong'"),
         ({"info.toml": INFO.replace('"WA"', '["WA"]')}, "wa.cpp expects ['WA']"),
         ({"info.toml": "params = 5\n" + INFO.partition("[params]")[0]}, "params in info.toml is 5; it must be a table"),
-        ({"info.toml": INFO.replace("2.0", '"2"')}, "timelimit in info.toml is '2'"),
+        ({"info.toml": INFO.replace("2.0", '"2"')}, "timelimit is '2' in info.toml"),
     ],
 )
 def test_invalid_problems(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
@@ -119,6 +119,15 @@ def test_invalid_problems(tmp_path: Path, changes: dict[str, str | None], words:
     with pytest.raises(InputError) as caught:
         read(tmp_path, **changes)
     assert words in str(caught.value)
+
+
+def test_a_time_limit_of_the_user_that_is_not_allowed(tmp_path: Path) -> None:
+    """The message does not blame the package's file, and names the package once."""
+    read(tmp_path)
+    where = tmp_path / "repository" / "sample" / "aplusb"
+    with pytest.raises(InputError, match="time_limit is -1; it must be a number of CPU seconds above 0") as caught:
+        import_package(where, year=2026, time_limit_s=-1.0)
+    assert str(caught.value).count(str(where)) == 1
 
 
 def test_tests_without_hashes_are_noted(tmp_path: Path) -> None:
