@@ -52,7 +52,7 @@ def show(call: ShowCall) -> int:
 
     For one submission it shows the program, the compiler's message, every test, and the first difference of a failing
     test. Inputs and expected outputs are read from the sources of the run. The beginning of an output is shown if the
-    run kept it (`score --keep`). --rerun judges the program again and shows more of its output.
+    run kept it (`score --keep`), or with --rerun, which judges the program again.
     """
     from ioi_eval.cli.showing import show as show_submission
 
