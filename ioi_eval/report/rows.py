@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Self
 
 import orjson
@@ -21,14 +20,14 @@ from ioi_eval.config import Unscored
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import OutputOnly, Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.report.failure_reasons import failure_reason
+from ioi_eval.report.schema_check import schema_named
 from ioi_eval.report.totals import CpuSplit, distinct_outcomes, judge_error
 from ioi_eval.scores import total_points
 
 
 def result_columns(schema: str) -> tuple[str, ...]:
     """The columns that a run adds to the rows of a dump, from a schema of results: `result`, or `apps-result`."""
-    text = Path(__file__).with_name("schemas").joinpath(f"{schema}.json").read_bytes()
-    return tuple(orjson.loads(text)["properties"])
+    return tuple(schema_named(schema)["properties"])
 
 
 RESULT_COLUMNS = result_columns("result")

@@ -1,4 +1,4 @@
-"""Finds the value of a result file that disagrees with its JSON Schema (`schemas/`). Pure.
+"""Finds the value of a result file that disagrees with its JSON Schema (`schemas/`).
 
 Checking each row as it is read would make reading twice as slow. So files are checked after reading them has failed, to
 say which value is wrong. Extra keys are no fault.
