@@ -5,8 +5,9 @@ A command names a group, and receives an object made from the options of the gro
     @grouped(problems=Problems)
     def score(dump: Dump, *, problems: Problems, out: Out) -> int: ...
 
-The command line then has the options of `Problems` instead of `problems`: its fields, or the parameters of a function,
-that are `Annotated`. Other fields keep their defaults. Two groups may share an option. A field may be a group itself:
+The command line then has the options of `Problems` instead of `problems`: those fields of the class (or parameters, if
+the group is a function) that are `Annotated`. Other fields keep their defaults. Two groups may share an option. A field
+may be a group itself:
 
     sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)]
 

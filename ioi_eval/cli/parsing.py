@@ -97,8 +97,11 @@ _LIKELY = 0.8
 
 
 def _explain(ctx: Any, error: BaseException, typed: Sequence[str] = ()) -> None:
-    """Raise an error with a better message, if this one is about an unknown option; improve that about a value, or
-    about a missing option that may have been `typed` as another one."""
+    """Improve the message of an error. If it is about an unknown option, another error is raised instead.
+
+    Args:
+        typed: what the user typed; one of it may have been meant as the option that is missing.
+    """
     if isinstance(error, typer.BadParameter):
         error.message = choice_message(error.message)
         missing = error.param.opts if hasattr(error, "param_type") and error.param is not None else ()

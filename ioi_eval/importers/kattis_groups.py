@@ -33,7 +33,7 @@ PASS_FAIL = "all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedGroup:
-    """How the package's own grader scores a group: the lowest score of its tests, of `full_score`, times `points`.
+    """How the package's own grader scores a group: the lowest score of its tests / `full_score` * `points`.
 
     `rounding` says how the result is rounded to whole points; `None` if it is not.
     """
@@ -252,7 +252,7 @@ def test_columns(
     custom, only_accepts = custom and scoring, custom and not scoring
     for group in root.walk():
         own: dict[str, object] = {}
-        if flags := validator_flags(f"{group.path}", group.config):
+        if flags := validator_flags(group.path, group.config):
             own["checker_args"] = flags
         if group.path in graded:
             rule = graded[group.path]

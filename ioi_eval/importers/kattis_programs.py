@@ -84,7 +84,7 @@ def validator_flags(where: str, config: Mapping[str, Any]) -> list[str]:
     """The flags of the output validator for a group of tests: one text before version 2025, then a list.
 
     Args:
-        where: the package and the group, for messages.
+        where: the group or file that states them, for messages.
 
     Raises:
         InputError: they are neither.

@@ -58,8 +58,8 @@ class Package:
         or_file: another file that may be there instead.
 
     The importer sets `format` once it knows the format; errors then name it. It adds `notes` for the user about what is
-    missing, was left out or was repaired. It may set `edit`, a function that changes
-    every text after reading, by its path.
+    missing, was left out or was repaired. It may set `edit`, a function that changes every text after reading, by its
+    path.
     """
 
     def __init__(self, files: PackageFiles, root_file: str, or_file: str | None = None) -> None:

@@ -2,8 +2,8 @@
 
 A page should have at most 5 MB, but the programs of ten thousand submissions have more. So rows are added in turns: the
 first of each group, problem and verdict, then the second, and so on, until the page is full. For the other rows, the
-page gives the line in `results.jsonl`. Programs for the same problem are similar, so they
-are compressed together, in blocks that a browser unpacks one at a time.
+page gives the line in `results.jsonl`. Programs for the same problem are similar, so they are compressed together, in
+blocks that a browser unpacks one at a time.
 """
 
 from __future__ import annotations
