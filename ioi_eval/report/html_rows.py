@@ -154,11 +154,19 @@ class PageResults(ResultSet):
             yield self.name_of(row)[1], row
 
     def row_with_tests(self, row: PageRow) -> Row:
-        """A row as in the file, read again, with its tests."""
+        """A row as in the file, read again, with its tests.
+
+        Raises:
+            InputError: its tests are not those of a row of results.
+        """
         values: Row = line_at(self.path, row.offset)
         known = self.tests.get(values.get(TESTS_ID) or "")
-        lines = {} if known is None else dict([tests_of_line(line_at(self.directory / TESTS, known[0]))])
-        return WithTests(lines).row(values)
+        try:
+            lines = {} if known is None else dict([tests_of_line(line_at(self.directory / TESTS, known[0]))])
+            return WithTests(lines).row(values)
+        except ODD_DATA as error:
+            wrong = wrong_file(self.directory)
+            raise InputError(wrong) if wrong else not_a_result_row(self.path, row.number, error) from error
 
     def _page_row(self, row: Row, offset: int, number: int) -> PageRow:
         is_contest = self.family is Family.CONTEST

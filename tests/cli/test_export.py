@@ -153,6 +153,13 @@ def test_inspect_reads_its_logs(results: Path) -> None:
     assert all(one.status == "success" and one.results.scores[0].name == "score" for one in read)
 
 
+def test_a_row_of_apps_without_its_number_of_tests(tmp_path: Path) -> None:
+    """It can be exported: `passed` and `total` are only in a text."""
+    row = apps_row("a", True)
+    del row["total"]
+    assert export(write_results(tmp_path / "apps", [row]), "inspect")
+
+
 def test_an_inspect_log_of_a_part_is_not_a_success(tmp_path: Path) -> None:
     """The run was interrupted; the log has what was judged."""
     facts = {"submissions": {"pending": 3, "rows": 4}}

@@ -334,6 +334,16 @@ def test_groups_are_compared_with_contestants(tmp_path: Path) -> None:
     assert Page([apps], standings=[Standings(contest="c", totals=(1.0,))]).contests == []
 
 
+def test_tests_without_subtasks(tmp_path: Path) -> None:
+    """Somebody has edited the file. The tests are read when the page is written."""
+    results = write_results(tmp_path / "out", [contest_row("a", 1.0)])
+    line = orjson.loads((results / "tests.jsonl").read_bytes())
+    del line["subtasks"]
+    (results / "tests.jsonl").write_bytes(orjson.dumps(line) + b"\n")
+    with pytest.raises(InputError, match="line 1: this is not a row of results"):
+        Page([results]).write(BytesIO())
+
+
 BAD = {
     "is not a row of results": b'{"uuid": "a"}\n',
     "line 1 cannot be read": b"{not json\n",

@@ -186,7 +186,7 @@ def headline(row: Row) -> str:
     if "all_subtasks_results" in row:
         total = row.get("total_score")
         return f"{verdict}, {points(total)} of {points(full_marks_of(row))} points"
-    return f"{verdict}, {row['passed']} of {row['total']} tests"
+    return f"{verdict}, {row.get('passed', '–')} of {row.get('total', '–')} tests"
 
 
 def details(row: Row) -> str:
