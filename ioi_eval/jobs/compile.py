@@ -40,10 +40,11 @@ _MESSAGE_CHARS = 8_000  # of the compiler's message are kept
 _PROBLEM_TIME_FACTOR, _PROBLEM_MEMORY_FACTOR = 6, 4
 """The problem's own programs get a submission's compile limits times this: their authors are trusted."""
 
-_CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
+CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
 """Signals that end a compiler if a program is too large for it: rustc compiles recursively, and aborts without memory.
 GCC's driver reports that its compiler crashed, but the driver of Debian's GCC 16.2 then crashes itself. Before such a
-crash counts, a known good program is compiled. Interpreters have no such program, so the crash of an interpreter is JE.
+crash counts, a known good program is compiled. An interpreter's crash counts only in the child that compiles a program
+(`harness.submission_recipe`); any other is JE.
 """
 
 
@@ -173,7 +174,7 @@ def _why_no_artifact(recipe: Recipe, answer: CompileAnswer, limits: CompileLimit
         )
     if last.limit is not None:
         return Verdict.CE, f"Compilation stopped: {_bound(last.limit, limits)}\n{message}".rstrip()
-    if last.signal in _CRASHES and recipe.error_code is None:
+    if last.signal in CRASHES and recipe.error_code is None:
         message = f"Compilation stopped: the compiler was killed by {signal_name(last.signal)}\n{message}"
         return Verdict.CE, message.rstrip()
     killed_by = last.signal or last.killed

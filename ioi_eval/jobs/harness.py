@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
+from ioi_eval.jobs.compile import CRASHES
 from ioi_eval.jobs.plan import Value
 from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.jobs.runner_answer import CompileAnswer
@@ -70,14 +71,23 @@ def linked_program_file(main: bytes, modules: Sequence[SourceFile]) -> bytes:
 
 
 _ERROR_CODE = 65  # sysexits.h, EX_DATAERR: a broken interpreter, or one without its library or disk, ends with 1 or 120
-_CHECK = f"""import sys, traceback
+_CHECK = f"""import os, sys, traceback
 with open(sys.argv[1], "rb") as file:
     program = file.read()
-try:
-    compile(program, sys.argv[1], "exec", dont_inherit=True)
-except Exception:
-    traceback.print_exc(limit=0)
+child = os.fork()
+if child == 0:
+    try:
+        compile(program, sys.argv[1], "exec", dont_inherit=True)
+    except Exception:
+        traceback.print_exc(limit=0)
+        sys.exit({_ERROR_CODE})
+    sys.exit()
+status = os.waitpid(child, 0)[1]
+if os.WIFSIGNALED(status) and os.WTERMSIG(status) in {[int(number) for number in sorted(CRASHES)]}:
+    print("the interpreter crashed while it compiled the program: signal", os.WTERMSIG(status), file=sys.stderr)
     sys.exit({_ERROR_CODE})
+if status != 0:
+    sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1)
 with open("checked", "w"):
     pass
 """
@@ -86,7 +96,9 @@ with open("checked", "w"):
 def submission_recipe(interpreter: Interpreter, sources: Sequence[SourceFile]) -> Recipe:
     """How the interpreter checks a submission's syntax, without executing it.
 
-    The exit code `_ERROR_CODE` means a syntax error, and nothing else ends with it.
+    The exit code `_ERROR_CODE` means that it cannot be compiled, and nothing else ends with it. Some programs crash the
+    interpreter (a comprehension with 100,000 `for`). So a child compiles, and its parent shows that the interpreter
+    works.
 
     Source: CMS, which compiles submissions in Python to bytecode that it then runs.
     """

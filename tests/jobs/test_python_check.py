@@ -44,6 +44,13 @@ def test_a_program_that_python_cannot_parse_is_refused(tmp_path: Path, program: 
     assert words in stderr
 
 
+def test_a_program_that_crashes_the_interpreter_is_refused(tmp_path: Path) -> None:
+    """It was JE, so a program could choose that its row has no score. (Not every Python crashes on this one.)"""
+    refused, stderr = checked(tmp_path, b"[1" + b" for a in b" * 100_000 + b"]\n")
+    assert refused
+    assert "the interpreter crashed while it compiled the program: signal 11" in stderr or "Error" in stderr
+
+
 def test_another_failure_is_not_a_syntax_error(tmp_path: Path) -> None:
     """Here the result cannot be written. The program is right."""
     (tmp_path / "checked").mkdir()
