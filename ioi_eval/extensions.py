@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
     SOURCE = "ioi_eval.sources"
     """A function that turns the text behind `NAME://` into an `ioi_eval.rows.Source`, for every argument that names
-    rows."""
+    rows. Its rows may have numbers and arrays of numpy."""
 
 
 def names(kind: Kind) -> list[str]:

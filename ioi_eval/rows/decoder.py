@@ -1,8 +1,8 @@
 """Decodes a Parquet file with large row groups in a separate process.
 
-A page of Parquet, and especially a dictionary, must be decoded as a whole, and pandas and the Hub write one row group
-for hundreds of megabytes of tests: decoding 750 MB of these takes 1.8 GB, which the allocator then never returns. Here
-that memory is released when the process ends; our process reads small record batches from a pipe.
+A page of Parquet, and especially a dictionary, must be decoded as a whole. pandas and the Hub write one row group for
+hundreds of megabytes of tests. Decoding 750 MB of these takes 1.8 GB, which the allocator then never returns. Here that
+memory is released when the process ends; our process reads small record batches from a pipe.
 
     python -m ioi_eval.rows.decoder FILE ROWS-A-BATCH COLUMN…   writes an Arrow IPC stream to stdout
 """

@@ -14,7 +14,7 @@ from ioi_eval.expectations import (
     deciding_test,
     is_judged,
 )
-from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, TestOutcome, Verdict
+from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, Verdict
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.texts import points
 from ioi_eval.report.totals import distinct_outcomes, judge_error
@@ -233,7 +233,7 @@ def _evidence(problem: Problem, subtask: SubtaskResult, difference: Difference) 
     return Evidence(
         test=deciding.test,
         verdict=deciding.verdict,
-        cpu_s=_seconds(deciding),
+        cpu_s=deciding.time_s,
         limit_s=problem.time_limit_s,
         memory_bytes=deciding.memory_bytes,
         message=deciding.message,
@@ -244,7 +244,7 @@ def _evidence(problem: Problem, subtask: SubtaskResult, difference: Difference) 
 def _near_limit(solution: StatedSolution, result: SubmissionResult) -> Iterator[NearLimit]:
     limit_s = solution.problem.time_limit_s
     for outcome in distinct_outcomes(result):
-        cpu_s = _seconds(outcome)
+        cpu_s = outcome.time_s
         if outcome.near_limit and cpu_s is not None:
             yield NearLimit(
                 problem=str(solution.problem.key),
@@ -261,7 +261,3 @@ def _near_limit(solution: StatedSolution, result: SubmissionResult) -> Iterator[
 def _verdict_text(subtask: SubtaskResult) -> str:
     score = f" ({subtask.score:.6g})" if subtask.score not in (None, 0.0, 1.0) else ""
     return f"{subtask.verdict}{score}"
-
-
-def _seconds(outcome: TestOutcome) -> float | None:
-    return None if outcome.cpu_ms is None else round(outcome.cpu_ms / 1000, 4)
