@@ -23,7 +23,7 @@ import orjson
 from ioi_eval import boxfiles
 from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.jobs.plan import given_up_ms
+from ioi_eval.jobs.plan import LONGEST_IN_PLAN_MS, RULES, given_up_ms
 from ioi_eval.jobs.run_setups import plan_protocol
 from ioi_eval.model import (
     Batch,
@@ -167,8 +167,13 @@ def row_job(
         name = str(problem["id"])
         time_limit_s, memory_limit_bytes = float(problem["time_limit"]), int(problem["memory_limit"])
         files = {str(path): str(content).encode() for path, content in problem["grader_files"] if content}
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"the problem's row lacks a usable field: {error!r}") from error
+    if not (0 < time_limit_s <= LONGEST_IN_PLAN_MS / 1000 and 0 < memory_limit_bytes <= RULES["kMaxBytes"]):
+        raise InputError(
+            f"the problem's row has the time_limit {time_limit_s:g} s and the memory_limit {memory_limit_bytes} bytes, "
+            "with which nothing can be judged; give others"
+        )
     kind = str(problem.get("task_type") or TaskType.BATCH.value)
     config = {"task_type": kind, "code": name.lower(), "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
     files.setdefault("graders/grader_config.json", orjson.dumps(config))

@@ -232,3 +232,21 @@ def test_a_row_without_a_field_is_an_error_that_names_it() -> None:
     """The caller has to add the field."""
     with pytest.raises(InputError, match="time_limit"):
         scripts_job.row_job({key: value for key, value in ROW.items() if key != "time_limit"}, "", "", None)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"time_limit": float("nan")},  # a row of pandas without a limit
+        {"time_limit": float("inf")},
+        {"time_limit": 0},
+        {"time_limit": 10**400},
+        {"memory_limit": float("inf")},
+        {"memory_limit": -1},
+        {"memory_limit": 1 << 64},
+    ],
+)
+def test_a_row_with_an_odd_limit_is_an_error(odd: dict[str, float]) -> None:
+    """It was a ValueError, a TypeError or an OverflowError, or a limit of 3 s."""
+    with pytest.raises(InputError, match="the problem's row"):
+        scripts_job.row_job({**ROW, **odd}, "", "", None)
