@@ -64,7 +64,8 @@ def read_config_file(environ: Mapping[str, str] | None = None) -> ConfigFile:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{path}, which {ANOTHER} names, cannot be read: {error.strerror}") from None
+        source = f", which {ANOTHER} names," if named else ""
+        raise InputError(f"{path}{source} cannot be read: {error.strerror}") from None
     except ValueError as error:  # not UTF-8, or not TOML
         raise InputError(f"{path} is not a TOML file: {error}") from None
     variables = tables.pop(_ENVIRONMENT, {})
