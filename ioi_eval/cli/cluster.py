@@ -262,7 +262,7 @@ def _runtimes(installed: list[tuple[str, str]]) -> str:
     ]
     problems = sum(is_problems(name) for name, _ in installed)
     others = len(installed) - len(known) - problems
-    counts = [counted(problems, "problem")] * bool(problems) + [f"{others} others"] * bool(others)
+    counts = [counted(problems, "problem")] * bool(problems) + [counted(others, "other")] * bool(others)
     return ", ".join([*known, *counts]) or "none"
 
 

@@ -11,7 +11,7 @@ import typer
 from ioi_eval.cli.endpoints import RequestsPerEndpoint, needed_cluster, worker_name
 from ioi_eval.cli.exits import WRONG_CALL, exit_code_of_workers
 from ioi_eval.errors import InputError
-from ioi_eval.report.texts import listed, printable
+from ioi_eval.report.texts import counted, listed, printable
 
 if TYPE_CHECKING:
     from ioi_eval.doctor import Finding
@@ -94,7 +94,7 @@ def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
         _print_findings(findings)
         print()
     able = sum(healthy(findings) for findings in by_worker.values())
-    print(f"Programs can be judged on {able} of {len(by_worker)} workers.")
+    print(f"Programs can be judged on {able} of {counted(len(by_worker), 'worker')}.")
     return exit_code_of_workers(able, len(by_worker))
 
 

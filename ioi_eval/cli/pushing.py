@@ -10,6 +10,7 @@ from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.messages import tell
 from ioi_eval.errors import InputError
 from ioi_eval.report.hub import HubResults
+from ioi_eval.report.texts import counted
 
 if TYPE_CHECKING:
     from ioi_eval.cli.run_call import RunOptions
@@ -49,6 +50,6 @@ def push(
     except InputError as error:
         tell(f"{error}; the results are in {call.out}, and the same command pushes them without judging again")
         return FAILED
-    more = f"; {others} rows there that are not in this dump were kept" if others else ""
+    more = f"; kept there: {counted(others, 'row')} not of this dump" if others else ""
     print(f"Pushed:  {hub.name}, configuration {config}{more}", flush=True)
     return 0

@@ -11,6 +11,7 @@ from ioi_eval.report.result_values import VERDICT_NAMES
 from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.terminal import (
     SUMS,
+    counts_of_run,
     examples_without_reason,
     group_cells,
     judge_errors,
@@ -210,8 +211,7 @@ def run_section(summary: Mapping[str, Any], more: Iterable[str]) -> str:
     times = " to ".join(filter(None, (time_of(summary, name) for name in ("started", "finished"))))
     lines = [
         f"ioi_eval {summary['ioi_eval']}, Python {summary['python']}" + (f"; {times}" if times else ""),
-        f"This run: {run['judged']} judged, {run['copies']} copies, {run['resumed']} from earlier runs; "
-        f"{run['wall_s']:.1f} s with {run['workers']} at once",
+        f"This run: {counts_of_run(run)} in {run['wall_s']:.1f} s, {counted(run['workers'], 'job')} at once",
         *(
             f"{what}: {name} ({counted(count, 'submission')})"
             for what, column in (("Target", "targets"), ("Isolation", "isolation"))

@@ -40,7 +40,7 @@ def test_a_contest_s_results_are_pushed(
     write("monday.jsonl", submission_row("two"))
     ended = start(*score, "--no-resume", env=hub.environment)
     assert ended.returncode == 0, ended.stderr
-    assert "1 rows there that are not in this dump were kept" in ended.stdout
+    assert "kept there: 1 row not of this dump" in ended.stdout
     verdicts = {row["uuid"]: row["verdict"] for row in pushed("monday")}
     assert verdicts == {"one": "AC", "two": "AC"}
 

@@ -295,7 +295,7 @@ def test_the_doctor_finds_no_fault_in_our_server(
             server.terminate()
     assert done.returncode == 0, done.stdout
     assert "BAD" not in done.stdout
-    assert "on 1 of 1 workers" in done.stdout
+    assert "on 1 of 1 worker." in done.stdout
 
 
 PROBLEM_ROWS = ("--problems", str(SAMPLE / "problems.jsonl"), "--tests", str(SAMPLE / "tests.jsonl"))
