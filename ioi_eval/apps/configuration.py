@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.errors import InputError, similar
+from ioi_eval.errors import ODD_DATA, InputError, similar
 from ioi_eval.problems.apps_selection import Sampling
 
 
@@ -72,8 +72,9 @@ def read_configuration(path: Path) -> Configuration:
 
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"the configuration {path} cannot be read: {error}") from error
+    except (OSError, yaml.YAMLError, *ODD_DATA) as error:  # such as ValueError for the date 2024-99-99
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"the configuration {path} cannot be read: {reason}") from error
     if values is None:
         return Configuration()
     if not isinstance(values, dict):

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.markdown_pages import INDEX as CARD
@@ -255,7 +255,7 @@ def card_with(card: str, config: str) -> str:
         others = [entry for entry in entries if entry["config_name"] != config]
         described = values.get("dataset_info") or []
         described = described if isinstance(described, list) else [described]
-    except (yaml.YAMLError, AttributeError, LookupError, TypeError) as error:
+    except (yaml.YAMLError, *ODD_DATA) as error:  # such as ValueError for the date 2024-99-99
         raise InputError(f"the head of the data set's {CARD} cannot be read: {error}; correct it on the Hub") from error
     new = {"config_name": config, "data_files": [{"split": "train", "path": f"{config}/train-*"}]}
     values["configs"] = sorted([*others, new], key=lambda entry: str(entry["config_name"]))

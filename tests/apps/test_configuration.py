@@ -50,6 +50,8 @@ def test_known_keys_are_read(tmp_path: Path) -> None:
         ("task_ids: [true]", "task_ids is .*; it must be a list of ids, as 42 or apps_42"),
         ("[1]", "is not a table of names and values"),
         ("a: [", "cannot be read"),
+        ("a: 2024-99-99", "cannot be read: month must be in 1..12"),
+        ("[" * 3000, "cannot be read"),
     ],
 )
 def test_errors_name_file_key_and_value(tmp_path: Path, text: str, words: str) -> None:
