@@ -8,7 +8,7 @@ Source: mcpbr's page on APPS, and its `HarnessConfig`.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ VALUES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "sample_size": ("a whole number from 1 on", lambda value: type(value) is int and value >= 1),
     "timeout_seconds": (
         "a number of seconds above 0",
-        lambda value: type(value) in (int, float) and 0 < value < math.inf,
+        lambda value: type(value) in (int, float) and 0 < value <= sys.float_info.max,
     ),
     "filter_difficulty": ("a list of difficulties", _texts),
     "task_ids": ("a list of ids, as 42 or apps_42", lambda value: _texts(value, int)),

@@ -51,6 +51,7 @@ def test_known_keys_are_read(tmp_path: Path) -> None:
         ("[1]", "is not a table of names and values"),
         ("a: [", "cannot be read"),
         ("a: 2024-99-99", "cannot be read: month must be in 1..12"),
+        (f"timeout_seconds: {10**400}", "timeout_seconds is .*; it must be a number of seconds above 0"),
         ("[" * 3000, "cannot be read"),
     ],
 )
