@@ -34,7 +34,11 @@ RepositoryUrl = Annotated[
 MostGb = Annotated[
     float | None,
     typer.Option(
-        "--max-gb", metavar="N", min=0, help="The most GB that these packages may take on a worker; 20 by default."
+        "--max-gb",
+        metavar="N",
+        min=0,
+        max=options.MAX_GB,
+        help="The most GB that these packages may take on a worker; 20 by default.",
     ),
 ]
 _MAX_GB = 20.0

@@ -16,6 +16,8 @@ SOURCE = (
     "a .jsonl, .jsonl.gz or .parquet file, a directory of these, one made by `save_to_disk`, or a Hugging Face Hub id"
 )
 
+_MAX_WORKERS, MAX_GB = 100_000, 1e6  # more than any machine has: a slip of the finger
+
 Problems = Annotated[str, typer.Option("--problems", metavar="P", help=f"The problems: {SOURCE} (open-r1/ioi).")]
 Tests = Annotated[str, typer.Option("--tests", metavar="T", help=f"Their tests: {SOURCE} (open-r1/ioi-test-cases).")]
 Workers = Annotated[
@@ -24,6 +26,7 @@ Workers = Annotated[
         "--workers",
         metavar="N",
         min=1,
+        max=_MAX_WORKERS,
         help="How many jobs run at once (not the number of Piston workers); by default one per processor (or as a"
         " container's CPU quota allows), on a cluster as many as its workers accept.",
     ),
@@ -34,6 +37,7 @@ WorkersHere = Annotated[
         "--workers",
         metavar="N",
         min=1,
+        max=_MAX_WORKERS,
         help="How many jobs run at once; by default one per processor (or as a container's CPU quota allows).",
     ),
 ]
@@ -110,6 +114,7 @@ KeepPrograms = Annotated[
         "--keep-programs",
         metavar="GB",
         min=0.01,
+        max=MAX_GB,
         help="Keep compiled programs in the cache, at most GB gigabytes; later runs do not compile them again.",
     ),
 ]

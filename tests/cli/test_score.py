@@ -409,6 +409,8 @@ def test_a_run_can_be_resumed_after_ctrl_c(
     ("arguments", "words"),
     [
         (["--workers", "0"], "--workers"),
+        (["--workers", "999999999"], "--workers"),
+        (["--keep-programs", "1e300"], "--keep-programs"),
         (["--limit", "-1"], "--limit"),
         (["--isolation", "strong"], "strong"),
         (["--unscored-as", "one"], "no such value 'one'; there are: null, zero"),
