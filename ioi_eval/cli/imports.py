@@ -20,9 +20,6 @@ from ioi_eval.extensions import Kind, extension
 if TYPE_CHECKING:
     from ioi_eval.importers.task import ImportedTask
 
-Day = Annotated[
-    str | None, typer.Option("--day", metavar="D", help="The contest day, for the column `day` of the rows.")
-]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
@@ -42,7 +39,7 @@ KattisTimeLimit = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """The options that all formats have: the rows' year, and where they go."""
+    """The options that all formats have: the rows' year and day, and where they go."""
 
     year: Annotated[
         int, typer.Option("--year", metavar="Y", min=1900, help="The contest's year, which packages do not state.")
@@ -56,6 +53,9 @@ class Rows:
             "problems in it are kept.",
         ),
     ]
+    day: Annotated[
+        str | None, typer.Option("--day", metavar="D", help="The contest day, for the column `day` of the rows.")
+    ] = None
 
     def write(self, packages: Sequence[Path], read: Callable[..., ImportedTask], **stated: Any) -> int:
         """Turn packages (directories or archives) into rows by `import_package` of a format, with a line about each.
@@ -72,7 +72,7 @@ class Rows:
         tasks: list[ImportedTask] = []
         for package in packages:
             try:
-                tasks.append(read(package, year=self.year, **stated))
+                tasks.append(read(package, year=self.year, day=self.day, **stated))
             except InputError as error:
                 if len(packages) == 1:
                     raise
@@ -96,43 +96,39 @@ class Rows:
 def cms(
     packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Exports of CMS: zips or directories.")],
     rows: Rows,
-    day: Day = None,
 ) -> int:
     """Turn official CMS export packages into rows."""
     from ioi_eval.importers.cms import import_package
 
-    return rows.write(packages, import_package, day=day)
+    return rows.write(packages, import_package)
 
 
 @grouped(rows=Rows)
 def tps(
     tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="TPS task directories, with generated tests.")],
     rows: Rows,
-    day: Day = None,
 ) -> int:
     """Turn TPS task directories with generated tests into rows."""
     from ioi_eval.importers.tps import import_package
 
-    return rows.write(tasks, import_package, day=day)
+    return rows.write(tasks, import_package)
 
 
 @grouped(rows=Rows)
 def polygon(
     packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Polygon packages: zips or directories.")],
     rows: Rows,
-    day: Day = None,
 ) -> int:
     """Turn problem packages of Polygon into rows."""
     from ioi_eval.importers.polygon import import_package
 
-    return rows.write(packages, import_package, day=day)
+    return rows.write(packages, import_package)
 
 
 @grouped(rows=Rows)
 def italian_yaml(
     tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="Directories with task.yaml, input/, output/.")],
     rows: Rows,
-    day: Day = None,
 ) -> int:
     """Turn tasks in CMS's Italian YAML format into rows.
 
@@ -140,28 +136,27 @@ def italian_yaml(
     """
     from ioi_eval.importers.italian_yaml import import_package
 
-    return rows.write(tasks, import_package, day=day)
+    return rows.write(tasks, import_package)
 
 
 @grouped(rows=Rows)
 def kattis(
     packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Kattis packages: directories, archives.")],
     rows: Rows,
-    day: Day = None,
     time_limit: KattisTimeLimit = None,
 ) -> int:
     """Turn problem packages of Kattis or DOMjudge into rows."""
     from ioi_eval.importers.kattis import import_package
 
     if time_limit != "auto":
-        return rows.write(packages, import_package, day=day, time_limit_s=_seconds(time_limit))
+        return rows.write(packages, import_package, time_limit_s=_seconds(time_limit))
 
     from ioi_eval.validate.time_limit import with_measured_limit
 
     def read(package: Path, **stated: Any) -> ImportedTask:
         return with_measured_limit(import_package(package, derive=True, **stated))
 
-    return rows.write(packages, read, day=day)
+    return rows.write(packages, read)
 
 
 def _seconds(time_limit: str | None) -> float | None:
@@ -198,7 +193,6 @@ def import_by_extension(name: str) -> Callable[..., int]:
     def by_extension(
         packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="What that package's importer reads.")],
         rows: Rows,
-        day: Day = None,
     ) -> int:
         """Turn packages into rows by an importer that another Python package provides."""
         from ioi_eval.importers.task import ImportedTask
@@ -213,6 +207,6 @@ def import_by_extension(name: str) -> Callable[..., int]:
                 )
             return task
 
-        return rows.write(packages, checked, day=day)
+        return rows.write(packages, checked)
 
     return by_extension
