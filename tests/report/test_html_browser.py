@@ -213,7 +213,7 @@ _BROKEN_WORDS = """[...document.querySelectorAll(".heat thead th")].flatMap((hea
 
 def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
     """A sentence names it. A column has the mean over the groups, by which rows can be sorted; a row has the mean over
-    the problems.
+    the problems, if a group has a score for each of its problems.
     """
     scores = {"m": {"a": 0.5, "b": 0.25, "c": 1.0}, "n": {"a": 0.5, "b": 0.25, "c": 0.0, "d": 1.0}}
     rows = [
@@ -230,7 +230,7 @@ def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
     cells = "[...document.querySelectorAll('.heat {} tr')].map((row) => [...row.children].map((one) => one.innerText))"
     listed = quiet.value(cells.format("tbody"))
     assert listed[0] == ["2024/a", "50", "50", "50"]
-    assert quiet.value(cells.format("tfoot")) == [["mean of the problems", "51", "58", "44"]]
+    assert quiet.value(cells.format("tfoot")) == [["mean of the problems", "44", "–", "44"]]
     for order, names in (("hardest", "bacde"), ("easiest", "dacbe")):
         quiet.value(CHOSEN.format("heat-order", order))
         assert quiet.value(SHORT.format(".heat tbody th")) == [f"2024/{name}" for name in names]

@@ -11,6 +11,9 @@ import pytest
 
 from ioi_eval.cli.reporting import remake
 from ioi_eval.estimates import mean_estimates
+from ioi_eval.report.groups import Grouping
+from ioi_eval.report.publication.material import Material
+from ioi_eval.report.result_sets import open_results
 from ioi_eval.report.texts import half_up
 from tests.browser import Tab, needs_chromium
 from tests.small_results import apps_row, contest_row, write_results
@@ -52,6 +55,27 @@ def test_the_page_shows_the_intervals_of_the_summary(quiet: Tab, tmp_path: Path,
     means, pass_at_k = (quiet.value(_CELLS.format(section)) for section in ("groups", "pass-at-k"))
     shown = {name: [means[name][0], means[name][2], pass_at_k[name][1]] for name in named}
     assert shown == {name: list(map(_text, estimates)) for name, estimates in named.items()}
+
+
+@pytest.mark.parametrize("is_apps", [False, True])
+def test_a_problem_to_which_all_submissions_have_judge_errors(quiet: Tab, tmp_path: Path, is_apps: bool) -> None:
+    """A contest has no mean then. For APPS, whose data set may have one program for each problem, it is left out."""
+    rows = [contest_row("a", 1.0), contest_row("b", None, year=2023)]
+    if is_apps:
+        rows = [
+            apps_row("a", True),
+            apps_row("b", True, problem_id="18", verdict="JE", passed=None, score=None, error="x"),
+        ]
+    out = write_results(tmp_path / "out", rows)
+    remake([out], None, "uuid")
+    summary = json.loads((out / "summary.json").read_text())
+    mean = summary["difficulties"][-1]["test_case_average"] if is_apps else summary["average_score"]
+    assert (mean and mean["value"]) == (1.0 if is_apps else None)
+    quiet.open(out / "report.html")
+    shown = quiet.value(_CELLS.format("groups"))["all submissions"]
+    assert (shown[0], shown[2], shown[4]) == (*["100.0 %" if is_apps else "–"] * 2, "1")
+    exported = Material(open_results(out), grouping=Grouping(), settings={}).groups[()].metrics
+    assert [metric.value for metric in exported.values()] == ([1.0, 1.0] if is_apps else [])
 
 
 _CELLS = """Object.fromEntries([...document.querySelectorAll("#{} tbody tr")].map((row) => {{

@@ -15,10 +15,14 @@ const NAMES = {
 const namesOf = (view) => NAMES[view.summary.family];
 const unitOf = (view, measure) => (measure === "solved" ? "% of submissions" : isApps(view) ? "% of tests passed" : "% of full marks");
 
+// The cells that a mean over problems is of. If all submissions to some problem have a judge error, a contest has no mean, as
+// in report.md; APPS has that of the other problems.
+const scored = (view, cells) => (isApps(view) || cells.every((cell) => cell.n > 0) ? cells.filter((cell) => cell.n > 0) : []);
+
 // The numbers of a group: means over problems, and counts.
 function numbersOf(view, group) {
   const cells = view.of(group);
-  const judged = cells.filter((cell) => cell.n > 0);
+  const judged = scored(view, cells);
   return {
     n: sum(cells.map((cell) => cell.n)),
     je: sum(cells.map((cell) => cell.je)),
@@ -28,7 +32,7 @@ function numbersOf(view, group) {
     solved: estimate(judged.map((cell) => cell.solved / cell.n), view.hasIntervals),
     score: estimate(judged.map((cell) => cell.mean ?? 0), view.hasIntervals),
     together: judged.length ? mean(judged.map((cell) => cell[isApps(view) ? "best" : "all"] ?? 0)) : null,
-    problems: judged.length,
+    problems: cells.filter((cell) => cell.n > 0).length,
   };
 }
 
@@ -77,7 +81,7 @@ function warnings(view, rows) {
   ].filter(Boolean);
 }
 
-const SCORED = "Scored submissions: all but those with a judge error (JE). A judge error is a failure of ours or of a checker: such a submission has no score and is in no mean.";
+const SCORED = "Scored submissions: all but those with a judge error (JE). A judge error is a failure of ours or of a checker: such a submission has no score and is in no mean. If all submissions to some problem have one, a contest has no mean, and APPS that of the other problems.";
 
 // How to read the table of groups.
 function intervalNotes(view) {
@@ -134,8 +138,8 @@ function contestTables(view) {
   return [shown, el("p", { class: "quiet" }, "Sum of best subtasks: each subtask counts with the most points that one of the submissions has for it. The 50 are chosen without knowing their scores: the subtasks they were written for take turns, the last subtask first. Groups are not counted among the contestants; a group shares the rank of contestants with as many points.")];
 }
 
-function heatValue(cells, measure) {
-  const judged = cells.filter((cell) => cell && cell.n > 0);
+function heatValue(view, cells, measure) {
+  const judged = scored(view, cells.filter(Boolean));
   if (!judged.length) return null;
   return mean(judged.map((cell) => (measure === "solved" ? cell.solved / cell.n : cell[measure] ?? 0)));
 }
@@ -156,7 +160,7 @@ function heatRows(view, state, byBucket) {
     ? buckets.map((name) => ({ name: name || "unknown", problems: problems.filter((index) => summary.problems[index].bucket === name) }))
     : problems.map((index) => ({ name: problemName(summary.problems[index]), problems: [index], index }));
   for (const row of rows) {
-    row.values = groups.map((group) => heatValue(row.problems.map((problem) => view.cell(group, problem)), state.measure));
+    row.values = groups.map((group) => heatValue(view, row.problems.map((problem) => view.cell(group, problem)), state.measure));
     row.all = meanOfKnown(row.values);
   }
   const sign = { hardest: 1, easiest: -1 }[state.order];
@@ -200,7 +204,7 @@ function heat(view, state, show) {
   const names = namesOf(view);
   const what = byBucket ? bucketWord(view) : "problem";
   const caption = `${capital(names[state.measure])}, ${unitOf(view, state.measure)}, by ${what} and group`;
-  const ofAll = groups.map((_, index) => meanOfKnown(rows.map((row) => row.values[index])));
+  const ofAll = groups.map((group, index) => (scored(view, view.of(group)).length ? meanOfKnown(rows.map((row) => row.values[index])) : null));
   const line = (head, values, all, judgeErrors) => el("tr", {}, el("th", { scope: "row" }, head),
     hasMean ? heatCell(all, 0) : null, values.map((value, index) => heatCell(value, judgeErrors(groups[index]))));
   const errors = (row) => (group) => sum(row.problems.map((problem) => view.cell(group, problem)?.je ?? 0));
@@ -228,7 +232,7 @@ const DRAWN = "number of submissions, k";
 
 // Only values of k for which every problem has k scored submissions; otherwise means would be of different problems.
 function curve(view, group, value) {
-  const cells = view.of(group).filter((cell) => cell.n > 0);
+  const cells = scored(view, view.of(group));
   if (!cells.length) return [];
   const least = Math.min(...cells.map((cell) => cell.n));
   return view.summary.ks.map((k, index) => [k, index]).filter(([k]) => k <= least)
@@ -282,7 +286,7 @@ function subtaskBars(view, state, show) {
       cells.map((bucket) => ({
         name: bucket,
         rows: view.groups.map((group) => {
-          const found = view.problems.filter((index) => view.summary.problems[index].bucket === bucket).map((index) => view.cell(group, index)).filter((cell) => cell?.n);
+          const found = scored(view, view.problems.filter((index) => view.summary.problems[index].bucket === bucket).map((index) => view.cell(group, index)).filter(Boolean));
           return { group, name: view.summary.groups[group], found };
         }).filter((row) => row.found.length).map((row) => ({ ...row, value: mean(row.found.map((cell) => cell.mean ?? 0)), best: mean(row.found.map((cell) => cell.best ?? 0)), text: counted(row.found.length, "problem") })),
       })), namesOf(view))];

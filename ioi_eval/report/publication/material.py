@@ -56,7 +56,7 @@ class ModelGroup:
         """Add a row of results."""
         self.rows += 1
         share = share_of(row)
-        if verdict_of(row):
+        if verdict_of(row) and (share is not None or "all_subtasks_results" in row):  # as in `summary.json`
             self.shares.setdefault(problem, [])
             self.full[problem] = full_marks_of(row)
         if share is None:
