@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from math import copysign
 
@@ -24,12 +24,15 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
 
     Args:
         left: the columns that are aligned to the left; the others are numbers.
-        width: the most characters of a line; longer texts in left-aligned columns are wrapped. 0: no limit.
+        width: the most characters of a line; longer texts in left-aligned columns are wrapped, between words if that
+            is enough: a URL in one piece can be copied. 0: no limit.
     """
     lines = [[cell if cell.isprintable() else printable(cell) for cell in row] for row in (head, *rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     if width:
-        _shrink(widths, left, width - 2 * (len(widths) - 1))
+        most = width - 2 * (len(widths) - 1)
+        _shrink(widths, {column: _longest_word(lines, column) for column in left}, most)
+        _shrink(widths, dict.fromkeys(left, 0), most)
     broken = [line for row in lines for line in _wrapped(row, widths)]
     head_lines = len(_wrapped(lines[0], widths))
     broken.insert(head_lines, ["─" * width for width in widths])
@@ -42,19 +45,25 @@ def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozense
     )
 
 
-def _shrink(widths: list[int], left: frozenset[int], most: int) -> None:
-    """Reduce the widest text column, one character at a time, until all columns together have at most `most`."""
+def _longest_word(lines: Iterable[Cells], column: int) -> int:
+    return max((len(word) for line in lines for word in line[column].split()), default=0)
+
+
+def _shrink(widths: list[int], least: Mapping[int, int], most: int) -> None:
+    """Reduce the widest of the text columns that have more than their least width, one character at a time, until all
+    columns together have at most `most`.
+    """
     while sum(widths) > most:
-        widest = max(left, key=lambda column: widths[column])
-        if widths[widest] <= _NARROWEST:
+        wide = [column for column in least if widths[column] > max(least[column], _NARROWEST)]
+        if not wide:
             return
-        widths[widest] -= 1
+        widths[max(wide, key=lambda column: widths[column])] -= 1
 
 
 def _wrapped(row: Cells, widths: Sequence[int]) -> list[list[str]]:
     """A row as lines: several lines if a cell is wider than its column."""
     cells = [
-        textwrap.wrap(cell, width) or [""] if len(cell) > width else [cell]
+        textwrap.wrap(cell, width, break_on_hyphens=False) or [""] if len(cell) > width else [cell]
         for cell, width in zip(row, widths, strict=True)
     ]
     return [list(line) for line in itertools.zip_longest(*cells, fillvalue="")]

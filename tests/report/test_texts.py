@@ -28,6 +28,14 @@ def test_a_table_has_no_control_characters(text: str) -> None:
     assert line.endswith("  1")
 
 
+def test_a_narrow_table_keeps_urls_whole() -> None:
+    """`cluster status` names workers by URL: a person copies it, and greps for it."""
+    url = "http://worker-1.example:28123"
+    blank = " " * len(url)
+    shown = table(("endpoint", "runtimes"), [(url, "ioi_eval 1.0.0, bash 5.2")], left=frozenset({0, 1}), width=45)
+    assert shown.splitlines()[2:] == [f"{url}  ioi_eval", f"{blank}  1.0.0, bash", f"{blank}  5.2"]
+
+
 @given(st.binary(max_size=3000))
 def test_an_excerpt_has_limited_length(content: bytes) -> None:
     """For any bytes that a program prints."""
