@@ -6,6 +6,8 @@ The commands that the scripts call are stubs of these tests, which record their 
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -193,6 +195,22 @@ def test_python_under_another_name(machine: Machine) -> None:
     done = machine.start("quickstart", uid=0, candidates=DEBIAN_11)
     assert done.returncode == 0, done.stderr
     assert machine.calls() == ["update -qq", "install -y -qq g++ bubblewrap"]
+
+
+def test_the_printed_commands_can_be_pasted(tmp_path: Path) -> None:
+    """Also if the checkout is in a directory with blanks in its name."""
+    place = tmp_path / "two words"
+    place.mkdir()
+    machine = Machine.at(place)
+    machine.add_tools_of_tests()
+    done = machine.start("quickstart")
+    printed = re.fullmatch(r"To use the command: (.*), or ioi-eval after `\. (.*)`\.", done.stderr.splitlines()[-1])
+    assert printed, done.stderr
+    environment = place / "checkout/.venv/bin"
+    assert [shlex.split(text) for text in printed.groups()] == [
+        [str(environment / "ioi-eval")],
+        [str(environment / "activate")],
+    ]
 
 
 def test_systems_without_apt(machine: Machine) -> None:

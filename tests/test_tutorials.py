@@ -53,6 +53,12 @@ def test_each_page_has_an_expected_output() -> None:
     assert {page.stem for page in PAGES} == set(PRINTED)
 
 
+def test_variables_with_paths_are_quoted() -> None:
+    """The checkout may be in a directory with blanks in its name."""
+    for page in PAGES:
+        assert not re.findall(r"[^\"]\$sample/.*", page.read_text(encoding="utf-8")), page
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_tutorial_works(page: Path, tmp_path: Path, cache: Path) -> None:
     """In a directory that has only a configuration, all blocks end without error and print the expected text."""
