@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from ioi_eval.apps.dump_reader import AppsCandidate
 from ioi_eval.apps.result import AppsResult
+from ioi_eval.errors import RowError
 from ioi_eval.model import Language, TestOutcome, Verdict
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.result_store import RecordedResult
+from ioi_eval.problems.apps_submissions import problem_of
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.rows import dump_columns, result_columns
@@ -21,9 +24,14 @@ _RESULTS = frozenset((*RESULT_COLUMNS, "all_subtasks_results"))
 
 
 def refused_row(entry: Refused) -> dict[str, Any]:
-    """The row of a submission that was not judged: our columns are empty, even if the dump has values for them."""
-    empty: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS)
-    return {**empty, **dump_columns(entry.row.values, _RESULTS), TEST_RESULTS: [], "error": entry.message}
+    """The row of a submission that was not judged: our columns are empty, even if the dump has values for them.
+
+    Its problem's id is a text, as in rows that were judged: a table with `1` and `"1"` has two groups for one problem.
+    """
+    row: dict[str, Any] = {**dict.fromkeys(RESULT_COLUMNS), **dump_columns(entry.row.values, _RESULTS)}
+    with suppress(RowError):
+        row["problem_id"] = problem_of(entry.row)
+    return {**row, TEST_RESULTS: [], "error": entry.message}
 
 
 def result_row(entry: Judgeable[AppsCandidate], judged: RecordedResult[AppsResult], *, reason: str) -> dict[str, Any]:

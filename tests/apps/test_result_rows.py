@@ -53,6 +53,14 @@ def test_result_columns_of_a_dump_are_renamed(written: Any, problem: int) -> Non
     assert (row["model"], row["code"], row["problem_id"]) == ("m", DOUBLE, plain["problem_id"])
 
 
+def test_the_id_of_a_problem_is_a_text_in_every_row(written: Any) -> None:
+    """Otherwise a table of the results has two groups for one problem: of `0` and of `"0"`."""
+    rows = written(
+        {"problem_id": 0, "code": DOUBLE}, {"problem_id": 0, "messages": "no list"}, {"problem_id": 99, "code": DOUBLE}
+    )
+    assert [(row["problem_id"], row["error"] is None) for row in rows] == [("0", True), ("0", False), ("99", False)]
+
+
 def test_no_row_looks_like_a_result_of_a_contest(written: Any) -> None:
     """A dump may have been made from such results. Readers know them by one of their columns."""
     for row in written(*({"problem_id": n, "code": DOUBLE, "all_subtasks_results": True} for n in (0, 99))):
