@@ -62,9 +62,18 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
                 return SolutionFiles(solutions, f"{path} ({counted(len(solutions), 'file')} {SOLUTION})")
             if (path / SOLUTION).is_file():
                 return SolutionFiles({_problem_of_file(path / SOLUTION, ids): path / SOLUTION}, str(path / SOLUTION))
+            if next(path.rglob("*.py"), None) is not None:
+                return _rows_beside_programs(path)
     except OSError as error:
         raise InputError(f"{error.filename or path} cannot be read: {error.strerror}") from error
     return open_source(spec)
+
+
+def _rows_beside_programs(path: Path) -> Source:
+    try:
+        return open_source(str(path))
+    except InputError as error:
+        raise InputError(f"{error}. To score its programs, call them ID/{SOLUTION}") from error
 
 
 def _solutions_below(path: Path) -> Mapping[str, Path]:

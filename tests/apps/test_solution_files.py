@@ -98,3 +98,12 @@ def test_a_data_set_is_refused_as_a_dump(tmp_path: Path) -> None:
     write_rows(path, [{"code": "x"}])
     with pytest.raises(InputError, match="no row has problem_id or instance_id; the columns are: code"):
         survey(open_dump(str(path), ()))
+
+
+def test_programs_with_other_names_are_not_found(tmp_path: Path) -> None:
+    """The message says what to call them. Beside rows they do not matter."""
+    (tmp_path / "42.py").write_text(DOUBLE)
+    with pytest.raises(InputError, match=r"To score its programs, call them ID/solution.py$"):
+        open_dump(str(tmp_path), ())
+    write_rows(tmp_path / "rows.jsonl", [{"problem_id": 42, "code": DOUBLE}])
+    assert open_dump(str(tmp_path), ()).describe() == f"{tmp_path} (1 files)"
