@@ -16,10 +16,12 @@ from ioi_eval.extract.fences import LOOKED_AT, code_blocks, ends_in_block, last_
 from ioi_eval.extract.python import looks_like_python
 from ioi_eval.languages import language_called, rules_of
 from ioi_eval.model import Language, Verdict
+from ioi_eval.problems.output_files import OUTPUT_COLUMNS
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.samples import generation_of
 
 _EMPTY = "the row's columns for a program are empty, or its messages have no answer"
+_ONLY_OUTPUTS = "the row has outputs and no program, but the problem takes programs"
 
 _NOT_C = re.compile(
     r"\busing[ \t]+namespace[ \t]|\bstd::\w|\btemplate[ \t]*<"
@@ -48,7 +50,9 @@ def failure_reason(
         source = "its `language`" if is_stated else "the row has no `language`"
     if verdict is Verdict.NC:
         text = generation_of(Row(source="", number=0, values=row))
-        return why_without_code(text, language, source=source) if text and text.strip() else _EMPTY
+        if text and text.strip():
+            return why_without_code(text, language, source=source)
+        return _ONLY_OUTPUTS if any(row.get(column) for column in OUTPUT_COLUMNS) else _EMPTY
     code = row.get("code")
     if verdict is Verdict.CE and extraction == "column:code" and isinstance(code, str):
         return why_not_compiled(code, language, source=source)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.model import Language
-from ioi_eval.report.failure_reasons import why_not_compiled, why_without_code
+from ioi_eval.model import Language, Verdict
+from ioi_eval.report.failure_reasons import failure_reason, why_not_compiled, why_without_code
 
 CPP = "#include <vector>\nint main() { return 0; }\n"
 C = "#include <stdio.h>\nint main() { return 0; }\n"
@@ -48,6 +48,13 @@ def test_why_a_text_has_no_program(text: str, language: Language, reason: str) -
     found = why_without_code(text, language, source="why")
     assert reason in found
     assert bool(reason) == bool(found)
+
+
+def test_outputs_for_a_problem_that_takes_programs() -> None:
+    """The row is not empty: it is for another kind of problem, or its problem has another id."""
+    row = {"outputs": {"output_1.txt": "3\n"}, "generation": None}
+    reason = failure_reason(row, Verdict.NC, language=Language.CPP, extraction="none")
+    assert reason == "the row has outputs and no program, but the problem takes programs"
 
 
 @pytest.mark.parametrize(
