@@ -32,6 +32,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Self
+from urllib.parse import quote
 
 from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind
@@ -215,7 +216,7 @@ class LocalSandbox:
     ) -> Execution:
         refused = refused_processes()
         given = {**files, **returns}
-        table = ",".join(f"{name}={descriptor}" for name, descriptor in given.items() if name != "runner")
+        table = ",".join(f"{quote(name)}={descriptor}" for name, descriptor in given.items() if name != "runner")
         command = (f"/proc/self/fd/{files['runner']}", "--most", isolation.value, "--wait", "--fds", table)
         with contextlib.ExitStack() as stack:
             directory = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -15,8 +17,9 @@ import pytest
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import SetupError, TransientError
-from ioi_eval.model import JobFile
+from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned_files
+from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 _STARTS_ONE = """
 import os, subprocess, sys
@@ -103,3 +106,17 @@ def test_a_file_that_was_changed_is_our_failure(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="has 5 bytes, not 11: it was changed"):
         descriptors([JobFile(name="in", content=blob)]).__enter__()
     assert _open_descriptors() == before
+
+
+def test_the_runner_gets_the_names_of_files_as_words_of_a_plan() -> None:
+    """A comma separates the files, and `%` begins an encoded byte: such characters of a name are encoded."""
+    runner = JobFile(name="runner", content=b'#!/bin/sh\necho "$5"\n', executable=True)
+    named = JobFile(name="a,b%41=c d.txt", content=b"")
+    limits = StageLimits(wall_ms=60_000, cpu_ms=60_000)
+
+    async def run() -> str:
+        async with LocalSandbox(slots=1) as sandbox:
+            job = Job(kind=JobKind.RUNNER, files=(runner, named), run_limits=limits)
+            return (await sandbox.execute(job, sandbox.targets()[0])).run.stdout
+
+    assert re.fullmatch(r"a%2Cb%2541%3Dc%20d\.txt=[0-9]+\n", asyncio.run(run()))
