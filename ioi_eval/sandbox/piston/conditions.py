@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from ioi_eval.config import MIB
 from ioi_eval.sandbox.findings import Finding, Severity, bad, fine, warning
+from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import Ceilings, Starter
 
 _LEAST_BODY_BYTES = MIB
@@ -68,10 +69,7 @@ def conditions(
     is_bundled: bool,
     output_bytes: int | None,
     body_bytes: int | None,
-    file_kib: int | None = None,
-    processes: int | None = None,
-    open_files: int | None = None,
-    stack_kib: int | None = None,
+    report: ProbeReport | None = None,
 ) -> tuple[Finding, ...]:
     """A worker's conditions; the advice of each is the setting of its server.
 
@@ -79,16 +77,14 @@ def conditions(
         is_bundled: whether answers must be able to return compiled programs.
         output_bytes: an answer may be at least this long; 0 if shorter than the probe's, `None` if not measured.
         body_bytes: a request may be at least this long; `None` if that could not be found out.
-        file_kib, processes, open_files, stack_kib: limits of a job, the second with threads included; `None` if there
-            is none, or it is not known.
+        report: what the worker reports; `None` if its answers are too short for that.
     """
     return (
         *_times(ceilings, _LEAST_PAIR_TIME_MS if starter is Starter.CMS_IOI else _LEAST_TIME_MS),
         *_memory(ceilings.run_memory_limit),
         *([] if output_bytes is None else [_output(output_bytes, is_bundled=is_bundled)]),
         _body(body_bytes),
-        *_processes_and_files(file_kib, processes, open_files),
-        *([] if stack_kib is None else [_stack(stack_kib)]),
+        *([] if report is None else _job_limits(report)),
     )
 
 
@@ -121,7 +117,9 @@ def _memory(most: int | None) -> Iterator[Finding]:
         yield bad("memory", detail, "PISTON_RUN_MEMORY_LIMIT=-1")
 
 
-def _processes_and_files(file_kib: int | None, processes: int | None, open_files: int | None) -> Iterator[Finding]:
+def _job_limits(report: ProbeReport) -> Iterator[Finding]:
+    """The limits that the kernel applies to a job. (Threads count as processes.)"""
+    file_kib, processes, open_files, stack_kib = report.file_kib, report.processes, report.open_files, report.stack_kib
     if file_kib is not None and file_kib < _LEAST_FILE_KIB:
         detail = f"{file_kib // 1024} MiB at most; correct programs with more output would fail"
         yield bad("file size", detail, f"PISTON_MAX_FILE_SIZE=1000000000{_OR_INSTALL}")
@@ -132,12 +130,10 @@ def _processes_and_files(file_kib: int | None, processes: int | None, open_files
     if open_files is not None and open_files < _LEAST_OPEN_FILES:
         detail = f"{open_files} at once; the runner needs {_LEAST_OPEN_FILES}"
         yield bad("open files", detail, f"PISTON_MAX_OPEN_FILES=4096{_OR_INSTALL}")
-
-
-def _stack(most_kib: int) -> Finding:
-    detail = f"{most_kib // 1024} MiB at most (hard limit); a correct program that recurses deeper would fail"
-    setting = "ulimit -Hs unlimited, as root, where the server is started (Docker: --ulimit stack=-1)"
-    return (bad if most_kib < _LEAST_STACK_KIB else warning)("stack", detail, setting)
+    if stack_kib is not None:
+        detail = f"{stack_kib // 1024} MiB at most (hard limit); a correct program that recurses deeper would fail"
+        setting = "ulimit -Hs unlimited, as root, where the server is started (Docker: --ulimit stack=-1)"
+        yield (bad if stack_kib < _LEAST_STACK_KIB else warning)("stack", detail, setting)
 
 
 def _output(size: int, *, is_bundled: bool) -> Finding:

@@ -83,10 +83,7 @@ class Worker:
             is_bundled=self.profile == "bundled",
             output_bytes=self.max_output_bytes,
             body_bytes=self.max_body_bytes,
-            file_kib=self.report.file_kib,
-            processes=self.report.processes,
-            open_files=self.report.open_files,
-            stack_kib=self.report.stack_kib,
+            report=self.report,
         )
 
 
