@@ -205,3 +205,10 @@ ATTACK(input_from_the_disk) {
         if (pread(0, bytes, sizeof bytes, 0) < 0 || fsync(0) != 0) break;
     }
 }
+
+// attack: input_past_the_cache
+// tries: to wait for the disk: it has its input read directly, past the machine's cache
+// expect: WA
+ATTACK(input_past_the_cache) {
+    tell(fcntl(0, F_SETFL, O_DIRECT) == 0, "direct reads");
+}
