@@ -296,8 +296,9 @@ def test_a_box_that_cannot_be_made_is_a_transient_error(boxes: Boxes) -> None:
         resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
 
 
-def test_too_few_descriptors_for_the_stage_runner_are_our_failure() -> None:
+def test_too_few_descriptors_for_the_stage_runner_are_our_failure(boxes: Boxes) -> None:
     """If it cannot be opened for the first job, the job gets TransientError and can be repeated."""
+    boxes.run("true")  # a checkout ships no stage runner: compile it for this process while descriptors are left
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with full_isolation() as (runner, sandbox), contextlib.ExitStack() as stack:
         stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
