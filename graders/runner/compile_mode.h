@@ -41,7 +41,8 @@ class Compilation {
       directory_ = make_directory(machine_.base + "/work", 0755);
       long long size = 2 * (plan_.file_bytes + kStepFileSlackBytes) + seen_bytes();
       std::string options = format("size=%lld,nr_inodes=65536,mode=755", size);
-      if (mount("work", directory_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) system_fault("mount work");
+      unsigned long flags = MS_NOSUID | MS_NODEV | (executes_own_files() ? 0 : MS_NOEXEC);
+      if (mount("work", directory_.c_str(), "tmpfs", flags, options.c_str()) != 0) system_fault("mount work");
       if (!plan_.sees_system) make_root();
     } else {
       directory_ = make_directory(machine_.base + "/" + random_name());
@@ -80,6 +81,9 @@ class Compilation {
     if (mount(directory_.c_str(), (directories_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
   }
 
+  // Whether steps may execute what they have made. Only the build script of a judge program does; it sees the system.
+  bool executes_own_files() const { return plan_.sees_system; }
+
   // In /proc, a step sees only its own /proc/self/exe: rustc finds its library by that, and the loader files next to a program.
   void show_itself(const std::string& command) {
     if (directories_.root.empty() || command[0] != '/') return;
@@ -96,14 +100,19 @@ class Compilation {
     unlinkat(work_.get(), path.c_str(), 0);
     Fd to(openat(work_.get(), path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!to || !copy_bytes(files_.get(file), to.get())) system_fault("put %s into the work directory", path.c_str());
-    put_.push_back(path);
+    put_[path] = file;
   }
 
-  // No compiler deletes its input. But under reduced isolation a program that cleans the machine's /tmp may.
-  void require_files() const {
-    for (const std::string& path : put_) {
-      if (faccessat(work_.get(), path.c_str(), F_OK, 0) != 0) system_fault("find %s in the work directory", path.c_str());
+  // Puts the files back that are missing. Returns whether there were any. Under reduced isolation a program that cleans the
+  // machine's /tmp may have deleted them; or a step has, if its program makes it do so.
+  bool put_missing_files() {
+    bool missing = false;
+    for (const auto& [path, file] : std::exchange(put_, {})) {
+      bool is_there = faccessat(work_.get(), path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+      missing |= !is_there;
+      is_there ? void(put_.emplace(path, file)) : put(file, path);
     }
+    return missing;
   }
 
   // The total size of the files that steps are given.
@@ -151,7 +160,7 @@ class Compilation {
     if (!unstarted.empty()) fault(FaultKind::System, format("step %d was not started: %s", number, unstarted.c_str()));
     if (s.limit == Limit::None) s.limit = late_limit(s);
     spent_us_ += s.cpu_us;
-    if (s.process.failed() && s.limit == Limit::None) require_files();
+    if (s.process.failed() && s.limit == Limit::None && put_missing_files() && !std::exchange(repeated_, true)) return step(argv, number);
     // A source can make the compiler print this, so it counts only if there is less room than steps may use.
     bool mentions_full_disk = s.output.find(strerror(ENOSPC)) != std::string::npos;
     if (mentions_full_disk && s.process.failed() && s.limit == Limit::None) require_room(directory_, {most_made(), kScratchFiles}, made().all);
@@ -239,7 +248,7 @@ class Compilation {
     each_entry(again.get(), [&](int directory, const char* name) {
       struct stat status;
       bool is_file = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
-      if (!is_file || std::find(put_.begin(), put_.end(), name) != put_.end()) return;
+      if (!is_file || put_.count(name) > 0) return;
       made.largest = std::max<int64_t>(made.largest, status.st_size);
       made.all.bytes += status.st_size;
       made.all.files++;
@@ -310,10 +319,10 @@ class Compilation {
       for (const std::string& path : sees_) landlock.grant(path.c_str(), right::Read | right::Execute);
       landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
       landlock.grant("/dev/urandom", right::ReadFile);
-      landlock.grant(".", ~uint64_t{0});
+      landlock.grant(".", executes_own_files() ? ~uint64_t{0} : ~uint64_t{right::Execute});
       if (!landlock.restrict()) return "landlock";
     }
-    return machine_.can.seccomp && install_filter(step_filter(), false) < 0 ? "seccomp" : nullptr;
+    return machine_.can.seccomp && install_filter(step_filter(plan_.sees_system), false) < 0 ? "seccomp" : nullptr;
   }
 
   void artifact(const std::string& path, const std::string& as, const std::string& into) {
@@ -335,7 +344,8 @@ class Compilation {
   std::string header_;             // the precompiled header; empty: there is none
   std::vector<std::string> sees_;  // what steps see of this machine
   std::string directory_;
-  std::vector<std::string> put_;  // the files that are in the work directory for steps, by path
+  std::map<std::string, std::string> put_;  // the job's file for each path in the work directory
+  bool repeated_ = false;                   // a step was run again, because files were missing after it had failed
   Fd work_;
   ProcessDirectories directories_;  // full, and steps do not see the system: their root directory
   int64_t spent_us_ = 0;            // CPU time of the steps that have ended; all steps share the limit

@@ -158,10 +158,23 @@ inline Refusal refusal_of(const seccomp_data& data) {
   return refusal;
 }
 
-// The calls that a compiler must not make. No hostile program runs in a step, only a compiler that reads hostile text: so only
-// the network, new namespaces, and what ends a contestant are refused.
-inline std::vector<sock_filter> step_filter() {
+// What a step must not do to other processes and files of its user: no compiler needs to. A change of a file's mode seems to
+// succeed, because linkers make their output executable.
+constexpr std::initializer_list<std::pair<long, int>> kHarmful = {
+    {SYS_kill, EPERM}, {SYS_tkill, EPERM}, {SYS_tgkill, EPERM}, {SYS_rt_sigqueueinfo, EPERM}, {SYS_rt_tgsigqueueinfo, EPERM},
+    {kSysPidfdSendSignal, EPERM}, {SYS_setpriority, EPERM}, {SYS_ioprio_set, EPERM}, {SYS_sched_setaffinity, EPERM},
+    {SYS_sched_setscheduler, EPERM}, {SYS_sched_setparam, EPERM}, {SYS_sched_setattr, EPERM}, {SYS_truncate, EPERM},
+    {SYS_chmod, 0}, {SYS_fchmod, 0}, {SYS_fchmodat, 0}, {452 /* fchmodat2 */, 0}, {SYS_chown, EPERM}, {SYS_fchown, EPERM},
+    {SYS_lchown, EPERM}, {SYS_fchownat, EPERM}, {SYS_utime, EPERM}, {SYS_utimes, EPERM}, {SYS_utimensat, EPERM},
+    {SYS_futimesat, EPERM}, {SYS_setxattr, EPERM}, {SYS_lsetxattr, EPERM}, {SYS_fsetxattr, EPERM}, {SYS_removexattr, EPERM},
+    {SYS_lremovexattr, EPERM}, {SYS_fremovexattr, EPERM}, {SYS_shmget, EPERM}, {SYS_semget, EPERM}, {SYS_msgget, EPERM},
+    {SYS_mq_open, EPERM}};
+
+// The calls that a compiler must not make. A program's text can make it execute other code: rustc lets a program give any
+// arguments to the linker. `trusted`: the step builds a judge program by its author's script.
+inline std::vector<sock_filter> step_filter(bool trusted) {
   std::vector<std::pair<long, int>> refused{{SYS_socket, EPERM}, {SYS_connect, EPERM}, {kSysClone3, ENOSYS}};  // libc takes clone then
+  if (!trusted) refused.insert(refused.end(), kHarmful);
   for (const CallRule& rule : kCallRules) {
     for (const CallName& call : rule.calls) {
       if (rule.let == Let::Deadly) refused.emplace_back(call.number, rule.error);
@@ -171,21 +184,46 @@ inline std::vector<sock_filter> step_filter() {
   auto emit = [&](int op, size_t k, uint8_t yes, uint8_t no) {
     code.push_back({static_cast<uint16_t>(op), yes, no, static_cast<uint32_t>(k)});
   };
+  auto refuse = [&](int error) { emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<size_t>(error), 0, 0); };
+  auto load_argument = [&](size_t index) { emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args) + 8 * index, 0, 0); };
+  auto allow = [&] { emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0); };
   emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch), 0, 0);
   emit(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
   emit(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
   emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr), 0, 0);
   for (auto [number, error] : refused) {
     emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<size_t>(number), 0, 1);
-    emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<size_t>(error), 0, 0);
+    refuse(error);
   }
   emit(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
   emit(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-  emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3);
-  emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args), 0, 0);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
+  load_argument(0);
   emit(BPF_JMP | BPF_JSET | BPF_K, kNewNamespaces, 0, 1);
-  emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
-  emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+  refuse(EPERM);
+  allow();
+  emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 4);  // only its own limits
+  load_argument(0);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+  refuse(EPERM);
+  allow();
+  emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 5);  // no signals by descriptors
+  load_argument(1);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 1, 0);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, 15 /* F_SETOWN_EX */, 0, 1);
+  refuse(EPERM);
+  allow();
+  for (auto [number, flags] : {std::pair<long, size_t>{SYS_open, 1}, {SYS_openat, 2}}) {  // as `Let::Opening`, because of Landlock
+    emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<size_t>(number), 0, 7);
+    load_argument(flags);
+    emit(BPF_ALU | BPF_AND | BPF_K, kOpenTruncates | kOpenMode, 0, 0);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, kOpenTruncates | O_RDONLY, 2, 0);
+    emit(BPF_ALU | BPF_AND | BPF_K, kOpenMode, 0, 0);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, kOpenMode, 0, 1);
+    refuse(EOPNOTSUPP);
+    allow();
+  }
+  allow();
   return code;
 }
 

@@ -143,9 +143,9 @@ def compile_outcome(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits
     """The outcome of a submission's compilation, from the answer to its compile job.
 
     If the compiler rejects the program, it is CE with the compiler's message; if it crashed, or one of our limits
-    stopped it, CE with the signal's or the limit's name. It is JE if the program may not be the cause: the compiler was
-    killed by something else, reached the wall clock limit (the machine is too busy), failed without an error of its
-    own, or was not started.
+    stopped it, CE with the signal's or the limit's name; also if it succeeded without making a program, as rustc does
+    if a program asks its linker for that. It is JE if the program may not be the cause: the compiler was killed by
+    something else, reached the wall clock limit (the machine is too busy), or was not started.
     """
     outcome = successful_outcome(answer)
     if len(answer.artifacts) == len(recipe.artifacts):
@@ -168,15 +168,14 @@ def _why_no_artifact(recipe: Recipe, answer: CompileAnswer, limits: CompileLimit
     if failed_by_itself(last) and recipe.error_code in (None, last.code):
         return Verdict.CE, f"Compilation error exit code {last.code}\n{message}".rstrip()
     if last.limit == "wall":
-        return (
-            Verdict.JE,
-            f"the compiler did not end within {limits.wall_s:g} s: this machine is too busy\n{message}".rstrip(),
-        )
+        how = f"did not end within {limits.wall_s:g} s: this machine is too busy"
+        return Verdict.JE, f"the compiler {how}\n{message}".rstrip()
     if last.limit is not None:
         return Verdict.CE, f"Compilation stopped: {_bound(last.limit, limits)}\n{message}".rstrip()
-    if last.signal in CRASHES and recipe.error_code is None:
-        message = f"Compilation stopped: the compiler was killed by {signal_name(last.signal)}\n{message}"
-        return Verdict.CE, message.rstrip()
+    ended_well = not (last.code or last.signal or last.killed)
+    if recipe.error_code is None and (ended_well or last.signal in CRASHES):
+        how = "made no program" if ended_well else f"was killed by {signal_name(last.signal)}"
+        return Verdict.CE, f"Compilation stopped: the compiler {how}\n{message}".rstrip()
     killed_by = last.signal or last.killed
     how = f"was killed by {signal_name(killed_by)}" if killed_by else f"produced no program (exit code {last.code})"
     return Verdict.JE, f"the compiler {how}\n{message}".rstrip()
@@ -223,17 +222,18 @@ _SIZE_LIMITS = ("output", "file")
 def is_doubtful(answer: CompileAnswer) -> bool:
     """Whether a compilation that failed is repeated, alone, before it counts.
 
-    It is if one of our limits stopped it, except those on sizes, if its messages say that it lacked memory, processes
-    or disk space, or if rustc panicked: it does that also if it cannot start a thread. A program can forge these
-    messages, so they lead to repetitions and to nothing else. A repetition keeps all other jobs waiting, so there is
-    none if the compiler also found an error in the source (`#error Cannot allocate memory`).
+    It is if one of our limits stopped it, except those on sizes, if it succeeded without making anything, if its
+    messages say that it lacked memory, processes or disk space, or if rustc panicked: it does that also if it cannot
+    start a thread. A program can forge these messages, so they lead to repetitions and to nothing else. A repetition
+    keeps all other jobs waiting, so there is none if the compiler also found an error in the source
+    (`#error Cannot allocate memory`).
     """
     last = answer.last
     if last is None:
         return False
     if last.limit in _SIZE_LIMITS:
         return False
-    interrupted = last.limit is not None or bool(last.killed or last.signal)
+    interrupted = last.limit is not None or bool(last.killed or last.signal) or not (last.code or answer.succeeded)
     return interrupted or _mentions(last.output, _DOUBTFUL)
 
 

@@ -242,7 +242,7 @@ class RunnerJudge:
                 run.target,
                 language=run.submission.language,
                 message=last.output,
-                crashed=last.signal != 0 and last.limit is None,
+                crashed=last.limit is None and not compiling.failed_by_itself(last),
                 state=run.compiler_state,
             )
             if compiling.is_machine_failure(last.output):  # the machine may have recovered just before that check

@@ -302,6 +302,22 @@ _PATHS = {
 }
 
 
+def _linked_with(argument: str) -> str:
+    """A library whose name contains an argument. It is so long that rustc writes all arguments to a file, where it does
+    not quote line feeds. (Shorter arguments and many libraries without content reach the linker's own limits later.)
+    """
+    name = r"\n".join(["c", "-Wa," + "a" * 125_000, *["-ldl"] * 1500, argument])
+    return f'#[link(name = "{name}")]\nextern "C" {{}}\n'
+
+
+_STARTED = "//:\n/*\n\n*post_link:\n./a.out started\n\n*/ //:\n"
+"""As specs of GCC's driver: after the link, it starts the program. In Rust it is a comment."""
+
+_ENDS_WITHOUT_A_PROGRAM = (
+    'fn main() { if std::env::args().nth(1).is_some() { std::fs::remove_file("a.out").unwrap(); } println!("GOT"); }\n'
+)
+
+
 def _reading() -> list[RustCompileAttack]:
     found = []
     for name, path in _PATHS.items():
@@ -400,6 +416,16 @@ COMPILING = (
         name="linker_arguments",
         tries="arguments for the linker",
         code=lambda: '#![feature(link_args)]\n#[link_args = "-T/etc/passwd"]\nextern "C" {}\nfn main() {}\n',
+    ),
+    RustCompileAttack(
+        name="linker_file",
+        tries="no program at all, by an argument for the linker in the file that rustc writes for very long arguments",
+        code=lambda: _linked_with("-fsyntax-only") + "fn main() {}\n",
+    ),
+    RustCompileAttack(
+        name="linker_starts_it",
+        tries="to be executed while it is compiled: by the same file, and rules for the linker's driver in its source",
+        code=lambda: _STARTED + _linked_with("-specs=sealed.rs") + _ENDS_WITHOUT_A_PROGRAM,
     ),
     RustCompileAttack(
         name="extern_crates", tries="a crate from a registry", code=lambda: "use libc::fork;\nfn main() {}\n"

@@ -61,7 +61,7 @@ def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> Comp
         ({"signal": 9, "code": 0}, Verdict.JE, "killed by SIGKILL", True),
         ({"killed": 9}, Verdict.JE, "killed by SIGKILL", True),
         ({"signal": 11, "code": 0}, Verdict.CE, "Compilation stopped: the compiler was killed by SIGSEGV", True),
-        ({"code": 0}, Verdict.JE, "produced no program", False),
+        ({"code": 0}, Verdict.CE, "Compilation stopped: the compiler made no program", True),
         # words that a program can make the compiler print lead to a repetition, and change no verdict
         ({"output": "g++: fatal error: Killed signal terminated program cc1plus"}, Verdict.CE, "exit code 1", True),
         ({"output": "ld: final link failed: No space left on device"}, Verdict.CE, "exit code 1", True),
