@@ -290,6 +290,12 @@ EXHAUSTING = (
     program("pattern", "a pattern that never ends", 'import re\nre.match("(a+)+$", "a" * 99 + "b")', "TLE"),
     program("crash", "to crash the interpreter", "import ctypes\nctypes.string_at(0)", "RE"),
     program(
+        "source",
+        "a source that crashes the interpreter while it is compiled (as a contest program: CE)",
+        "x = [1" + " for a in b" * 100_000 + "]",
+        "MLE RE TLE",
+    ),
+    program(
         "code_object",
         "to crash the interpreter by code that no compiler made",
         """
