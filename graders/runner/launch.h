@@ -44,18 +44,19 @@ struct ExitingProgram {
   unsigned char code[16] = {0x31, 0xff, 0xb8, SYS_exit, 0, 0, 0, 0x0f, 0x05};  // xor edi, edi; mov eax, SYS_exit; syscall
 };
 
-// Whether a contestant's user can execute a memory file like that of `program_copy`. Where an outer filter or
-// gVisor's kernel forbids it, the errors look like those of a program that cannot be executed.
-inline bool can_execute_programs(uid_t contestant_uid) {
+// Whether a contestant's user can execute a memory file like that of `program_copy` in its root directory. Where an outer filter,
+// a security module or gVisor's kernel forbids it, the errors look like those of a program that cannot be executed.
+inline bool can_execute_programs(const std::string& root, uid_t contestant_uid) {
   Fd writable = sealable_file("program");
   const ExitingProgram content;
   if (!write_all(writable.get(), reinterpret_cast<const char*>(&content), sizeof content)) system_fault("write a memory file");
   Fd program = sealed(std::move(writable), kExecuteOnly);
   Process process;
   if (start(process) > 0) return process.reap(true) && !process.failed();
-  if (!drop_privileges(contestant_uid)) _exit(1);
+  if (!root.empty() && chroot(root.c_str()) != 0) _exit(1);
+  if (dup2(program.get(), kExecutedFd) < 0 || !drop_privileges(contestant_uid)) _exit(1);
   char name[] = "./program", *argv[] = {name, nullptr}, *environment[] = {nullptr};
-  syscall(SYS_execveat, program.get(), "", argv, environment, AT_EMPTY_PATH);
+  syscall(SYS_execveat, kExecutedFd, "", argv, environment, AT_EMPTY_PATH);
   _exit(1);
 }
 
@@ -225,7 +226,7 @@ class Launch {
 
 // Reads the child's messages: the listener, the time it spent and its memory, an error; or the end of the socket, which means
 // that the exec has happened. Returns an error if the contestant could not be started, else nothing.
-inline std::string read_start_messages(const Plan& plan, Contestant& contestant, uid_t contestant_uid) {
+inline std::string read_start_messages(const Plan& plan, Contestant& contestant, const std::string& root, uid_t contestant_uid) {
   for (;;) {
     StartMessage message;
     Fd descriptor;
@@ -238,7 +239,7 @@ inline std::string read_start_messages(const Plan& plan, Contestant& contestant,
     }
     message.step[sizeof message.step - 1] = '\0';
     if (message.error != 0 && strcmp(message.step, kExecStep) == 0 && !is_ours(plan, message.error) &&
-        can_execute_programs(contestant_uid)) {
+        can_execute_programs(root, contestant_uid)) {
       contestant.not_executable = true;
       continue;
     }

@@ -143,6 +143,10 @@ inline void make_root(ProcessDirectories& directories, const Machine& machine, c
     Fd point(open((directories.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
     bind_mount(device, directories.root + device);
   }
+  // Before 6.12, TOMOYO lets nothing be executed from a descriptor if this path does not exist; its contents do not matter.
+  make_directory(directories.outside + "/dev/fd", 0755);
+  Fd executed(open((directories.outside + "/dev/fd/" + std::to_string(kExecutedFd)).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0));
+  if (!executed) system_fault("make a file in /dev/fd");
   View view(directories.outside, directories.root);
   for (const std::string& path : sees) view.show(path);
   view.close();

@@ -194,7 +194,8 @@ class RunningTest : protected TestState {
 
   void listen(Contestant& c) {
     if (c.control) {
-      std::string error = read_start_messages(plan_, c, job_.machine.can.contestant_uid);
+      const std::string& root = job_.directories[static_cast<size_t>(c.index)].root;
+      std::string error = read_start_messages(plan_, c, root, job_.machine.can.contestant_uid);
       if (!error.empty()) judge_error(JudgeFault::Start, TrustedProgram::Runner, error);
     }
     if (!c.listener) return;
