@@ -96,7 +96,7 @@ _UNNAMED = warning(
 
 def _isolation(isolation: Isolation | None, why_not_full: str) -> Finding:
     if isolation is Isolation.FULL:
-        return fine("isolation", "full: namespaces, Landlock, seccomp")
+        return fine("isolation", "full: namespaces, seccomp, and Landlock if the kernel has it")
     if isolation is Isolation.REDUCED:
         detail = (
             "reduced: Landlock and seccomp. A program cannot read files or reach others, but can ask which paths exist"
