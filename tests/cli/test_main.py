@@ -85,7 +85,8 @@ def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
             "Invalid value for '--selection': no such value 'orcale'. Did you mean 'oracle'?",
         ),
         ("show out --limit x", "Invalid value for '--limit': "),
-        ("cluster install --max-gb inf", "Invalid value for '--max-gb': inf is not a finite number"),
+        ("apps score d --dataset p --out o --timeout inf", "Invalid value for '--timeout': inf is not a finite number"),
+        ("cluster install --max-gb inf", "Invalid value for '--max-gb': "),
         ("cluster install --max-gb -1", "Invalid value for '--max-gb': "),
     ],
 )
