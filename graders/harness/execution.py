@@ -156,7 +156,7 @@ class _OpenStreams:
         self._paths.update({f"{directory}/{fd}": fd for directory in ("/dev/fd", "/proc/self/fd") for fd in range(3)})
 
     def __call__(self, file: Any, *args: Any, **kwargs: Any) -> Any:
-        fd = None if isinstance(file, int) else self._paths.get(os.fspath(file))
+        fd = None if isinstance(file, int) else self._paths.get(os.fsdecode(file))
         return self._opened(file if fd is None else os.dup(fd), *args, **kwargs)
 
 

@@ -73,7 +73,7 @@ RIGHT: dict[str, tuple[AppsProblem, str]] = {
     "streams by their paths": (
         NEXT,
         "import pathlib\nn = int(pathlib.Path('/dev/stdin').read_text())\n"
-        "with open('/dev/stdout', 'w') as out: print(n + 1, file=out)",
+        "with open(b'/dev/stdout', 'w') as out: print(n + 1, file=out)",
     ),
     "without a line feed": (NEXT, "print(int(input()) + 1, end='')"),
     "through a descriptor": (NEXT, "import os\nos.write(1, b'%d' % (int(input()) + 1))"),
