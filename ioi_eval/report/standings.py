@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.report.texts import counted, half_up
+from ioi_eval.report.texts import counted
 from ioi_eval.rows import open_source
 
 MEDALS = ("gold", "silver", "bronze")
@@ -51,7 +51,7 @@ class Rank:
         """`silver, rank 71 of 362, percentile 80`."""
         parts = [] if self.medal is None else ["no medal" if self.medal == "none" else self.medal]
         if self.rank is not None:
-            parts.append(f"rank {self.rank} of {self.contestants}, percentile {half_up(self.percentile or 0.0, 0)}")
+            parts.append(f"rank {self.rank} of {self.contestants}, percentile {int(self.percentile or 0)}")
         return ", ".join(parts)
 
     def meaning(self) -> str:
@@ -59,7 +59,7 @@ class Rank:
         if self.rank is None or self.percentile is None:
             return ""
         contestants = counted(self.contestants, "contestant")
-        percentile = half_up(self.percentile, 0)
+        percentile = int(self.percentile)  # rounded down, so it is 100 only if all have fewer points
         return (
             f"Rank {self.rank} of {self.contestants}: {self.rank - 1} of {contestants} have more points. Percentile "
             f"{percentile}: {percentile} % of the contestants have fewer points."

@@ -324,7 +324,7 @@ def test_groups_are_compared_with_contestants(tmp_path: Path) -> None:
     table.write_text("points,year\n310,2008\n9,2008\n1,2008\n")
     (contest,) = Page([out], standings=read_standings(str(table))).contests
     assert contest["contestants"] == 3
-    assert contest["groups"][1]["ways"][0] == "300 of 600: rank 2 of 3, percentile 67"
+    assert contest["groups"][1]["ways"][0] == "300 of 600: rank 2 of 3, percentile 66"
     meaning = (
         "Rank 1 of 3: 0 of 3 contestants have more points. Percentile 100: 100 % of the contestants have fewer points."
     )

@@ -54,6 +54,9 @@ def test_a_table_has_a_contest_for_each_year(tmp_path: Path) -> None:
     assert (of_2023.rank(91).medal, of_2023.has("2024/nile", practice=False)) == ("bronze", False)
     assert of_2024.has("2024/nile", practice=False)
     assert not of_2024.has("2024/nile", practice=True)
+    path.write_text("Points\n" + "1\n" * 399 + "3\n")
+    (of_many,) = read_standings(str(path))
+    assert of_many.rank(2).text() == "rank 2 of 400, percentile 99"  # not rounded up to 100
     path.write_text("Points\n1\n3\n")
     (any_year,) = read_standings(str(path))
     assert any_year.rank(2).text() == "rank 2 of 2, percentile 50"
