@@ -41,7 +41,8 @@ class Compilation {
       directory_ = make_directory(machine_.base + "/work", 0755);
       long long size = 2 * (plan_.file_bytes + kStepFileSlackBytes) + seen_bytes();
       std::string options = format("size=%lld,nr_inodes=65536,mode=755", size);
-      unsigned long flags = MS_NOSUID | MS_NODEV | (executes_own_files() ? 0 : MS_NOEXEC);
+      unsigned long flags = MS_NOSUID | MS_NODEV;
+      if (!executes_own_files()) flags |= MS_NOEXEC;
       if (mount("work", directory_.c_str(), "tmpfs", flags, options.c_str()) != 0) system_fault("mount work");
       if (!plan_.sees_system) make_root();
     } else {
