@@ -293,7 +293,7 @@ EXHAUSTING = (
         "source",
         "a source that crashes the interpreter while it is compiled (as a contest program: CE)",
         "x = [1" + " for a in b" * 100_000 + "]",
-        "MLE RE TLE",
+        "MLE RE TLE CE",  # CE: Python 3.14 raises RecursionError
     ),
     program(
         "code_object",
