@@ -165,15 +165,19 @@ struct TokenPair {
 };
 
 // Reads the tokens that begin here. Without `keep`, it only compares them, and stops at the first difference. With `fold`, ASCII
-// letters are compared without case.
-inline void read_tokens(Reader& output, Reader& answer, bool keep, bool fold, TokenPair& pair) {
+// letters are compared without case. With `c_strings`, what follows a NUL in a token is skipped.
+inline void read_tokens(Reader& output, Reader& answer, bool keep, bool fold, bool c_strings, TokenPair& pair) {
   auto inside = [](int c) { return c != kEnd && !is_space(c); };
+  auto peek = [&](Reader& file) {
+    if (c_strings && file.peek() == '\0') file.skip_token();
+    return file.peek();
+  };
   pair.output.clear();
   pair.answer.clear();
   pair.same = true;
   pair.too_long = false;
   for (;;) {
-    int a = output.peek(), b = answer.peek();
+    int a = peek(output), b = peek(answer);
     if (!inside(a) && !inside(b)) return;
     pair.same = pair.same && (a == b || (fold && lower(a) == lower(b)));
     if (!pair.same && (!keep || pair.too_long)) return;
@@ -223,7 +227,7 @@ inline bool compare_tokens(Reader& output, Reader& answer, const Spec& spec) {
     }
     SavedOffsets begin(output, answer);
     if (output.peek() == kEnd || answer.peek() == kEnd) return output.peek() == answer.peek();
-    read_tokens(output, answer, numbers, fold, pair);
+    read_tokens(output, answer, numbers, fold, validator, pair);
     if (pair.same || (numbers && near(pair, spec))) continue;
     begin.go_back();
     return false;

@@ -16,12 +16,11 @@ struct ValidatorFlags {
   bool numeric() const { return absolute >= 0 || relative >= 0; }
 };
 
-// A number as scanf reads it, and nothing else: decimal or hexadecimal, an infinity, NaN.
+// A number as scanf reads it, and nothing after it: decimal or hexadecimal, an infinity, NaN. A token ends at a NUL. (The
+// official validators call scanf too, which takes `1e` for 1.)
 inline bool read_float(const std::string& token, long double& value) {
-  if (token.empty() || token.size() >= kLongestFloat || token.find('(') != std::string::npos) return false;
-  char* end = nullptr;
-  value = strtold(token.c_str(), &end);
-  return end == token.c_str() + token.size();
+  char rest[2];
+  return token.size() < kLongestFloat && sscanf(token.c_str(), "%Lf%1s", &value, rest) == 1;
 }
 
 // Reads the arguments of the checker line. Returns an error, or nothing.

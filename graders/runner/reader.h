@@ -36,6 +36,9 @@ class Reader {
   void skip_spaces() {
     while (is_space(peek())) at_++;
   }
+  void skip_token() {
+    while (peek() != kEnd && !is_space(peek())) at_++;
+  }
   // Whether only blanks and newlines are left. They are skipped.
   bool only_spaces_left() {
     skip_spaces();
