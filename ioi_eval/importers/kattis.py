@@ -57,6 +57,7 @@ _FORMAT = "a problem package in the Kattis format"
 _ACCEPTED_IN_PART = frozenset({"always_accept", "accept_if_any_accepted"})
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default; Kattis's is smaller, 128 KiB
+_GENERATED_TESTS = "generators/generators.yaml"
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _PASSES = 2  # Source: the format's default of `validation_passes`
 
@@ -247,10 +248,11 @@ def _columns(
 
 
 def _check_secret_tests(package: Package, root: TestGroup, kind: KattisKind) -> None:
-    """Note that there are only samples. Packages without generated tests have no others.
+    """Note that there are only samples.
 
     Raises:
-        InputError: the problem is scored by groups of secret tests, and there are none, or one group has none.
+        InputError: a group of secret tests that is worth points has none; or there are none at all, and the problem is
+            scored by groups, or the package has the file from which BAPCtools generates tests.
     """
     if any(group.tests for group in root.secret):
         empty = [group for group in root.secret if group.configured and not group.all_tests]
@@ -261,7 +263,7 @@ def _check_secret_tests(package: Package, root: TestGroup, kind: KattisKind) -> 
             )
         return
     missing = "there is no test in data/secret/"
-    if kind.scoring:
+    if kind.scoring or package.has(_GENERATED_TESTS):
         raise InputError(f"{missing}: the tests are missing; generate them, or get the complete package")
     package.notes.append(f"{missing}: only the samples are judged. If the tests are generated, generate them first")
 

@@ -82,6 +82,13 @@ def test_ignored_samples_count_only_with_on_reject_break(tmp_path: Path) -> None
     assert "there is no test in data/secret/: only the samples are judged" in "".join(task.notes)
 
 
+def test_tests_that_were_not_generated_are_missing(tmp_path: Path) -> None:
+    """BAPCtools makes secret tests from `generators/generators.yaml`. Without them most wrong programs would be AC."""
+    alone: dict[str, str | None] = {name: None for name in PASS_FAIL if name.startswith("data/secret")}
+    with pytest.raises(InputError, match="there is no test in data/secret/: the tests are missing; generate them"):
+        read(tmp_path, PASS_FAIL, **alone, **{"generators/generators.yaml": "data: {}\n"})
+
+
 def test_verdicts_come_from_directories_and_tags(tmp_path: Path) -> None:
     """DOMjudge's tag has precedence over the directory. Several files in one language are one program; others are left
     out.
