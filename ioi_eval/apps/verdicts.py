@@ -21,7 +21,9 @@ from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_values import Foreign, Value, ValueFormatError, decode, result_is_right
 
 _SHOWN_CHARS = 200  # characters of a value
-_MAX_BITS = 200_000  # longer integers take long to write in decimal
+_MAX_BITS = 20_000
+"""Longer integers are not written in decimal, because that takes quadratic time: a program can return many of them."""
+
 _TRACEBACK_CHARS = 1000  # characters of a traceback's end
 _RETURNS_NOTHING = "the function returned nothing, and what it changes in its arguments does not count"
 

@@ -59,6 +59,16 @@ def test_a_deeply_nested_result_is_wa(opening: str, deep: int) -> None:
     assert result.message.startswith("expected ")
 
 
+@pytest.mark.parametrize("bits", [20_000, 20_001])
+def test_only_integers_of_some_length_are_written_in_decimal(bits: int) -> None:
+    """Quadratic work: a wrong result of 30 MB, of integers of 200,000 bits, would keep the scorer busy for 98 s."""
+    output = f'["i","{1 << (bits - 1):#x}"]'.encode()
+    details = RunDetails(judged=False, output_bytes=len(output))
+    outcome = TestOutcome(test="0", verdict=Verdict.WA, score=0.0, output=output, details=details)
+    result = judged(CallTest(number=0, given=(1,), expected=1, accepts=(1,)), outcome, AppsSettings())
+    assert ("an integer of" in result.message) is (bits > 20_000)
+
+
 @pytest.mark.parametrize(("name", "passes"), [("eval-protocol", True), ("hendrycks", False)])
 def test_the_limit_of_all_tests_follows_from_that_of_one(name: str, passes: bool) -> None:
     """As in Eval Protocol's code, where `execution_timeout` changes both. hendrycks' limit of all tests is fixed."""
