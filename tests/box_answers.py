@@ -43,8 +43,8 @@ def step_answer(artifact: str | None = None, **changes: object) -> Callable[[Job
     """The runner's answer to a compile job: one step, its line with these changes, and the artifact if one is named."""
 
     def answer(job: Job) -> Stage:
-        step: dict[str, object] = {"step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1}
-        step |= {"memory_bytes": 1, "output": ""}
+        step: dict[str, object] = {"step": 0, "code": 0, "signal": 0, "limit": None, "killed": 0}
+        step |= {"cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""}
         lines: list[dict[str, object]] = [{**step, **changes}]
         if artifact is not None:
             lines.append({"artifact": artifact, "base64": base64.b64encode(b"x").decode(), "bytes": 1})

@@ -21,7 +21,7 @@ from tests.box_answers import answer_text, built, not_started, plan_of, step_ans
 from tests.small_problems import small_problem
 from tests.small_targets import IdleSandbox, small_target
 
-STEP = {"code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""}
+STEP = {"code": 0, "signal": 0, "limit": None, "killed": 0, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""}
 
 
 def refuses(output: str) -> Callable[[Job], Stage]:

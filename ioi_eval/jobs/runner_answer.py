@@ -176,7 +176,7 @@ def _step(line: dict[str, Any]) -> StepLine:
         code=integer(line, "code"),
         signal=integer(line, "signal"),
         limit=_limit(line),
-        killed=integer(line, "killed") if "killed" in line else 0,
+        killed=integer(line, "killed"),
         cpu_ms=integer(line, "cpu_us") / 1000,
         output=decoded(string(line, "output")),
         precompiled=line.get("precompiled") is True,
@@ -201,9 +201,9 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
     message = decoded(string(line, "message"))
     program = None
     if verdict is Verdict.JE:
-        program = string(line, "program") if "program" in line else None
-        text = decoded(str(line.get("explanation", ""))).strip().rstrip(":")
-        message = f"{program or 'runner'}: {text or line.get('fault', '')}"
+        program = string(line, "program")
+        text = decoded(string(line, "explanation")).strip().rstrip(":")
+        message = f"{program}: {text or string(line, 'fault')}"
     return TestOutcome(
         test=test,
         verdict=verdict,

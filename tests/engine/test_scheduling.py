@@ -62,9 +62,9 @@ RIGHT = line("AC", "1", 9.0)
 HALF = line("PA", "0.5", 9.0)
 SLOW = line("TLE", "0", 10.2, in_time="1")
 SLOW_HALF = line("TLE", "0", 10.2, in_time="0.5")
-CRASH = line("JE", None, 9.0, program="checker", fault="crash", words="SIGSEGV")
+CRASH = line("JE", None, 9.0, program="checker", fault="signal", explanation="SIGSEGV")
 NOT_STARTED = line("JE", None, 0, program="runner", fault="start", explanation="no Python")
-LOADED = line("JE", None, 9.0, program="runner", fault="load", words="too loaded")
+LOADED = line("JE", None, 9.0, program="runner", fault="overload", explanation="too busy")
 
 
 def printed(words: bytes, verdict: str | None = None, cpu_s: float = 9.0, **other: Any) -> Line:
@@ -263,7 +263,8 @@ def test_a_lost_answer_is_requested_again() -> None:
 
 
 COMPILED = {
-    "step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": "",
+    "step": 0, "code": 0, "signal": 0, "limit": None, "killed": 0, "cpu_us": 1, "wall_us": 1,
+    "memory_bytes": 1, "output": "",
 }  # fmt: skip
 PROGRAM = {"artifact": "program", "base64": base64.b64encode(b"x").decode(), "bytes": 1}
 

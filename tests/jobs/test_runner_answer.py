@@ -102,6 +102,8 @@ def test_only_verdicts_md_has_the_share_that_is_near_limit() -> None:
         stage(line(verdict="AC", score=None)),
         stage(line(verdict="PA", score="nan")),
         stage(line(verdict="JE", score=None, test=7)),
+        stage(line(verdict="JE", score=None)),
+        stage({"step": 0, "code": 1, "signal": 0, "limit": None, "cpu_us": 1, "output": ""}),
         stage(line(verdict="XX")),
         Stage(stdout="", stderr="", code=0),
         Stage(stdout="not json\n", stderr="", code=0),
@@ -131,7 +133,7 @@ def test_kinds_of_faults_raise_different_errors() -> None:
 
 def test_an_answer_cut_after_a_judge_fault_is_incomplete() -> None:
     """The fault of a judge program is in a test's line. Only the runner's own fault line may end an answer."""
-    told = line(verdict="JE", score=None, fault="exit", program="checker", words="exit code 3")
+    told = line(verdict="JE", score=None, fault="exit", program="checker", explanation="exit code 3")
     with pytest.raises(TransportError, match="cut off"):
         read(Stage(stdout=json.dumps(told) + "\n", stderr="", code=None, signal="SIGKILL"))
 
@@ -154,6 +156,7 @@ def test_artifacts_arrive_byte_for_byte() -> None:
         "code": 0,
         "signal": 0,
         "limit": None,
+        "killed": 0,
         "cpu_us": 5,
         "wall_us": 6,
         "memory_bytes": 7,
@@ -183,7 +186,8 @@ def test_a_program_changed_in_transit_is_refused() -> None:
     submission.
     """
     step = {
-        "step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": "",
+        "step": 0, "code": 0, "signal": 0, "limit": None, "killed": 0, "cpu_us": 1, "wall_us": 1,
+        "memory_bytes": 1, "output": "",
     }  # fmt: skip
     answer = answer_text([step, {"artifact": "checker", "base64": "AAAA", "bytes": 3}], NONCE)
     assert compile_answer(Stage(stdout=answer, stderr="", code=0), NONCE).artifacts == {"checker": bytes(3)}

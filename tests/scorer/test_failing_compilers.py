@@ -22,7 +22,7 @@ GOOD = step_answer("good")
 LACKS = "g++: fatal error: cannot execute 'cc1plus': execvp: No such file or directory\n"
 MISSING = step_answer(code=1, output=LACKS)
 DISK_FULL = step_answer(code=1, output="as: final close failed: No space left on device\n")
-STEP = {"code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""}
+STEP = {"code": 0, "signal": 0, "limit": None, "killed": 0, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""}
 FULL = step_answer(code=1, output="g++: fatal error: cannot execute 'as': vfork: Resource temporarily unavailable\n")
 UNKNOWN = step_answer(code=1, output="nile.cpp:1:1: error: unknown\n")
 OTHER = step_answer(code=1, output="cc1plus: error: unrecognized command-line option '-new'\n")

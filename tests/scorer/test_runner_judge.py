@@ -42,7 +42,7 @@ RIGHT = {
 }
 """What the runner says of a test, but for its number."""
 STEP: dict[str, object] = {
-    **{"code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""},
+    **{"code": 0, "signal": 0, "limit": None, "killed": 0, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""},
 }
 """And of a step."""
 
