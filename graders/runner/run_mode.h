@@ -131,6 +131,10 @@ inline void prefault_once(const Job& job) {
   _exit(0);
 }
 
+// Gives the programs of this job, which inherit this, no pages of 2 MiB: such a page is resident as a whole when a program uses a
+// byte of it, and only some machines give them, depending on their free memory. Source: isolate, `isolate-check-environment`.
+inline void refuse_huge_pages() { prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
+
 // The seccomp filter for the programs of this job.
 inline Filter filter_of(const Plan& plan, const Machine& machine) {
   Siblings siblings = plan.processes > 1 ? Siblings::Together : plan.passes > 1 ? Siblings::InTurn : Siblings::Nobody;
@@ -159,6 +163,7 @@ inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& file
   }
   files.forget();
   malloc_trim(0);  // our memory at a fork counts as a child's peak memory
+  refuse_huge_pages();
   job.filter = filter_of(plan, machine);
   job.directories.resize(static_cast<size_t>(plan.processes));
   prefault_once(job);

@@ -165,6 +165,12 @@ def test_peak_memory_is_measured(plain_box: Box, program: Callable[..., Path], m
     assert entry["memory_bytes"] - empty == pytest.approx(mebibytes << 20, rel=0.05, abs=PEAK_ERROR_BYTES)
 
 
+def test_no_machine_gives_huge_pages(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A program with a sparse array needs no more memory on a machine that gives pages of 2 MiB."""
+    entry = run_batch(plain_box, program("contestant"), "huge-pages 400", memory_bytes=64 << 20, answer=b"401\n").only
+    assert entry["verdict"] == "AC"
+
+
 def test_reserved_address_space_is_not_memory(plain_box: Box, program: Callable[..., Path]) -> None:
     """Reserved address space without pages does not count, up to a bound far above the memory limit."""
     contestant = program("contestant")
