@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,16 +95,14 @@ def refused_processes(root: Path = _ROOT) -> int | None:
     if all(_number(group / "pids.max") is None for group in groups):
         return None
     files = ((group / "pids.events.local", group / "pids.events") for group in groups)
-    return sum(_event(local if local.exists() else events, "max") for local, events in files)
+    return sum(_refusals(local if local.exists() else events) for local, events in files)
 
 
-def _event(path: Path, name: str) -> int:
-    """How often an event has happened. Source: Linux, cgroup-v2, `pids.events`: lines of a name and a number."""
+def _refusals(path: Path) -> int:
+    """How many processes `pids.max` has refused: the line `max <number>` of a file of events."""
     with contextlib.suppress(OSError):
-        for line in path.read_text(encoding="ascii").splitlines():
-            word, _, number = line.partition(" ")
-            if word == name and number.isdecimal():
-                return int(number)
+        if match := re.search(r"^max (\d+)$", path.read_text(encoding="ascii"), re.MULTILINE | re.ASCII):
+            return int(match[1])
     return 0
 
 
