@@ -167,8 +167,10 @@ constexpr std::initializer_list<std::pair<long, int>> kHarmful = {
     {SYS_chmod, 0}, {SYS_fchmod, 0}, {SYS_fchmodat, 0}, {452 /* fchmodat2 */, 0}, {SYS_chown, EPERM}, {SYS_fchown, EPERM},
     {SYS_lchown, EPERM}, {SYS_fchownat, EPERM}, {SYS_utime, EPERM}, {SYS_utimes, EPERM}, {SYS_utimensat, EPERM},
     {SYS_futimesat, EPERM}, {SYS_setxattr, EPERM}, {SYS_lsetxattr, EPERM}, {SYS_fsetxattr, EPERM}, {SYS_removexattr, EPERM},
-    {SYS_lremovexattr, EPERM}, {SYS_fremovexattr, EPERM}, {SYS_shmget, EPERM}, {SYS_semget, EPERM}, {SYS_msgget, EPERM},
-    {SYS_mq_open, EPERM}};
+    {SYS_lremovexattr, EPERM}, {SYS_fremovexattr, EPERM}, {SYS_shmget, EPERM}, {SYS_shmat, EPERM}, {SYS_shmctl, EPERM},
+    {SYS_semget, EPERM}, {SYS_semop, EPERM}, {SYS_semtimedop, EPERM}, {SYS_semctl, EPERM}, {SYS_msgget, EPERM},
+    {SYS_msgsnd, EPERM}, {SYS_msgrcv, EPERM}, {SYS_msgctl, EPERM}, {SYS_mq_open, EPERM}, {SYS_mq_unlink, EPERM},
+    {437 /* openat2: its flags are in memory, where a filter cannot check them */, ENOSYS}};
 
 // The calls that a compiler must not make. A program's text can make it execute other code: rustc lets a program give any
 // arguments to the linker. `trusted`: the step builds a judge program by its author's script.
@@ -197,6 +199,10 @@ inline std::vector<sock_filter> step_filter(bool trusted) {
   }
   emit(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
   emit(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+  if (!trusted) {
+    emit(BPF_JMP | BPF_JGE | BPF_K, 453, 0, 1);  // Linux 6.6 and newer (setxattrat, file_setattr): no compiler needs such a call
+    refuse(ENOSYS);
+  }
   emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
   load_argument(0);
   emit(BPF_JMP | BPF_JSET | BPF_K, kNewNamespaces, 0, 1);

@@ -310,6 +310,13 @@ echo > file && chmod 000 file; stat -c %a file
 touch -d @0 file && echo times
 python3 -c 'import os; os.truncate("file", 2)' && echo a size by path
 python3 -c 'import os; os.open("file", 3 | os.O_TRUNC)' && echo a file opened for nothing
+python3 -c 'import ctypes; c = ctypes.CDLL(None).syscall
+if c(437, -100, b"file", (ctypes.c_uint64 * 3)(3), 24) >= 0: print("the same by openat2")'
+python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True)  # shared memory, semaphores, queues by number
+for call in 30, 31, 65, 66, 69, 70, 71, 220, 241:
+    if c.syscall(call, -1, 0, 0, 0, 0) != -1 or ctypes.get_errno() != 1: print("call", call)
+if c.syscall(463, -100, b"file", 0, b"user.x", (ctypes.c_uint64 * 2)(), 16, 0) != -1 or ctypes.get_errno() != 38:
+    print("setxattrat")'
 python3 -c 'import os, resource; resource.prlimit(os.getppid(), 7)' && echo limits of others
 python3 -c 'import fcntl; fcntl.fcntl(0, fcntl.F_SETOWN, 1)' && echo an owner
 renice -n 5 $$ && echo priorities
