@@ -282,7 +282,7 @@ int main() {
     if (syscall(call, -1, -1, -1, -1, -1, -1) != -1 || errno != EPERM) printf("call %d: errno %d\\n", call, errno);
   }
   for (int kind : {CLONE_NEWNS, 0x02000000 /* CLONE_NEWCGROUP */, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER,
-                    CLONE_NEWUSER | CLONE_NEWPID, CLONE_NEWUSER | CLONE_NEWNET}) {
+                    CLONE_NEWUSER | CLONE_NEWPID, CLONE_NEWUSER | CLONE_NEWNET, CLONE_PARENT}) {
     long pid = syscall(SYS_clone, kind | SIGCHLD, 0, 0, 0, 0);
     if (pid == 0) _exit(0);
     if (pid > 0 || errno != EPERM) printf("clone with %x: errno %d\\n", kind, errno);
@@ -319,6 +319,7 @@ if c.syscall(463, -100, b"file", 0, b"user.x", (ctypes.c_uint64 * 2)(), 16, 0) !
     print("setxattrat")'
 python3 -c 'import os, resource; resource.prlimit(os.getppid(), 7)' && echo limits of others
 python3 -c 'import fcntl; fcntl.fcntl(0, fcntl.F_SETOWN, 1)' && echo an owner
+python3 -c 'import fcntl, socket; fcntl.ioctl(socket.socketpair()[0], 0x8901, bytes(4))' && echo an owner of a socket
 renice -n 5 $$ && echo priorities
 true
 """
