@@ -175,10 +175,11 @@ def _promise_for_reference(row: Row) -> tuple[float, float]:
 
 def _points_of(row: Row) -> dict[str, float]:
     """The points of a row in each subtask, not rounded; 0 if they are not known."""
-    return {str(result["subtask"]): _unrounded(result) for result in _results(row)}
+    return {str(result["subtask"]): points_in_subtask(result) for result in _results(row)}
 
 
-def _unrounded(result: Row) -> float:
+def points_in_subtask(result: Row) -> float:
+    """The points in a subtask, not rounded; 0 if they are not known. `result` is its entry in a row of results."""
     score, points, weighted_score = (result.get(name) for name in ("score", "points", "weighted_score"))
     if score is None or points is None or weighted_score is None:
         return weighted_score or 0.0
@@ -216,8 +217,8 @@ def _best_total(submissions: Iterable[Mapping[str, float]], precision: int) -> f
 
 
 def sum_of_points(points: Iterable[float]) -> float:
-    """The points of several problems, which have few decimals: as the number that the sum's decimals mean, because it
-    is compared with other totals."""
+    """The points of several problems or subtasks, which have few decimals: as the number that the sum's decimals mean,
+    because it is compared with other totals."""
     return round(math.fsum(points), 9)
 
 

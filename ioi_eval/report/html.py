@@ -151,7 +151,7 @@ class Page:
             "verdicts": [verdict.value for verdict in Verdict],
             "verdict_names": {str(verdict): name for verdict, name in VERDICT_NAMES.items()},
             "problems": [_problem_values(name, self._problems[name]) for name in self._order],
-            "cells": [[group, indices[name], cell.as_dict(self._full(name, cell))] for (group, name), cell in cells],
+            "cells": [[group, indices[name], self._cell_values(name, cell)] for (group, name), cell in cells],
             "refused": sum(not row.verdict for row in self.rows),
             "rows": len(self.rows),
             "shown": min(len(self.rows), MAX_ROWS),
@@ -179,11 +179,11 @@ class Page:
             entry["groups"] = [values for _, _, values in sorted(entry["groups"])]
         return list(by_name.values())
 
-    def _full(self, name: str, cell: Cell) -> float:
-        """Full marks: 1 for APPS, where scores are shares. For problems without points, the best score."""
-        if self.family is Family.APPS:
-            return 1.0
-        return sum(points for _, points in self._problems[name].subtasks) or max(cell.scores, default=0.0)
+    def _cell_values(self, name: str, cell: Cell) -> dict[str, Any]:
+        """A cell's numbers, as shares of full marks: 1 for APPS. For problems without points, of the best score."""
+        problem = self._problems[name]
+        full = 1.0 if self.family is Family.APPS else problem.points or max(cell.scores, default=0.0)
+        return cell.as_dict(full, problem.precision)
 
     def _table(self, rows: Sequence[PageRow]) -> dict[str, Any]:
         """The table by columns, which compresses better; numbers are rounded as shown. `detail` is filled later."""
@@ -276,7 +276,7 @@ def _problem_values(name: str, problem: PageProblem) -> dict[str, Any]:
         "name": problem.name,
         "bucket": problem.bucket,
         "date": problem.date,
-        "points": sum(points for _, points in problem.subtasks),
+        "points": problem.points,
         "subtasks": problem.subtasks,
         "time": problem.time_limit_s,
         "memory": None if size is None else round(size / 2**20, 1),

@@ -51,18 +51,17 @@ class Cell:
         ):
             if used is not None and limit:
                 bins[min(int(10 * used / limit), BINS - 1)] += 1
-        points = [known or 0.0 for known in row.parts]
-        self.best = [max(pair) for pair in zip_longest(self.best, points, fillvalue=0.0)]
+        self.best = [max(pair) for pair in zip_longest(self.best, row.parts, fillvalue=0.0)]
         if row.score is None:
             return
         self.scores[row.score] += 1
-        if len(self.parts) < len(points):
-            self.parts += [Counter() for _ in range(len(points) - len(self.parts))]
-        for counter, value in zip(self.parts, points, strict=False):
+        if len(self.parts) < len(row.parts):
+            self.parts += [Counter() for _ in range(len(row.parts) - len(self.parts))]
+        for counter, value in zip(self.parts, row.parts, strict=False):
             counter[value] += 1
 
-    def as_dict(self, full: float) -> dict[str, Any]:
-        """The numbers for JSON, as shares of full marks of the problem (`full`)."""
+    def as_dict(self, full: float, precision: int) -> dict[str, Any]:
+        """The numbers for JSON, as shares of full marks of the problem (`full`), whose points have so many decimals."""
         judged = self.scores.total()
         ks = [k for k in CURVE_KS if k <= judged]
         values: dict[str, Any] = {
@@ -79,13 +78,13 @@ class Cell:
             values |= {
                 "mean": _share(_mean(self.scores), full),
                 "best": _share(max(self.scores), full),
-                "all": _share(math.fsum(self.best), full),
+                "all": _share(round(math.fsum(self.best), precision), full),
                 "single": [_share(mean, full) for mean in best_of(self.scores, ks)],
                 "union": [_share(math.fsum(means), full) for means in zip(*together, strict=True)],
             }
             if len(self.parts) > 1:
                 values["parts"] = [
-                    [round(_mean(part), 4), best] for part, best in zip(self.parts, self.best, strict=True)
+                    [round(_mean(part), 4), round(best, 4)] for part, best in zip(self.parts, self.best, strict=True)
                 ]
         for name, bins in (("time", self.time), ("memory", self.memory)):
             if any(bins):

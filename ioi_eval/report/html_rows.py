@@ -24,6 +24,7 @@ from ioi_eval.report.inputs import input_offsets
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
 from ioi_eval.report.result_values import NamedRow, problem_of, with_our_columns
 from ioi_eval.report.texts import distinct_line, printable
+from ioi_eval.selection import points_in_subtask, sum_of_points
 
 DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
 """Columns with the date when a problem was published. Source: LiveCodeBench has `contest_date`."""
@@ -32,6 +33,7 @@ GROUP = "group"
 """The column that a report adds to rows if their results do not state the columns of the groups."""
 
 _NAME_CHARS = 120  # characters of an id, a model or a problem that a page shows
+_SHARE_DIGITS = 7  # of a share on the page
 
 Row = dict[str, Any]
 
@@ -47,7 +49,7 @@ class PageRow:
         problem: `2024/nile`; for APPS the id.
         verdict: the submission's verdict; empty for a row that was refused.
         score: points, or for APPS the share of tests passed; `None` if unknown.
-        parts: points of each subtask, in the problem's order; for APPS only the score.
+        parts: points in each subtask, not rounded, in the problem's order; for APPS only the score. 0 if unknown.
         time_s, memory_bytes: the most that a test took; `None` if nothing ran.
         near_limit: whether a time was near the time limit.
         copy: whether it has the result of an identical program.
@@ -64,7 +66,7 @@ class PageRow:
     problem: str
     verdict: str
     score: float | None
-    parts: tuple[float | None, ...]
+    parts: tuple[float, ...]
     time_s: float | None
     memory_bytes: int | None
     near_limit: bool
@@ -84,6 +86,7 @@ class PageProblem:
         day: the contest day; empty if unknown.
         date: when it was published, as text that sorts by date; empty if unknown.
         subtasks: names and points, in the problem's order; none for APPS.
+        precision: decimals of a submission's points; for APPS of its score.
         time_limit_s, memory_limit_bytes: `None` if no summary has them.
     """
 
@@ -92,8 +95,14 @@ class PageProblem:
     day: str = ""
     date: str = ""
     subtasks: tuple[tuple[str, float], ...] = ()
+    precision: int = _SHARE_DIGITS
     time_limit_s: float | None = None
     memory_limit_bytes: int | None = None
+
+    @property
+    def points(self) -> float:
+        """Full marks; 0 for APPS."""
+        return sum_of_points(points for _, points in self.subtasks)
 
 
 class PageResults(ResultSet):
@@ -177,6 +186,7 @@ class PageResults(ResultSet):
                 bucket=shown_name(problem_of(row)[0] if is_contest else row.get("difficulty") or "unknown"),
                 date=_date(row),
                 subtasks=tuple((shown_name(subtask["subtask"]), float(subtask["points"])) for subtask in subtasks),
+                precision=subtasks[0]["score_precision"] if subtasks else _SHARE_DIGITS,
             )
         score = row["score"] if not is_contest else None if row["verdict"] == Verdict.JE else row["total_score"]
         time_s, memory = self._peaks(row, subtasks)
@@ -189,7 +199,7 @@ class PageResults(ResultSet):
             problem=problem,
             verdict=row["verdict"] or "",
             score=score,
-            parts=tuple([subtask["weighted_score"] for subtask in subtasks]) if is_contest else (score,),
+            parts=tuple(map(points_in_subtask, subtasks)) if is_contest else (score or 0.0,),
             time_s=time_s,
             memory_bytes=memory,
             near_limit=bool(row["near_limit"]),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
-from ioi_eval.selection import PRECISION
+from ioi_eval.selection import PRECISION, sum_of_points
 
 Row = Mapping[str, Any]
 
@@ -76,7 +75,7 @@ def share_of(row: Row) -> float | None:
 
 def full_marks_of(row: Row) -> float:
     """The points of all subtasks; 1 for APPS, where the score is a share."""
-    return math.fsum(subtask["points"] for subtask in _subtasks(row)) if "all_subtasks_results" in row else 1.0
+    return sum_of_points(subtask["points"] for subtask in _subtasks(row)) if "all_subtasks_results" in row else 1.0
 
 
 PASSED = (Verdict.AC, Verdict.SKIPPED)
@@ -166,7 +165,7 @@ def with_our_columns(row: Any) -> Any:
         **row,
         "all_subtasks_results": subtasks,
         "code_compiles": verdict != Verdict.CE if compiles is None else compiles,
-        "total_score": math.fsum(subtask["weighted_score"] for subtask in subtasks) if total is None else total,
+        "total_score": sum_of_points(subtask["weighted_score"] for subtask in subtasks) if total is None else total,
         "verdict": verdict or None,
         "error": None if verdict else "it has no results of subtasks",
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,7 +11,7 @@ from ioi_eval.report.groups import Grouping
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary, verdict_counts
 from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, limited_score, problem_estimates
 from ioi_eval.report.totals import CpuSplit, scores_of
-from ioi_eval.selection import reasoning_length
+from ioi_eval.selection import reasoning_length, sum_of_points
 
 
 class Summary(RunSummary):
@@ -163,7 +162,7 @@ def _contests(problems: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "year": year,
             "problems": len(group),
             **{
-                name: math.fsum(problem[name] for problem in group)
+                name: sum_of_points(problem[name] for problem in group)
                 for name in ("points", "all_submissions_score", "limit_50_score")
             },
             "undecided": sum(problem["undecided"] for problem in group),

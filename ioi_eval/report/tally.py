@@ -13,7 +13,7 @@ from ioi_eval.estimates import Estimate, means_with_pass_at_k
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, SubmissionResult, Verdict
 from ioi_eval.scores import BestSubtasks, total_points, unrounded_points
-from ioi_eval.selection import select
+from ioi_eval.selection import select, sum_of_points
 
 _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
 
@@ -130,7 +130,7 @@ class ProblemTally:
     @property
     def points(self) -> float:
         """Full marks of the problem."""
-        return math.fsum(subtask.points for subtask in self.problem.subtasks)
+        return sum_of_points(subtask.points for subtask in self.problem.subtasks)
 
 
 def problem_estimates(tallies: Sequence[ProblemTally], *, intervals: bool) -> dict[str, Estimate]:

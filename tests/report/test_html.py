@@ -139,6 +139,16 @@ def test_points_of_a_je_count_in_the_sum_of_best_subtasks(tmp_path: Path) -> Non
     assert (cell["parts"], cell["union"]) == ([[0.0, 50.0], [25.0, 25.0]], [0.25])
 
 
+def test_the_sum_of_best_subtasks_is_rounded_once(tmp_path: Path) -> None:
+    """As in `summary.json`: two times 12.5 are 25 points, also where 12 is shown for a subtask. Full marks are 100."""
+    row = contest_row("a", 0.25, 0.25, total_score=25.0)
+    for subtask in row["all_subtasks_results"]:
+        subtask |= {"score_precision": 0, "weighted_score": 12.0}
+    ((_, _, cell),) = blocks(html(write_results(tmp_path / "out", [row])))["summary"]["cells"]
+    assert (cell["mean"], cell["best"], cell["all"]) == (0.25, 0.25, 0.25)
+    assert (cell["single"], cell["union"]) == ([0.25], [0.25])
+
+
 def test_numbers_of_apps(tmp_path: Path) -> None:
     """A score is the share of tests. Limits are those of the run."""
     options = {"time_limit_s": 10.0, "memory_limit_bytes": 1 << 30}

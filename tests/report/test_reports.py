@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -281,6 +282,18 @@ def test_question_marks_are_explained_only_if_there_are_any() -> None:
     assert "?" not in terminal_report(summary.as_dict(RUN))
     add(summary, NILE, "1", 1, None)  # full marks are no lower bound
     assert "?" not in terminal_report(summary.as_dict(RUN))
+
+
+def test_full_marks_of_several_subtasks_are_full_marks() -> None:
+    """1.1 + 2.2 is 3.3000000000000003 as floats, and the total of a submission is rounded to 3.3."""
+    subtasks = (Subtask(name="a", points=1.1, tests=("1",)), Subtask(name="b", points=2.2, tests=("2",)))
+    tenths, summary = replace(NILE, subtasks=subtasks), Summary()
+    add(summary, tenths, "0", 1, 1)
+    add(summary, tenths, "1", 1, None)
+    values = summary.as_dict(RUN)
+    assert [values[of][0]["points"] for of in ("problems", "contests")] == [3.3, 3.3]
+    assert values["average_score"]["value"] == 1.0
+    assert "?" not in terminal_report(values)
 
 
 def test_an_unknown_target_subtask_is_noted() -> None:
