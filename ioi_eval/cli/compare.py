@@ -50,7 +50,7 @@ def compare(
     from ioi_eval.cli.exits import FAILED
     from ioi_eval.cli.sources import opened_results
     from ioi_eval.errors import InputError
-    from ioi_eval.report.two_runs import RowFilter, compare_runs
+    from ioi_eval.report.two_runs import LEAST_PROBLEMS, RowFilter, compare_runs
     from ioi_eval.report.two_runs_text import comparison_json, comparison_text, names_of
 
     only_a, only_b = (RowFilter() if text is None else RowFilter.parse(text) for text in (only_before, only_after))
@@ -58,6 +58,11 @@ def compare(
     if fail_on_regression and (a.pending or b.pending):
         raise InputError("--fail-on-regression needs complete runs: judge the rest, then compare again")
     comparison = compare_runs(a, b, only=(only_a, only_b), by_problem=by_problem)
+    if fail_on_regression and by_problem and comparison.problems < LEAST_PROBLEMS:
+        raise InputError(
+            f"--fail-on-regression with --by-problem needs at least {LEAST_PROBLEMS} problems: with fewer, a difference"
+            f" may be chance, and these have {comparison.problems} in common"
+        )
     if as_json:
         print(json.dumps(comparison_json(comparison), indent=2))
     else:

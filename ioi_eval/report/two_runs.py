@@ -27,6 +27,9 @@ _COLUMNS = (
     "fingerprint", "target", "isolation", "time_scale", "near_limit",
 )  # fmt: skip
 _LIMITS = ("time_limit_s", "memory_limit_bytes", "output_bytes")
+LEAST_PROBLEMS = 5
+"""With fewer problems, as in `report.html`, an interval shows nothing about chance: too few draws differ."""
+
 _RULES = ("std", "python", "near_limit_repeats", "score_only", "fix_includes", "conventions", "fail_fast", "profile")
 
 
@@ -144,10 +147,12 @@ class Comparison:
 
     @property
     def regressed(self) -> bool:
-        """Whether a pair is worse or missing; for problems, whether the interval of the score difference is below 0."""
+        """Whether a pair is worse or missing. For problems, if they are enough: whether the whole interval of the score
+        difference is below 0.
+        """
         if not self.pairs:
             high = self.means["score difference"].high
-            return high is not None and high < 0
+            return high is not None and high < 0 and self.problems >= LEAST_PROBLEMS
         return bool(self.only_before) or any(change.worse for change in self.changes)
 
 

@@ -7,13 +7,10 @@ from typing import Any
 
 from ioi_eval.estimates import INTERVALS, Estimate
 from ioi_eval.report.texts import Cells, counted, percent, printable, table
-from ioi_eval.report.two_runs import Change, Comparison, RowFilter
+from ioi_eval.report.two_runs import LEAST_PROBLEMS, Change, Comparison, RowFilter
 
 NAMES = ("before", "after")
 """The usual names of the two sides."""
-
-LEAST_PROBLEMS = 5
-"""With fewer problems, as in `report.html`, an interval shows nothing about chance: too few draws differ."""
 
 _MCNEMAR = "(McNemar's exact test: the probability of a split at least as uneven by chance)"
 
