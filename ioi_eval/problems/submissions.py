@@ -233,7 +233,7 @@ def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
         RowError: the value is not a mapping of file names to texts, or a name is not allowed for a source.
     """
     by_name, code = SOURCE_COLUMNS
-    column = by_name if row.has(by_name) else code
+    column = by_name if row.has(by_name) and any(row.files(by_name)) else code
     value = row.values.get(column)
     if column == code and (isinstance(value, str) or not isinstance(value, Mapping | Sequence)):
         return ()

@@ -129,9 +129,10 @@ def _add(data: TestData, name: str, row: Row, contents: _Contents) -> None:
         raise row.error(
             f"test {name} has no test_input{misspelling('test_input', row.names)}; the row has: {row.columns}"
         )
+    added: Counter[str] = Counter()
     if not row.boolean("as_is"):
-        given = _mended(given, "input", data)
-        answer = None if answer is None else _mended(answer, "output", data)
+        given = _mended(given, "input", added)
+        answer = None if answer is None else _mended(answer, "output", added)
     case = TestCase(
         name=name,
         input=contents.put(given),
@@ -141,7 +142,10 @@ def _add(data: TestData, name: str, row: Row, contents: _Contents) -> None:
         score_steps=_whole_number(row, "score_steps", 0),
         step_rounding=_rounding(row),
     )
-    if data.cases.setdefault(name, case) != case:
+    if name not in data.cases:
+        data.cases[name] = case
+        data.mended += added
+    elif data.cases[name] != case:
         raise row.error(f"test {name} occurs twice, with different contents")
 
 
@@ -167,10 +171,10 @@ def _bytes(row: Row, column: str) -> bytes | None:
     return None if text is None else text.encode("utf-8", "replace")
 
 
-def _mended(content: bytes, what: str, data: TestData) -> bytes:
+def _mended(content: bytes, what: str, added: Counter[str]) -> bytes:
     if not content or content.endswith(b"\n"):
         return content
-    data.mended[what] += 1
+    added[what] += 1
     return content + b"\n"
 
 

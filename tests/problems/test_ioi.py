@@ -240,7 +240,7 @@ def test_standard(tmp_path: Path, year: int, changes: dict[str, Any], std: str) 
 def test_missing_final_newlines_are_added_and_counted(tmp_path: Path) -> None:
     """Data sets of the Hub have lost them. Empty values stay empty."""
     tests = [test_row("1-01", test_input="1 2", test_output="3"), test_row("1-02", test_input="4\n5", test_output="")]
-    problem = load(tmp_path, [problem_row()], tests).problems[KEY]
+    problem = load(tmp_path, [problem_row()], [*tests, *tests]).problems[KEY]  # each counts once
     assert content_of(problem.tests["1-01"].input) == b"1 2\n"
     assert content_of(problem.tests["1-01"].answer) == b"3\n"
     assert content_of(problem.tests["1-02"].input) == b"4\n5\n"

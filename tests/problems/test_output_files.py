@@ -76,6 +76,13 @@ def test_only_outputs_count_in_output_only_tasks() -> None:
     assert read(outputs=None, files=[["01.out", ""]]).outputs == (OutputFile(test="01", content=b""),)
 
 
+@pytest.mark.parametrize("empty", [None, {}, {"01.out": None}, []])
+def test_of_several_columns_the_first_with_a_file_counts(empty: object) -> None:
+    """In tables, a row that lacks a column may have an empty object, or all names with null."""
+    assert read(outputs=empty, files={"01.out": "7"}).outputs == (OutputFile(test="01", content=b"7"),)
+    assert read(outputs={"01.out": "5"}, files={"01.out": "7"}).outputs == (OutputFile(test="01", content=b"5"),)
+
+
 def test_rows_for_other_tasks_may_have_such_columns() -> None:
     """The column `outputs` often has generations. For a Batch task it is ignored."""
     assert read(replace(PROBLEM, method=Batch()), outputs=["a text", 7]) is PROGRAM

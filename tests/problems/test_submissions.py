@@ -315,6 +315,7 @@ def test_columns_are_complete() -> None:
         {"source_files": {"first.cpp": "int f();", "second.cpp": "int g();", "third.cpp": None}},
         {"source_files": [["first.cpp", "int f();"], ["second.cpp", "int g();"]], "code": "int main() {}"},
         {"code": {"first.cpp": "int f();", "second.cpp": "int g();"}},
+        {"source_files": {"first.cpp": None}, "code": {"first.cpp": "int f();", "second.cpp": "int g();"}},
     ],
 )
 def test_a_program_with_several_files(columns: dict[str, Any]) -> None:
