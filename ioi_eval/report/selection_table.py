@@ -203,7 +203,7 @@ def _points_of_group(
     problems = {
         name: _ProblemPoints(
             submissions=len(rows),
-            unscored=_unscored(rows),
+            unscored=sum(map(_is_unscored, rows)),
             full_marks=sum_of_points(_full_marks(rows)),
             drawn={method: _points_by_draw(method, rows, limit, seeds, name) for method in methods},
         )
@@ -267,11 +267,10 @@ def _contest(standings: Standings, parts: Sequence[_ProblemPoints]) -> dict[str,
     }
 
 
-def _unscored(rows: Sequence[Row]) -> int:
-    """How many submissions were not judged in some subtask; with `--unscored-as zero` only the status shows this."""
-    return sum(
-        any(subtask["weighted_score"] is None or subtask["status"] == "JE" for subtask in row["all_subtasks_results"])
-        for row in rows
+def _is_unscored(row: Row) -> bool:
+    """Whether a submission was not judged in some subtask; with `--unscored-as zero` only the status shows this."""
+    return any(
+        subtask["weighted_score"] is None or subtask["status"] == "JE" for subtask in row["all_subtasks_results"]
     )
 
 
@@ -297,7 +296,7 @@ def _points_by_draw(
     if method is SelectionMethod.RANDOM:
         return random_scores(rows, limit, seeds=seeds, problem=problem)
     if method is SelectionMethod.SINGLE:
-        return [max((selected_score(rows, [index]) for index in range(len(rows))), default=0.0)]
+        return [max((selected_score([row]) for row in rows if not _is_unscored(row)), default=0.0)]
     choose: dict[SelectionMethod, Callable[[], Sequence[int] | None]] = {
         SelectionMethod.ALL: lambda: None,
         SelectionMethod.ROUND_ROBIN: lambda: select(rows, limit),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.addition import Start, Write
-from tests.small_results import refused
+from tests.small_results import contest_row, refused, write_results
 
 
 def result(name: str, scores: tuple[float, float], problem: str = "add", **other: Any) -> dict[str, Any]:
@@ -54,6 +54,14 @@ def test_submissions_without_a_score_are_mentioned(start: Start, write: Write, t
     (tmp_path / "out").mkdir()
     write("out/results.jsonl", failed, result("b", (0, 0.5)))
     assert "without a score because of a judge error (JE): their subtasks" in start("select", "out").stdout
+
+
+def test_a_submission_without_a_score_is_not_the_best_one(start: Start, tmp_path: Path) -> None:
+    """As in `summary.json`. Its subtasks with a score count in the sum of best subtasks, there too."""
+    write_results(tmp_path / "out", [contest_row("a", 1.0, None), contest_row("b", 0.0, 0.5)])
+    ended = start("select", "out", "--json", "--selection", "single", "--selection", "all")
+    scores = json.loads(ended.stdout)["groups"][0]["problems"][0]["scores"]
+    assert {method: score["value"] for method, score in scores.items()} == {"single": 25, "all": 75}
 
 
 def test_rows_that_could_not_be_judged_are_no_submissions(start: Start, write: Write, tmp_path: Path) -> None:
