@@ -20,7 +20,7 @@ from ioi_eval.report.terminal import (
     problem_cells,
     share,
 )
-from ioi_eval.report.texts import counted, points, printable
+from ioi_eval.report.texts import counted, half_up, points, printable
 
 _SHOWN = 20
 _SEVERAL = 2
@@ -96,7 +96,9 @@ def _estimates(summary: Mapping[str, Any]) -> list[str]:
         lines.append(f"- Mean score: {share(summary['average_score'])} of full marks")
     if summary["pass_at_k"]:
         intervals = summary["pass_at_k_interval"]
-        values = ", ".join(f"pass@{k} = {v:.4f}{_interval(*intervals[k])}" for k, v in summary["pass_at_k"].items())
+        values = ", ".join(
+            f"pass@{k} = {half_up(v, 4)}{_interval(*intervals[k])}" for k, v in summary["pass_at_k"].items()
+        )
         lines.append(f"- {values} (unbiased, mean over problems; solved = full marks)")
     if summary["average_score"] and summary["average_score"]["low"] is not None:
         lines.append(f"- In brackets: {INTERVALS}")
@@ -104,7 +106,7 @@ def _estimates(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" [{low:.4f}, {high:.4f}]"
+    return "" if low is None or high is None else f" [{half_up(low, 4)}, {half_up(high, 4)}]"
 
 
 def _tables(summary: Mapping[str, Any], level: str = "##") -> Iterable[str]:
