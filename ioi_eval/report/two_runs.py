@@ -26,7 +26,7 @@ _COLUMNS = (
     "code", "verdict", "total_score", "all_subtasks_results", "passed", "total", "judged_by",
     "fingerprint", "target", "isolation", "time_scale", "near_limit",
 )  # fmt: skip
-_LIMITS = ("time_limit_s", "memory_limit_bytes", "output_bytes")
+_LIMITS = ("time_limit_s", "memory_limit_bytes")
 LEAST_PROBLEMS = 5
 """With fewer problems, as in `report.html`, an interval shows nothing about chance: too few draws differ."""
 

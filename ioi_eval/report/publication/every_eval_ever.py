@@ -25,7 +25,7 @@ from ioi_eval.version import __version__
 _SCHEMA = "0.3.0"
 _RELATIONS = ("first_party", "third_party", "collaborative", "other")
 _DEPLOYMENTS = ("self_deployed", "externally_managed", "unknown")
-_OPTIONS = ("std", "isolation", "time_scale", "near_limit_repeats", "judged_by", "comparator", "compat")
+_OPTIONS = ("std", "isolation", "time_scale", "near_limit_repeats", "judged_by")
 _AVAILABILITIES = ("open_weights", "closed_weights", "unknown")
 
 Values = dict[str, Any]
