@@ -201,7 +201,7 @@ def _dotenv(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     values: dict[str, str] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig", errors="replace").splitlines(), start=1):
         match = _ASSIGNMENT.fullmatch(line)
         if match is None or match["name"] not in _NAMES:
             continue

@@ -62,7 +62,7 @@ def read_config_file(environ: Mapping[str, str] | None = None) -> ConfigFile:
     if not named and not path.is_file():
         return ConfigFile()
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         source = f", which {ANOTHER} names," if named else ""
         raise InputError(f"{path}{source} cannot be read: {error.strerror}") from None

@@ -45,6 +45,16 @@ def test_values_and_comments(value: str, expected: str) -> None:
     assert read(f"  export PISTON_ENDPOINTS ={value}", "no assignment").piston_endpoints == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [(".env", "PISTON_ENDPOINTS=w1:1\n"), ("ioi-eval.toml", '[environment]\nPISTON_ENDPOINTS = "w1:1"\n')],
+)
+def test_files_of_editors_that_mark_utf8(name: str, text: str) -> None:
+    """Some editors on Windows begin a file with U+FEFF. Otherwise the embedded sandbox would be used."""
+    Path(name).write_text(text, encoding="utf-8-sig")
+    assert Environment.read({}).piston_endpoints == "w1:1"
+
+
 def test_numbers_may_have_comments() -> None:
     """Numbers may be followed by comments, as other values. An error shows the value without its comment."""
     assert read("PISTON_MAX_REQUESTS_PER_ENDPOINT=2 # two").piston_slots == 2

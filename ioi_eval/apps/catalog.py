@@ -187,20 +187,20 @@ def read_excluded(path: Path) -> frozenset[str]:
         InputError: it cannot be read, or has other contents.
     """
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")  # messages may have U+2028, at which `splitlines` splits
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}, the list of problems to leave out, cannot be read: {why}") from error
     excluded = set()
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if not text or text.startswith("#"):
+    for number, line in enumerate(text.split("\n"), 1):  # messages may have U+2028, at which `splitlines` splits
+        entry = line.strip()
+        if not entry or entry.startswith("#"):
             continue
-        if not text.startswith("{"):
-            excluded.add(text.removeprefix("apps_"))
+        if not entry.startswith("{"):
+            excluded.add(entry.removeprefix("apps_"))
             continue
         try:
-            row = orjson.loads(text)
+            row = orjson.loads(entry)
         except orjson.JSONDecodeError as error:
             raise InputError(f"{path}, row {number}: is not JSON: {text_with_position(error)}") from error
         if not isinstance(row.get("problem_id"), str | int):

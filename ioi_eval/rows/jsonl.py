@@ -29,7 +29,7 @@ class JsonLines(PathSource):
         """The objects, in order; unwanted columns are dropped."""
         wanted, source = None if columns is None else frozenset(columns), str(self._path)
         for number, line in enumerate(self._lines(), 1):
-            text = line.removeprefix(_BOM) if number == 1 else line
+            text = line.removeprefix(_BOM)  # also within a file, if files were joined with `cat`
             if not text or text.isspace():
                 continue
             if number == 1:

@@ -124,6 +124,8 @@ def test_the_list_of_excluded_problems(tmp_path: Path) -> None:
     """One id a line, or rows of an audit. Some rows of an audit are remarks and exclude nothing."""
     path = tmp_path / "x"
     rows = [{"problem_id": "3"}, {"problem_id": 4, "reason": "\u2028"}, {"problem_id": "5", "exclude": False}]
+    path.write_text("\ufeff3\n")  # some editors on Windows begin a file so
+    assert read_excluded(path) == {"3"}
     path.write_text("# broken\napps_1\n 2 \n\n" + "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     assert read_excluded(path) == {"1", "2", "3", "4"}
     path.write_text("{")

@@ -49,7 +49,7 @@ def test_all_files_of_a_directory_are_read_unless_it_is_a_saved_data_set(
 def test_rows_have_line_numbers(tmp_path: Path) -> None:
     """As in an editor: blank lines count, and each file is counted separately."""
     path = tmp_path / "d.jsonl"
-    path.write_bytes(b'\xef\xbb\xbf{"n":1}\n\n  \n{"n":2}')
+    path.write_bytes(b'\xef\xbb\xbf{"n":1}\n\n  \n\xef\xbb\xbf{"n":2}')  # as `cat` joins two files
     assert [(row.source, row.number) for row in open_source(path).iterate()] == [(str(path), 1), (str(path), 4)]
     places = [(Path(row.source).name, row.number) for row in open_source(folder(tmp_path / "f")).iterate()]
     assert places == [("1.jsonl", 1), ("3.jsonl.gz", 1), ("3.jsonl.gz", 2)]
