@@ -9,9 +9,9 @@ from typing import Any
 from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary, verdict_counts
-from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, limited_score, problem_estimates
+from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, problem_estimates
 from ioi_eval.report.totals import CpuSplit, scores_of
-from ioi_eval.selection import reasoning_length, sum_of_points
+from ioi_eval.selection import reasoning_length, select, selected_score, sum_of_points
 
 
 class Summary(RunSummary):
@@ -136,7 +136,7 @@ def _problem(tally: ProblemTally) -> dict[str, Any]:
         "best_score": tally.best,
         "best_submission": tally.best_submission,
         "all_submissions_score": together.score(),
-        "limit_50_score": limited_score(tally.rows, problem),
+        "limit_50_score": selected_score(tally.rows, select(tally.rows)),
         "subtasks": [
             {
                 "subtask": best.subtask,

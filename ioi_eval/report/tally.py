@@ -12,8 +12,8 @@ from typing import Any
 from ioi_eval.estimates import Estimate, means_with_pass_at_k
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, SubmissionResult, Verdict
-from ioi_eval.scores import BestSubtasks, total_points, unrounded_points
-from ioi_eval.selection import select, sum_of_points
+from ioi_eval.scores import BestSubtasks
+from ioi_eval.selection import sum_of_points
 
 _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
 
@@ -61,29 +61,13 @@ class LightRow(Mapping[str, Any]):
             {
                 "subtask": subtask.name,
                 "points": subtask.points,
+                "score_precision": self.problem.score_precision,
                 "score": None if math.isnan(score) else score,
                 "weighted_score": None if math.isnan(score) else points,
                 "status": Verdict.AC if score == 1.0 else Verdict.PA,
             }
             for subtask, score, points in zip(self.problem.subtasks, scores[::2], scores[1::2], strict=True)
         ]
-
-
-def limited_score(rows: list[LightRow], problem: Problem) -> float:
-    """The points of 50 submissions that a contestant would choose without knowing their scores.
-
-    Args:
-        problem: has the points of its subtasks. Like any total, the sum is rounded once (source: CMS).
-    """
-    best = [(0.0, 0.0)] * len(problem.subtasks)
-    for index in select(rows):
-        results = [(result["score"] or 0.0, result["weighted_score"] or 0.0) for result in rows[index].results()]
-        best = list(map(max, best, results))
-    parts = [
-        (unrounded_points(score, subtask.points, weighted_score, problem.score_precision), 1.0)
-        for subtask, (score, weighted_score) in zip(problem.subtasks, best, strict=True)
-    ]
-    return total_points(parts, problem.score_precision) or 0.0
 
 
 KS = (1, 2, 5, 10, 25, 50, 100, 250, 500, 1000)

@@ -17,10 +17,10 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.report.rows import JudgedSubmission, result_row
-from ioi_eval.report.tally import LightRow, limited_score
+from ioi_eval.report.tally import LightRow
 from ioi_eval.report.totals import scores_of
 from ioi_eval.scores import BestSubtasks
-from ioi_eval.selection import reasoning_length, select
+from ioi_eval.selection import reasoning_length, select, selected_score
 from tests.scored import make_problem, outcomes, result_of
 
 PROBLEM = make_problem(*((number * 33.33, f"{number}") for number in range(4)))
@@ -87,14 +87,14 @@ def test_the_score_of_the_selection_is_rounded_once(made: list[Any]) -> None:
     chosen = BestSubtasks(PROBLEM)
     for index in select(light):
         chosen.add(result_for(made[index]))
-    assert limited_score(light, PROBLEM) == chosen.score()
+    assert selected_score(light, select(light)) == chosen.score()
 
 
 def test_thirds_add_up_to_the_whole() -> None:
     """Three times 33.335 is 100. Rounded first, each would be rounded up."""
     problem = make_problem((33.335, "0"), (33.335, "1"), (33.33, "2"))
     result = result_of(problem, outcomes("012", 1.0, 1.0, 1.0), submission="u")
-    assert limited_score([light_row({}, problem, result, None)], problem) == 100.0
+    assert selected_score([light_row({}, problem, result, None)], [0]) == 100.0
 
 
 def test_a_light_row_is_small() -> None:
