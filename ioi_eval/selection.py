@@ -21,6 +21,7 @@ from enum import StrEnum
 from typing import Any
 
 from ioi_eval.errors import InputError
+from ioi_eval.problems.row import is_finite
 from ioi_eval.scores import total_points, unrounded_points
 
 Row = Mapping[str, Any]
@@ -33,8 +34,6 @@ SEEDS = 100
 
 PRECISION = 2
 """Decimals of a problem's points if its rows do not state them. Source: `score_precision` of open-r1/ioi."""
-
-_LARGEST = math.nextafter(math.inf, 0)  # of floats; integers may be larger
 
 
 class SelectionMethod(StrEnum):
@@ -289,7 +288,7 @@ def reasoning_length(row: Row) -> float:
             if isinstance(holder, Mapping):
                 for column in ("output_tokens", "completion_tokens"):
                     tokens = holder.get(column)
-                    if isinstance(tokens, int | float) and abs(tokens) < _LARGEST:
+                    if is_finite(tokens):
                         return float(tokens)
     generation = row.get("generation")
     return float(len(generation)) if isinstance(generation, str) else 0.0

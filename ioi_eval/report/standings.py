@@ -13,13 +13,13 @@ import csv
 import json
 import math
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
+from ioi_eval.problems.row import is_finite
 from ioi_eval.report.texts import counted
 from ioi_eval.rows import open_source
 
@@ -213,7 +213,7 @@ def _from_row(row: Mapping[str, Any], where: str) -> Standings:
     try:
         problems = frozenset(map(str, _list(row["problems"])))
         totals = tuple(_totals(_list(row["contestants_ranking"] or "[]"), where))
-        cutoffs = {name: float(row[f"{name}_cutoff"]) for name in MEDALS if _is_number(row.get(f"{name}_cutoff"))}
+        cutoffs = {name: float(row[f"{name}_cutoff"]) for name in MEDALS if is_finite(row.get(f"{name}_cutoff"))}
         contest = str(row["contest_id"])
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(
@@ -235,10 +235,6 @@ def _totals(contestants: Sequence[Mapping[str, Any]], where: str) -> Iterator[fl
     for contestant in contestants if name else ():
         if contestant.get(name) is not None:
             yield _points(contestant[name], where)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and abs(value) < sys.float_info.max
 
 
 def _points(value: object, where: str) -> float:
