@@ -97,7 +97,7 @@ class ResultSet:
     def name_of(self, row: Mapping[str, Any], *, otherwise: str = "–") -> Name:
         """The problem and submission of a row; `otherwise` if the row names no submission."""
         if self.family is Family.APPS:
-            return str(row.get("problem_id")), str(row.get("submission") or otherwise)
+            return problem_of(row)[1], str(row.get("submission") or otherwise)
         return "/".join(problem_of(row)), submission_of(row, self.id_column, otherwise=otherwise)
 
     @property

@@ -36,7 +36,7 @@ def name_columns(id_column: str) -> tuple[str, ...]:
 
 
 def problem_of(row: Row) -> tuple[str, str]:
-    """Year and id of the problem; a whole number that a table turned into 2024.0 becomes 2024 again."""
+    """Year and id of the problem, or `–` without an id; 2024.0, as tables have it, becomes 2024 again."""
     year = row.get("year")
     try:
         year = DEFAULT_YEAR if year is None or year == "" else int(year)
@@ -52,6 +52,8 @@ def submission_of(row: Row, id_column: str, *, otherwise: str = "–") -> str:
 
 
 def _plain(value: Any) -> str:
+    if value is None:
+        return "–"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

@@ -1,4 +1,4 @@
-"""The names of verdicts are those of the documentation."""
+"""Names in reports: of verdicts, and of problems and submissions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ioi_eval.model import Verdict
-from ioi_eval.report.result_values import VERDICT_NAMES
+from ioi_eval.report.result_values import VERDICT_NAMES, problem_of, submission_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "verdicts.md"
 
@@ -16,3 +16,10 @@ def test_documentation_has_the_same_verdict_names() -> None:
     listed = re.findall(r"^\| ([A-Z]+) \| ([a-z ]+) \| .+ \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE)
     assert dict(listed) == VERDICT_NAMES
     assert len(listed) == len(Verdict)
+
+
+def test_a_row_that_names_no_problem_or_submission() -> None:
+    """Such a row was refused. A problem may be called None."""
+    assert problem_of({"problem_id": None}) == problem_of({}) == ("2024", "–")
+    assert problem_of({"year": 2025.0, "problem_id": "None"}) == ("2025", "None")
+    assert (submission_of({}, "uuid"), submission_of({"uuid": 7.0}, "uuid")) == ("–", "7")
