@@ -17,6 +17,7 @@ from typing import Any
 
 from ioi_eval.estimates import all_among
 from ioi_eval.report.html_rows import PageProblem, PageRow
+from ioi_eval.scores import total_points
 
 CURVE_KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 """The values of k at which a curve has points."""
@@ -78,7 +79,7 @@ class Cell:
             values |= {
                 "mean": _share(_mean(self.scores), full),
                 "best": _share(max(self.scores), full),
-                "all": _share(round(math.fsum(self.best), precision), full),
+                "all": _share(total_points(((points, 1.0) for points in self.best), precision) or 0.0, full),
                 "single": [_share(mean, full) for mean in best_of(self.scores, ks)],
                 "union": [_share(math.fsum(means), full) for means in zip(*together, strict=True)],
             }

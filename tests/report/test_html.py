@@ -147,6 +147,11 @@ def test_the_sum_of_best_subtasks_is_rounded_once(tmp_path: Path) -> None:
     ((_, _, cell),) = blocks(html(write_results(tmp_path / "out", [row])))["summary"]["cells"]
     assert (cell["mean"], cell["best"], cell["all"]) == (0.25, 0.25, 0.25)
     assert (cell["single"], cell["union"]) == ([0.25], [0.25])
+    row = contest_row("a", 1.0, 1.0, 1.0, total_score=36.64)  # as CMS adds floats; their exact sum gives 36.63
+    for subtask, points in zip(row["all_subtasks_results"], (1.1, 33.335, 2.2), strict=True):
+        subtask |= {"points": points, "weighted_score": round(points, 2)}
+    ((_, _, cell),) = blocks(html(write_results(tmp_path / "out", [row])))["summary"]["cells"]
+    assert cell["all"] == cell["best"] == round(36.64 / 36.635, 7)
 
 
 def test_numbers_of_apps(tmp_path: Path) -> None:
