@@ -80,37 +80,37 @@ def runtimes(bash_version: str) -> tuple[Runtime, ...]:
     )
 
 
-def work(request: Request, pair: Mapping[str, Content]) -> Job | Scripts:
+def work(request: Request, own_files: Mapping[str, Content]) -> Job | Scripts:
     """The job or commands that a request starts.
 
     Args:
         request: for one of `runtimes`.
-        pair: the files that `cms_ioi` adds: `compile`, `run`, `runner`.
+        own_files: the files that `cms_ioi` adds: our scripts with what they need, and the runner.
     """
     if request.runtime.language == Starter.BASH.value:
         argv = (*_environment(request), "bash", "-c", _BASH_PACKAGE, "run", request.main, *request.args)
         return Scripts(files=_files(request.files), commands=(_run(request, argv),))
     if request.runtime.package == Starter.CMS_IOI.value or _is_classic(request):
-        return _scripts(_files({**request.files, **pair}), request, judges=True)
-    if "plan" in request.files and _wants_ours(request, pair["runner"]):
+        return _scripts(_files({**request.files, **own_files}), request, judges=True)
+    if "plan" in request.files and _wants_ours(request, own_files["runner"]):
         _refuse_more_memory(request)
         brought = {name: content for name, content in request.files.items() if name not in {MAIN, LIST}}
         return Job(
             kind=JobKind.RUNNER,
-            files=_files({**brought, "runner": pair["runner"]}),
+            files=_files({**brought, "runner": own_files["runner"]}),
             run_limits=_limits(request.run),
         )
-    judge = {f"{_JUDGE}/runner": pair["runner"], f"{_JUDGE}/runner.digest": boxfiles.runner_digest().encode()}
+    judge = {f"{_JUDGE}/runner": own_files["runner"], f"{_JUDGE}/runner.digest": boxfiles.runner_digest().encode()}
     return _scripts(_files({**judge, **request.files}), request, f"IOI_EVAL_JUDGE=/box/{_JUDGE}")
 
 
-def stored_work(request: Request, files: Mapping[str, Content], pair: Mapping[str, Content]) -> Job:
+def stored_work(request: Request, files: Mapping[str, Content], own_files: Mapping[str, Content]) -> Job:
     """The job that a request for a problem's package starts, with our runner.
 
     Args:
         request: for one of the installed packages.
         files: those that it names, and those that were sent with it.
-        pair: as for `work`.
+        own_files: as for `work`.
 
     Raises:
         NotStored: its runner is not the one that this server compiled: the client must send all files.
@@ -118,10 +118,10 @@ def stored_work(request: Request, files: Mapping[str, Content], pair: Mapping[st
     """
     if "plan" not in request.files or files.get("plan") is not request.files["plan"]:
         raise Refusal(400, {"message": f"the plan is not the job's own; send it, and do not name it in {LIST!r}"})
-    if not _is_ours(files.get("runner", b""), pair["runner"]):
+    if not _is_ours(files.get("runner", b""), own_files["runner"]):
         raise NotStored("not stored: * is for another version of the runner than this server's\n")
     _refuse_more_memory(request)
-    named = {**files, "runner": pair["runner"]}
+    named = {**files, "runner": own_files["runner"]}
     return Job(kind=JobKind.RUNNER, files=_files(named), run_limits=_limits(request.run))
 
 

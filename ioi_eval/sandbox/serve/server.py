@@ -148,7 +148,7 @@ class _Server:
         self._own = served_runtimes.runtimes(bash_version)
         self._packages = ServedPackages(packages) if packages else None
         self._runtimes = self._own + (packages.runtimes() if packages else ())
-        self._pair = {**boxfiles.classic_scripts(), "runner": runner}
+        self._own_files = {**boxfiles.classic_scripts(), "runner": runner}
         self._max_jobs = sandbox.targets()[0].slots + settings.queue
         self._unpacking = asyncio.Semaphore(1)  # what a body becomes is counted afterwards
         self._jobs = 0
@@ -274,14 +274,14 @@ class _Server:
         wanted = request.checked_request(request_body.parse(body, content_type), self._runtimes)
         if wanted.runtime not in self._own:
             return wanted, None
-        return wanted, served_runtimes.work(wanted, self._pair)
+        return wanted, served_runtimes.work(wanted, self._own_files)
 
     async def _run_stored(self, wanted: Request) -> Execution:
         """Run a job that uses files of a problem's package."""
         assert self._packages is not None, "it was listed"
         try:
             files = await asyncio.to_thread(self._packages.packages.files, wanted.runtime, wanted.files)
-            work = served_runtimes.stored_work(wanted, files, self._pair)
+            work = served_runtimes.stored_work(wanted, files, self._own_files)
         except NotStored as missing:
             return missing.execution()
         return await self._run(work)
