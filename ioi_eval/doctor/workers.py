@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import sys
 from collections.abc import Iterator, Mapping
 
 from ioi_eval.artifacts import ArtifactStore
@@ -176,14 +175,10 @@ def _inspection_findings(seen: Mapping[str, str], slots: int, *, measures: bool)
         quota = int(share) / int(period)
         detail = f"a quota of {quota:g} processors pauses running programs, which looks as if they waited"
         yield warning("CPU quota", detail, "pin the worker to processors instead (cpuset)")
-    if slots > (processors := _limit(seen["processors"])):
+    processors = seen["processors"]
+    if processors.isdecimal() and slots > int(processors):
         detail = f"{slots} jobs at once on {processors} processors slow each other down"
         yield warning("slots", detail, f"PISTON_MAX_REQUESTS_PER_ENDPOINT={processors}")
-
-
-def _limit(text: str) -> int:
-    """A number; `unlimited`, or nothing, is one that no other exceeds."""
-    return int(text) if text.isdecimal() else sys.maxsize
 
 
 _NETWORK = "PISTON_DISABLE_NETWORKING=true"
