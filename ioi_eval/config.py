@@ -1,4 +1,7 @@
-"""Settings, with the source of every default. The only module that reads the environment."""
+"""Settings, with the source of every default.
+
+Only this module and `config_file.py` read the environment.
+"""
 
 from __future__ import annotations
 

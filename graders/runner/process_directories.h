@@ -154,7 +154,7 @@ inline void make_root(ProcessDirectories& directories, const Machine& machine, c
   if (mount(nullptr, directories.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
 }
 
-// What files in a scratch directory may take, or do take. The output file is not counted, because it has its own limit.
+// How much files in a scratch directory may take. The output file is not counted, because it has its own limit.
 inline DiskUse scratch_limit(const Plan& plan, const Test& test) {
   DiskUse room{kScratchBytes, kScratchFiles};
   if (plan.input_file.empty()) return room;
@@ -202,7 +202,8 @@ inline Fd find_output(const ProcessDirectories& directories, const std::string& 
   return file && S_ISREG(status.st_mode) && status.st_nlink == 1 ? std::move(file) : Fd();
 }
 
-// If a user has many pipes, the kernel makes new ones small. Then two processes that write at once may wait for each other for ever.
+// Makes a FIFO that a user may open too. If a user has many pipes, the kernel makes new ones small. Then two processes that write at
+// once may wait for each other for ever.
 inline void share_fifo(const std::string& path, uid_t with) {
   if (mkfifo(path.c_str(), 0600) != 0) system_fault("mkfifo");
   Fd end(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));

@@ -14,7 +14,7 @@ namespace runner {
 // The score and message of a checker or manager.
 struct Judgement {
   bool valid = false;
-  std::string score;    // as it was printed
+  std::string score;    // as it was printed, or as `set` wrote it
   double value = 0;     // in [0, 1]
   double points = 0, full = 1;  // the same in points, of so many: exact, which `value` may not be
   std::string message;
@@ -50,7 +50,7 @@ inline std::string last_line_with(const std::string& start, int fd) {
   return trimmed(last);
 }
 
-// Reads a score, which must be a plain decimal number within [0, 1]: no nan, no inf, no hexadecimal.
+// Reads a score, which must be a plain decimal number within [0, full]: no nan, no inf, no hexadecimal.
 inline bool read_score(const std::string& text, Judgement& judgement, int64_t full = 1) {
   judgement.score = text;
   const char* at = text.c_str();

@@ -102,7 +102,7 @@ class FilterWriter {
 
   size_t jump(size_t target) { return put(BPF_JMP | BPF_JA, static_cast<uint32_t>(distance(target))); }
 
-  // The position of what is written next.
+  // How far a jump goes that is written next.
   size_t distance(size_t target) const { return back_.size() - 1 - target; }
 
   size_t put(int op, size_t k, uint8_t yes = 0, uint8_t no = 0) {

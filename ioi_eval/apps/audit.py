@@ -36,7 +36,7 @@ class RowFindingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFinding:
-    """A row with a fault.
+    """A row that cannot be judged, or whose reference solutions do not all pass or were not all judged.
 
     Args:
         reason: what is wrong, as a message.

@@ -248,7 +248,9 @@ def _columns(
 
 
 def _check_secret_tests(package: Package, root: TestGroup, kind: KattisKind) -> None:
-    """Note that there are only samples.
+    """Check that there are secret tests, which packages without generated tests lack.
+
+    A problem that is not scored gets a note that only the samples are judged.
 
     Raises:
         InputError: a group of secret tests that is worth points has none; or there are none at all, and the problem is

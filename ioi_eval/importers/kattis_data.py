@@ -102,7 +102,7 @@ def read_groups(package: Package, for_all: Mapping[str, Any]) -> TestGroup:
         for_all: settings from `problem.yaml` (in old packages), which hold for all groups, whatever these state.
 
     Raises:
-        InputError: an input has no answer, an answer has no input, or there is no secret data.
+        InputError: an input has no answer, an answer has no input, or there are no tests at all.
     """
     package.refuse_links(DATA)
     root = _read(package, DATA, _DEFAULTS, for_all)

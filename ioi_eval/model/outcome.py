@@ -196,7 +196,7 @@ class JudgedResult:
 
     Args:
         verdict: of all its tests together.
-        target: description of the target that judged it (`local g++ 12.2.0 static`).
+        target: description of the target that judged it (`local, bundled, g++ 12.2.0, static`).
         isolation: the weakest over its runs; `None` if nothing ran.
         fingerprint: a hash of everything that determined it; empty if none was computed. In memory only.
     """

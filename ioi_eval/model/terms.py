@@ -29,7 +29,7 @@ class TaskType(StrEnum):
     COMMUNICATION = "Communication"
     INTERACTIVE = "Interactive"  # a judge program is connected to its stdin and stdout, as in Kattis and testlib
     OUTPUT_ONLY = "OutputOnly"  # a submission is an output for each test
-    TWO_STEPS = "TwoSteps"  # the program runs twice: the second run reads what the first one sends
+    TWO_STEPS = "TwoSteps"  # the program runs as two processes: the second reads what the first sends
     BATCH_AND_OUTPUT = "BatchAndOutput"  # a program, and outputs for some of the tests
 
     @property

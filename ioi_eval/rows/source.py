@@ -49,7 +49,7 @@ class Chain(Source):
         self._name = name
 
     def describe(self) -> str:
-        """The directory, with the files that were chosen."""
+        """The name that was given."""
         return self._name
 
     def digest(self) -> str | None:
