@@ -72,7 +72,7 @@ struct Comparison {
   std::string difference;  // for a wrong output: where it first differs, in printable ASCII
 };
 
-// ---------------------------------------------------------------------------------------------------- words
+// ---------------------------------------------------------------------------------------------------- messages
 
 inline void append_printable(std::string& text, int c) {
   static const char kHex[] = "0123456789abcdef";

@@ -17,7 +17,7 @@ struct ProcessDirectories {
   std::string scratch;             // its working directory, as the runner sees it
   std::string fifo_in, fifo_out;   // what it reads and what it writes, as the runner and the manager see them
   std::string inside_in, inside_out;  // the same, as the process sees them
-  bool made = false;               // for a test that has not been cleared
+  bool made = false;               // what is made for each test is there, and has not been removed yet
 };
 
 // What the tests of a job share.

@@ -62,6 +62,7 @@ class JobFiles {
     return refusals;
   }
 
+  // Drops the names and what was packed. The descriptors stay open.
   void forget() {
     entries_ = {};
     packed_.clear();

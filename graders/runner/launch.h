@@ -18,13 +18,16 @@
 
 namespace runner {
 
-// A contestant's child sends this before its exec; the socket's end of file means that the exec has happened. With the step
-// `kThreadStep` it carries the directory of the child's thread in /proc, which shows what the program uses also where /proc hides the
-// process from the runner; then the filter's listener, if there is one; and last the times.
+// A contestant's child sends these messages before its exec, in this order; the socket's end of file means that the exec has happened.
+// - `step` is kThreadStep, with a descriptor: the directory of the child's thread in /proc, which shows what the program uses also
+//   where /proc hides the process from the runner
+// - a descriptor only: the filter's listener, if there is one
+// - the times
+// - if something failed, `error` and the `step` that failed; nothing follows
 struct StartMessage {
-  int64_t cpu_us = 0;  // of the last message: spent before the exec, so not by the program
+  int64_t cpu_us = 0;  // spent before the exec, so not by the program
   int64_t now_us = 0;
-  int error = 0;
+  int error = 0;  // an errno
   char step[24] = {};
 };
 

@@ -84,7 +84,7 @@ struct Build {
 struct Plan {
   Isolation least = Isolation::Full;
   bool compile = false;
-  // in both modes, or in one of them
+  // limits; wall_ms and file_bytes only in compile mode, stderr_bytes and threads only in run mode
   int64_t cpu_ms = 0, wall_ms = 0, memory_bytes = 0, output_bytes = 0, stderr_bytes = 0, file_bytes = 0;
   long processes = 1, threads = 1;
   std::vector<CompileAction> actions;
