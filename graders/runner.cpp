@@ -108,15 +108,15 @@
 namespace runner {
 namespace {
 
-void print_probe(const IsolationFeatures& m) {
+void print_probe(const IsolationFeatures& can) {
   Json line;
-  line.open('{').member("probe", true).member("userns", m.userns).member("pidns", m.pidns).member("mountns", m.mountns);
-  line.member("netns", m.netns).member("landlock", m.landlock).member("seccomp", m.seccomp).member("notify", m.notify);
+  line.open('{').member("probe", true).member("userns", can.userns).member("pidns", can.pidns).member("mountns", can.mountns);
+  line.member("netns", can.netns).member("landlock", can.landlock).member("seccomp", can.seccomp).member("notify", can.notify);
   line.key("hidden").open('[');
   for (long number = 0; number < kCalls; number++) {
-    if (m.hidden.has[number]) line.value(name_of_call(number));
+    if (can.hidden.has[number]) line.value(name_of_call(number));
   }
-  line.close(']').member("uids", m.uids).member("isolation", name_of(m.isolation)).close('}');
+  line.close(']').member("uids", can.uids).member("isolation", name_of(can.isolation)).close('}');
   print(line.take() + "\n");
 }
 
@@ -134,18 +134,18 @@ void close_on_exec() {
 // table takes the kernel 10 ms.
 void grow_table() { close(fcntl(STDERR_FILENO, F_DUPFD, kLeastFds - 1)); }
 
-void require_isolation(const Plan& plan, IsolationFeatures& m) {
+void require_isolation(const Plan& plan, IsolationFeatures& can) {
   // Steps that see the system have no root directory of their own: only an outer box (bwrap) or Landlock hides other files.
-  if (plan.compile && plan.sees_system && m.isolation == Isolation::Full && !m.boxed && m.landlock < 1) m.isolation = Isolation::None;
+  if (plan.compile && plan.sees_system && can.isolation == Isolation::Full && !can.boxed && can.landlock < 1) can.isolation = Isolation::None;
   // Under Landlock, siblings may not look up paths, because they would find each other in /proc; but a dynamic linker must.
-  if (!plan.compile && m.isolation == Isolation::Reduced && plan.processes > 1 && !plan.is_static) {
+  if (!plan.compile && can.isolation == Isolation::Reduced && plan.processes > 1 && !plan.is_static) {
     plan_fault("several processes that are linked dynamically need full isolation; with reduced, install static libraries");
   }
-  if (m.isolation >= plan.least) return;
-  const char* root = m.root ? "; it was started as root: start it as another user" : "";
+  if (can.isolation >= plan.least) return;
+  const char* root = can.root ? "; it was started as root: start it as another user" : "";
   fault(FaultKind::Isolation, format("%s is needed, only %s is available: user namespace %d, mounts %d, PID namespaces %d, Landlock %d, "
                             "seccomp %d%s",
-                            name_of(plan.least), name_of(m.isolation), m.userns, m.mountns, m.pidns, m.landlock, m.seccomp,
+                            name_of(plan.least), name_of(can.isolation), can.userns, can.mountns, can.pidns, can.landlock, can.seccomp,
                             root));
 }
 
@@ -280,7 +280,7 @@ void run_job(const Options& options, Lines& lines) {
   if (options.waits) await_turn();
   if (plan.compile) {
     Compilation(plan, machine, files, lines).run();
-  } else if (plan.is_compiled()) {
+  } else if (plan.compiles_program()) {
     build_and_run(steps, plan, machine, files, lines);
   } else {
     run_tests(plan, machine, files, lines);

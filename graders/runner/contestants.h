@@ -49,7 +49,7 @@ struct Contestant {
   bool terminated_itself = false;  // it called for SIGTERM, which it may
   bool has_timers = false;        // it has timers, which can send any signal
   long long kills_before = 0;     // the kernel's count of kills before it could kill itself
-  bool stopped = false;           // by us, because of another process
+  bool stopped_for_others = false;  // by us, because of another process
   int refusals = 0;
   int looks = 0;
   Attempts attempted;
@@ -60,7 +60,7 @@ struct Contestant {
 
   // Whether its interpreter has ended by itself before it read the program. Nothing of the program has run then.
   bool ended_before_reading() const {
-    return program && started && !stopped && limit == Limit::None && lseek(program.get(), 0, SEEK_CUR) == 0;
+    return program && started && !stopped_for_others && limit == Limit::None && lseek(program.get(), 0, SEEK_CUR) == 0;
   }
 
   int64_t cpu_us() const {

@@ -59,12 +59,16 @@ class CallFilter {
     hidden_ = hidden;
     bool unneeded = (rule.where == Where::Sibling && !siblings_) || (rule.where == Where::Reduced && !reduced_);
     Let let = unneeded ? Let::Always : holds(rule.where) ? rule.let : Let::Never;
-    if (asks() && rule.noted && (let == Let::Never || let == Let::Deadly)) return unknown(false);  // the listener decides
+    if (asks() && rule.noted && (let == Let::Never || let == Let::Deadly)) return ask_listener();
     decide(rule, let);
     return std::exchange(piece_, {});
   }
 
  private:
+  Filter ask_listener() {
+    emit(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+    return std::exchange(piece_, {});
+  }
   void emit(int op, uint32_t k, uint8_t yes = 0, uint8_t no = 0) {
     piece_.code.push_back({static_cast<uint16_t>(op), yes, no, k});
   }
@@ -81,7 +85,7 @@ class CallFilter {
     uint32_t error = SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
     return rule.noted ? ask_or(error) : error;
   }
-  void refuse(const CallRule& rule) { emit(BPF_RET | BPF_K, refusal(rule)); }
+  void refuse_or_ask(const CallRule& rule) { emit(BPF_RET | BPF_K, refusal(rule)); }
 
   // Continues if an argument is a null pointer.
   void must_be_null(uint32_t index, uint32_t otherwise) {
@@ -97,7 +101,7 @@ class CallFilter {
     if (!libraries_) return allow();
     load_argument(op);
     emit(BPF_JMP | BPF_JSET | BPF_K, 128 /* FUTEX_PRIVATE_FLAG */, 1, 0);
-    refuse(rule);
+    refuse_or_ask(rule);
     allow();
   }
 
@@ -130,9 +134,9 @@ class CallFilter {
       case Let::Pair: return decide_socket_pair(rule);
       case Let::Control: return decide_control(rule);
       case Let::Connected: return decide_connected(rule, first);
-      case Let::NotifyThenAllow: return asks() ? refuse(rule) : decide_clock(rule);
+      case Let::NotifyThenAllow: return asks() ? refuse_or_ask(rule) : decide_clock(rule);
       case Let::OwnLimit: return decide_limit(rule);
-      case Let::Never: return refuse(rule);
+      case Let::Never: return refuse_or_ask(rule);
       case Let::Deadly: return end_program();
     }
   }
@@ -143,7 +147,7 @@ class CallFilter {
     piece_.self.push_back(piece_.code.size());
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
     allow();
-    refuse(rule);
+    refuse_or_ask(rule);
   }
 
   void decide_signal(const CallRule& rule, uint32_t signal_argument) {
@@ -151,7 +155,7 @@ class CallFilter {
     for (uint32_t asked : {SIGKILL, SIGSYS, SIGTERM}) {
       if (asked == SIGTERM && !notify_) continue;  // only a listener can note it and let it be sent
       emit(BPF_JMP | BPF_JEQ | BPF_K, asked, 0, 1);
-      refuse(rule);
+      refuse_or_ask(rule);
     }
     decide_on_self(rule);
   }
@@ -160,7 +164,7 @@ class CallFilter {
     load_argument(arg);
     uint8_t left = static_cast<uint8_t>(rule.values.size());
     for (uint32_t value : rule.values) emit(BPF_JMP | BPF_JEQ | BPF_K, value, left--, 0);
-    refuse(rule);
+    refuse_or_ask(rule);
     allow();
   }
 
@@ -168,7 +172,7 @@ class CallFilter {
     load_argument(arg);
     emit(BPF_JMP | BPF_JSET | BPF_K, refused, 1, 0);
     allow();
-    refuse(rule);
+    refuse_or_ask(rule);
   }
 
   // Refuses flags with one of the bits `refused`, with O_TRUNC but without writing, and with mode 3, which is neither to read nor
@@ -181,7 +185,7 @@ class CallFilter {
     emit(BPF_ALU | BPF_AND | BPF_K, kOpenMode);
     emit(BPF_JMP | BPF_JEQ | BPF_K, kOpenMode, 1, 0);
     allow();
-    refuse(rule);
+    refuse_or_ask(rule);
   }
 
   // A clock of a process or thread is ~id << 3 | kind: the last eight numbers are those of id 0, the caller itself.
@@ -189,7 +193,7 @@ class CallFilter {
     load_argument(static_cast<uint32_t>(rule.arg));
     emit(BPF_JMP | BPF_JGE | BPF_K, 0xfffffff8, 2, 0);
     emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 0, 1);
-    refuse(rule);
+    refuse_or_ask(rule);
     allow();
   }
 
@@ -201,7 +205,7 @@ class CallFilter {
     load_argument(2);
     emit(BPF_JMP | BPF_JSET | BPF_K, 2 /* PROT_WRITE */, 1, 0);
     allow();
-    refuse(rule);
+    refuse_or_ask(rule);
   }
 
   void decide_futex(const CallRule& rule) {
@@ -211,7 +215,7 @@ class CallFilter {
     for (uint32_t owned : {6 /* LOCK_PI */, 7 /* UNLOCK_PI */, 8 /* TRYLOCK_PI */, 11 /* WAIT_REQUEUE_PI */, 12 /* CMP_REQUEUE_PI */,
                            13 /* LOCK_PI2 */}) {
       emit(BPF_JMP | BPF_JEQ | BPF_K, owned, 0, 1);
-      refuse(rule);
+      refuse_or_ask(rule);
     }
     uint8_t to_waits = 2 + (libraries_ ? 4 : 1);  // these comparisons, and what `only_private` writes
     for (uint32_t wait : {0 /* WAIT */, 9 /* WAIT_BITSET */}) emit(BPF_JMP | BPF_JEQ | BPF_K, wait, --to_waits, 0);
@@ -224,7 +228,7 @@ class CallFilter {
     load_argument(static_cast<uint32_t>(rule.arg));
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
     emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 1, 0);
-    refuse(rule);
+    refuse_or_ask(rule);
     allow();
   }
 
@@ -237,7 +241,7 @@ class CallFilter {
     emit(BPF_ALU | BPF_AND | BPF_K, ~values[2]);
     emit(BPF_JMP | BPF_JEQ | BPF_K, values[1], 0, 1);
     allow();
-    refuse(rule);
+    refuse_or_ask(rule);
   }
 
   void decide_control(const CallRule& rule) {
@@ -251,7 +255,7 @@ class CallFilter {
     must_be_null(4, refusal(rule));  // the address
     load_argument(static_cast<uint32_t>(rule.arg));
     emit(BPF_JMP | BPF_JSET | BPF_K, ~plain_flags, 0, 1);
-    refuse(rule);
+    refuse_or_ask(rule);
     allow();
   }
 
@@ -260,7 +264,7 @@ class CallFilter {
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
     piece_.self.push_back(piece_.code.size());
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-    refuse(rule);
+    refuse_or_ask(rule);
     load(offsetof(seccomp_data, args) + 16);
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
     load(offsetof(seccomp_data, args) + 20);

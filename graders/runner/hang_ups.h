@@ -54,7 +54,7 @@ class HangUps {
   }
 
   // One side has ended, and the runner is about to open the FIFOs in its place, which the other side may then close before the runner.
-  void has_ended(Side side, size_t process) {
+  void note_end(Side side, size_t process) {
     if (first_to_hang_up(process) == Nobody) first_[process] = side;
   }
 

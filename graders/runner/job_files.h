@@ -40,7 +40,7 @@ class JobFiles {
   // Adds the files that the job takes from a problem's package. `stored` has a line for each of them: `stored FILE HASH NAME`. The
   // package has the file as blobs/NAME, and its checksum in `sums`. Returns a line about each one that is missing or damaged.
   std::string add_stored(const std::string& package) {
-    int list = find(kStored);
+    int list = take(kStored);
     if (list < 0) plan_fault("the job has no file %s", kStored);
     Fd sums(open((package + "/" + kSums).c_str(), O_RDONLY | O_CLOEXEC));
     std::map<std::string, std::string> known = read_sums(sums.get());
@@ -87,7 +87,7 @@ class JobFiles {
   }
 
   int get(const std::string& name) {
-    int fd = find(name);
+    int fd = take(name);
     if (fd < 0) fd = unpack(name);
     if (fd < 0) plan_fault("the job has no file %s", name.c_str());
     return checked(name, fd);
@@ -95,7 +95,7 @@ class JobFiles {
 
   // A plan is never packed: `ioi-eval serve` reads each plan before the runner follows it.
   int get_plan(const std::string& name) {
-    int fd = unpacked_.count(name) == 0 ? find(name) : -1;
+    int fd = unpacked_.count(name) == 0 ? take(name) : -1;
     if (fd < 0) plan_fault("the job has no file %s that is sent as it is", name.c_str());
     return checked(name, fd);
   }
@@ -104,12 +104,12 @@ class JobFiles {
   static constexpr const char *kSums = "sums", *kPacked = "packed", *kDeflated = ".deflated", *kStored = "stored";
 
   void read_lists() {
-    sums_ = read_sums(find(kSums));
-    read_packed(find(kPacked));
+    sums_ = read_sums(take(kSums));
+    read_packed(take(kPacked));
   }
 
-  // A file that was sent as it is; -1 if there is none.
-  int find(const std::string& name) {
+  // The descriptor of a file that was sent as it is; -1 if there is none. The first time, the file is opened and its path removed.
+  int take(const std::string& name) {
     for (const auto& [known, fd] : entries_) {
       if (known == name) return fd;
     }
@@ -130,7 +130,7 @@ class JobFiles {
       content = std::move(found->second);
       packed_.erase(found);
     } else {
-      int deflated = find(name + kDeflated);
+      int deflated = take(name + kDeflated);
       if (deflated < 0) return -1;
       content = inflated(name, head(deflated, kMostPackedBytes));
     }

@@ -66,7 +66,7 @@ class TestRun : RunningTest {
     outcome_.cpu_us = total_cpu_us();
     outcome_.idle_us = idle_us();
     const Contestant& reported = first != nullptr ? *first : contestants_[0];
-    if (!reported.stopped) {
+    if (!reported.stopped_for_others) {
       outcome_.code = reported.process.code();
       outcome_.signal = reported.process.signal();
     }
@@ -86,7 +86,7 @@ class TestRun : RunningTest {
   // Programs that watch the machine's memory (earlyoom) send SIGTERM first. A contestant can send itself that too, and the listener
   // reports it; there is no count.
   bool killed_from_outside(const Contestant& c) const {
-    bool stopped = c.stopped || c.made_deadly_call || c.killed_itself || c.limit != Limit::None;
+    bool stopped = c.stopped_for_others || c.made_deadly_call || c.killed_itself || c.limit != Limit::None;
     if (stopped || over_memory(c) || outcome_.cpu_us >= plan_.cpu_ms * 1000) return false;
     bool can_itself = !can().notify || c.has_timers;
     if (c.process.signal() == SIGTERM) return !can_itself && !c.terminated_itself;
@@ -97,7 +97,7 @@ class TestRun : RunningTest {
     require_room_for_files(job_, test_);  // the program may have written after the last look
     for (const Contestant& c : contestants_) {
       if (killed_from_outside(c)) return judge_error(JudgeFault::Signal, TrustedProgram::Runner, kKilledFromOutside);
-      bool never_ran = !c.started && !c.not_executable && !c.stopped && c.limit == Limit::None;
+      bool never_ran = !c.started && !c.not_executable && !c.stopped_for_others && c.limit == Limit::None;
       if (never_ran) {
         std::string end = format("it ended before the program began: %s ", c.how().c_str());
         return judge_error(JudgeFault::Start, TrustedProgram::Runner, end + head(c.errors.get(), 300));
@@ -119,7 +119,7 @@ class TestRun : RunningTest {
   // has ended), so it may have run until it was late.
   bool was_over_memory_unseen() const {
     return std::any_of(contestants_.begin(), contestants_.end(),
-                       [&](const Contestant& c) { return c.files.hidden() && !c.stopped && over_memory(c); });
+                       [&](const Contestant& c) { return c.files.hidden() && !c.stopped_for_others && over_memory(c); });
   }
 
   void decide_by_time() {
@@ -217,8 +217,8 @@ class TestRun : RunningTest {
     for (Contestant& c : contestants_) {
       // If the manager failed, only earlier failures of contestants count.
       if (manager_.fault != JudgeFault::None && !hung_up_first(c)) continue;
-      memory |= !c.stopped && over_memory(c);
-      output |= !c.stopped && over_output(c);
+      memory |= !c.stopped_for_others && over_memory(c);
+      output |= !c.stopped_for_others && over_output(c);
       made_deadly_call |= c.made_deadly_call;
       failed |= is_decisive(c);
       if (limit == Limit::None) limit = c.limit;

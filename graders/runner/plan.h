@@ -153,7 +153,7 @@ struct Plan {
   }
 
   // Whether the job compiles its program.
-  bool is_compiled() const { return !build.plan.empty(); }
+  bool compiles_program() const { return !build.plan.empty(); }
 
   // Tests whose output was submitted need no program.
   bool has_program() const { return !program.empty(); }

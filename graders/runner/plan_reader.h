@@ -119,14 +119,14 @@ inline void read_test_line(PlanLine& line, JobFiles& files, Plan& plan) {
 
 inline void read_program_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.program = line.text("file");
-  if (!plan.is_compiled()) files.get(plan.program);
+  if (!plan.compiles_program()) files.get(plan.program);
   for (const std::string& path : line.all("sees")) plan.sees.push_back(seen_path(line, path));
   if (!line.has("interpreter")) {
     if (line.has("static")) plan.is_static = line.number("static", 0, 1) == 1;
     if (!plan.is_static && plan.sees.empty()) line.bad("needs `sees`: a program that is linked dynamically finds no libraries");
     return;
   }
-  if (plan.is_compiled()) line.bad("names an interpreter, whose programs are not compiled");
+  if (plan.compiles_program()) line.bad("names an interpreter, whose programs are not compiled");
   plan.is_static = false;
   plan.interpreter = seen_path(line, line.text("interpreter"));
   plan.interpreter_args = line.all("argv");
@@ -312,7 +312,7 @@ inline void check_run_plan(const Plan& plan, const LineNames& names) {
   for (const char* name : {"task", "order"}) names.require(name);
   names.require(plan.has_manager() ? "manager" : "checker");
   if (!plan.has_manager() && names.has("manager")) plan_fault("a task of this type has no manager");
-  if (!plan.is_compiled() && plan.build.has_rest) plan_fault("the line `rest` is for programs that the job compiles");
+  if (!plan.compiles_program() && plan.build.has_rest) plan_fault("the line `rest` is for programs that the job compiles");
 }
 
 inline void check_tests(const Plan& plan) {

@@ -72,8 +72,7 @@ class View {
     put(at);
   }
 
-  // Makes all of it read-only.
-  void close() {
+  void make_all_read_only() {
     struct {
       uint64_t set, clear, propagation, userns;
     } attributes = {1 | 2 /* RDONLY, NOSUID */, 0, 0, 0};
@@ -149,7 +148,7 @@ inline void make_root(ProcessDirectories& directories, const Machine& machine, c
   if (!executed) system_fault("make a file in /dev/fd");
   View view(directories.outside, directories.root);
   for (const std::string& path : sees) view.show(path);
-  view.close();
+  view.make_all_read_only();
   unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
   if (mount(nullptr, directories.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
 }

@@ -79,14 +79,14 @@ inline bool read_score(const std::string& text, Judgement& judgement, int64_t fu
 }
 
 // The text of a file with a score. A longer file is not a score, and is not cut to make it one.
-inline bool read_score_of(int fd, bool first, Judgement& judgement, int64_t full = 1) {
+inline bool read_score_of(int fd, bool first_line_only, Judgement& judgement, int64_t full = 1) {
   std::string text = head(fd, kScoreBytes);
   bool cut = file_size(fd) > static_cast<int64_t>(text.size());
-  if (cut && !(first && text.find('\n') != std::string::npos)) {
-    judgement.error = format("not a score: %s of more than %zu bytes", first ? "a line" : "a text", kScoreBytes);
+  if (cut && !(first_line_only && text.find('\n') != std::string::npos)) {
+    judgement.error = format("not a score: %s of more than %zu bytes", first_line_only ? "a line" : "a text", kScoreBytes);
     return false;
   }
-  return read_score(first ? first_line(text) : trimmed(text), judgement, full);
+  return read_score(first_line_only ? first_line(text) : trimmed(text), judgement, full);
 }
 
 // The texts of CMS. Source: CMS, cms/grading/steps/evaluation.py.

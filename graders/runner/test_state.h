@@ -71,13 +71,13 @@ class TestState {
   }
   // Whether it has failed, and only the program can be the cause.
   bool failed_hard(const Contestant& c) const {
-    if (c.stopped) return false;
+    if (c.stopped_for_others) return false;
     int signal = c.process.signal();
     if (c.limit != Limit::None || c.made_deadly_call || c.not_executable) return true;
     return (signal != 0 && signal != SIGPIPE) || over_memory(c) || over_output(c);
   }
   // Whether it has failed, and the manager's end may be the cause.
-  bool failed_softly(const Contestant& c) const { return !c.stopped && !failed_hard(c) && c.process.failed(); }
+  bool failed_softly(const Contestant& c) const { return !c.stopped_for_others && !failed_hard(c) && c.process.failed(); }
 
   // Whether it closed its FIFOs before the manager did; or, if no close was seen, whether it ended first.
   bool hung_up_first(const Contestant& c) {

@@ -61,7 +61,7 @@ class RunningTest : protected TestState {
     }
     hang_ups_.end();
     if (asks_without_end_ && !manager_.process.alive() && manager_.fault == JudgeFault::None) limit_ = Limit::Idle;
-    for (Contestant& c : contestants_) stop(c);
+    for (Contestant& c : contestants_) stop_for_others(c);
     if (manager_.process.alive()) manager_.clear();
     for (Contestant& c : contestants_) {
       c.process.reap(true);
@@ -155,15 +155,15 @@ class RunningTest : protected TestState {
   }
 
   // At most 1 MiB at once, so that no flood keeps the runner from its limits.
-  static void empty(const Fd& end) {
+  static void discard(const Fd& end) {
     char buffer[65536];
     for (int pieces = 0; pieces < 16 && end && read(end.get(), buffer, sizeof buffer) > 0; pieces++) {
     }
   }
 
-  void drain() {
-    if (!anybody_alive()) empty(held_in_);
-    if (!manager_.process.alive()) empty(held_out_);
+  void discard_unread() {
+    if (!anybody_alive()) discard(held_in_);
+    if (!manager_.process.alive()) discard(held_out_);
   }
 
   void collect(Contestant& c) const {
@@ -222,7 +222,7 @@ class RunningTest : protected TestState {
     // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread is runnable, idle time is not added up.
     int64_t idle = !due || anybody(&Sample::runs) ? 0 : new_idle_us(wall);
     unblock();
-    drain();
+    discard_unread();
     if (anybody_alive()) {
       idle_us_ += idle;
       check_times(wall);
@@ -255,21 +255,21 @@ class RunningTest : protected TestState {
   void look(Contestant& c, bool states) {
     c.last = c.files.read(c.process.pid, c.last, states);
     c.peak_bytes = std::max(c.peak_bytes, c.started ? c.last.resident_bytes : 0);
-    if (c.started && c.last.resident_bytes > plan_.memory_bytes) end(c, Limit::Memory);
+    if (c.started && c.last.resident_bytes > plan_.memory_bytes) stop_by_rule(c, Limit::Memory);
     if (states && ++c.looks % kLooksAtTables == 0) {
       int64_t most = kTablesBytes + plan_.memory_bytes / 256;  // one page of page tables maps 512 pages
-      if (c.files.tables_bytes(c.process.pid, c.last) > most) end(c, Limit::Memory);
+      if (c.files.tables_bytes(c.process.pid, c.last) > most) stop_by_rule(c, Limit::Memory);
     }
-    if (c.last.threads > plan_.threads) end(c, Limit::Threads);
+    if (c.last.threads > plan_.threads) stop_by_rule(c, Limit::Threads);
     const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];
     require_room_for_files(job_, test_);
     if (!job_.full()) {
       DiskUse size = scratch_size(directories.scratch, plan_.output_file), room = scratch_limit(plan_, test_);
-      if (size.bytes > room.bytes || size.files > room.files) end(c, Limit::Scratch);
+      if (size.bytes > room.bytes || size.files > room.files) stop_by_rule(c, Limit::Scratch);
     }
     struct stat status;
     if (!plan_.output_file.empty()) c.written_bytes = find_output(directories, plan_.output_file, status) ? status.st_size : 0;
-    if (std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes) end(c, Limit::Output);
+    if (std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes) stop_by_rule(c, Limit::Output);
     cut(c.errors, plan_.stderr_bytes);
     if (c.report) cut(c.report, kReportBytes);
   }
@@ -289,7 +289,7 @@ class RunningTest : protected TestState {
       manager_.more_ms = cpu_us / 1000 - plan_.manager.cpu_ms + kManagerMoreMs;  // on a busy machine it is seen late
     } else if (moved > moved_at_limit_) {
       asks_without_end_ = true;
-      for (Contestant& c : contestants_) stop(c);
+      for (Contestant& c : contestants_) stop_for_others(c);
       manager_.more_ms += plan_.manager.cpu_ms;
     }
   }
@@ -300,7 +300,7 @@ class RunningTest : protected TestState {
     int64_t most = plan_.output_bytes + file_size(test_.input) + file_size(test_.answer) + kManagersFilesBytes;
     if (manager_.files.moved_bytes(manager_.process.pid).read <= most) return;
     for (Contestant& c : contestants_) {
-      if (c.process.alive()) end(c, Limit::Output);
+      if (c.process.alive()) stop_by_rule(c, Limit::Output);
     }
   }
 
@@ -313,7 +313,7 @@ class RunningTest : protected TestState {
     int64_t manager_ms = plan_.has_manager() ? plan_.manager.cpu_ms : 0;
     bool given_up = wall >= given_up_us(plan_.cpu_ms, manager_ms);
     bool soon = given_up || wall >= plan_.pages_stop_us();
-    if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return end_all(Limit::Cpu);
+    if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return stop_all_by_rule(Limit::Cpu);
     if (given_up && wait_clock_.waited_us(wall, all_busy_us()) <= wall / 2) {
       return judge_error(JudgeFault::Overload, TrustedProgram::Runner, kTooBusy);
     }
@@ -321,12 +321,12 @@ class RunningTest : protected TestState {
     if (!given_up && idle_us_ < idle_stop_us(plan_.cpu_ms)) return;
     auto waits = std::find_if(contestants_.begin(), contestants_.end(),
                               [](const Contestant& c) { return c.process.alive() && !c.started; });
-    if (waits == contestants_.end() || !manager_.process.alive()) return end_all(Limit::Idle);
+    if (waits == contestants_.end() || !manager_.process.alive()) return stop_all_by_rule(Limit::Idle);
     // If a process has started, the manager may be waiting for it before it opens the FIFOs of the others.
     bool has_started = std::any_of(contestants_.begin(), contestants_.end(),
                                    [](const Contestant& c) { return c.process.alive() && c.started; });
     auto [is_wrong_first, explanation] = unopened(waits->index);
-    if (has_started && !is_wrong_first) return end_all(Limit::Idle);
+    if (has_started && !is_wrong_first) return stop_all_by_rule(Limit::Idle);
     judge_error(JudgeFault::Stall, TrustedProgram::Manager, "it does not open its FIFOs" + explanation);
   }
 
@@ -359,21 +359,21 @@ class RunningTest : protected TestState {
     return {true, format(": it waits in opening argument %ld for reading; argument %ld, for writing, comes first", from, to)};
   }
 
-  static void end(Contestant& c, Limit limit) {
-    if (c.limit == Limit::None && !c.stopped) c.limit = limit;
+  static void stop_by_rule(Contestant& c, Limit limit) {
+    if (c.limit == Limit::None && !c.stopped_for_others) c.limit = limit;
     c.process.kill();
   }
 
-  void end_all(Limit limit) {
+  void stop_all_by_rule(Limit limit) {
     limit_ = limit;
     for (Contestant& c : contestants_) {
-      if (c.process.alive()) end(c, limit);
+      if (c.process.alive()) stop_by_rule(c, limit);
     }
   }
 
-  static void stop(Contestant& c) {
+  static void stop_for_others(Contestant& c) {
     if (!c.process.alive()) return;
-    if (c.limit == Limit::None) c.stopped = true;
+    if (c.limit == Limit::None) c.stopped_for_others = true;
     c.process.kill();
   }
 
@@ -389,12 +389,12 @@ class RunningTest : protected TestState {
     for (size_t i = 0; i < contestants_.size(); i++) {
       const Contestant& c = contestants_[i];
       if (!c.process.alive() && manager_alive) {
-        hang_ups_.has_ended(HangUps::TheProcess, i);
+        hang_ups_.note_end(HangUps::TheProcess, i);
         touch(job_.directories[i].fifo_out, O_WRONLY);
         touch(job_.directories[i].fifo_in, O_RDONLY);
-        if (asks_without_end_) empty(touch(job_.directories[i].fifo_out, O_RDONLY));
+        if (asks_without_end_) discard(touch(job_.directories[i].fifo_out, O_RDONLY));
       } else if (c.process.alive() && !manager_alive && (!c.started || plan_.fifo_use == FifoUse::Paths)) {
-        hang_ups_.has_ended(HangUps::TheManager, i);
+        hang_ups_.note_end(HangUps::TheManager, i);
         touch(job_.directories[i].fifo_in, O_WRONLY);
         touch(job_.directories[i].fifo_out, O_RDONLY);
       }

@@ -301,7 +301,7 @@ void test_hang_ups() {
       hang_ups.watch(0, fifos);
       auto opened = [](const std::string& fifo, int mode) { return Fd(open(fifo.c_str(), mode | O_NONBLOCK)); };
       if (first == HangUps::TheProcess) opened(fifos.fifo_in, O_RDONLY);
-      hang_ups.has_ended(ended, 0);
+      hang_ups.note_end(ended, 0);
       Fd in = opened(fifos.fifo_in, O_RDWR), out = opened(fifos.fifo_out, O_RDWR);  // so that neither side waits
       if (ended == HangUps::TheManager) opened(fifos.fifo_in, O_RDONLY), opened(fifos.fifo_out, O_WRONLY);
       if (ended == HangUps::TheProcess) opened(fifos.fifo_in, O_WRONLY), opened(fifos.fifo_out, O_RDONLY);
