@@ -14,7 +14,7 @@
 //           ├─ contestant      its own root directory, no capabilities, Landlock, seccomp, rlimits
 //           └─ judge           sees everything that the plan names, by descriptor
 //
-// There are two isolation levels, and the runner uses the stronger one that is available (capabilities.h):
+// There are two isolation levels, and the runner uses the stronger one that is available (isolation_features.h):
 //
 //   full      for each contestant a PID namespace and a root directory (a tmpfs with three devices, a bounded scratch
 //             directory and, in some tasks, two FIFOs), no capabilities, seccomp; Landlock if the kernel has it.
@@ -81,17 +81,17 @@
 // - kernel, texts and numbers: system, rules, numbers, verdicts, json, lines, descriptors, messages, protocols
 // - comparing outputs: decimal, reader, white_diff, default_validator, comparators
 // - the plan: plan_lines, scores, plan, inflate, job_files, plan_reader, precompiled_headers
-// - confinement: system_calls, decisions, seccomp, landlock, pid_namespaces, capabilities
+// - confinement: system_calls, decisions, seccomp, landlock, pid_namespaces, isolation_features
 // - processes: processes, hidden_calls, proc_files, directories, judge_directories, job, process_directories
 // - contestants: contestants, permissions, launch, refusals, warm_interpreter
 // - a test: judges, outcome, hang_ups, passes, test_state, watching, one_test
-// - a job: run_mode, compile_mode, build_mode
+// - a job: run_mode, compile_mode, build_job
 
-#include "runner/build_mode.h"
-#include "runner/capabilities.h"
+#include "runner/build_job.h"
 #include "runner/compile_mode.h"
 #include "runner/descriptors.h"
 #include "runner/hidden_calls.h"
+#include "runner/isolation_features.h"
 #include "runner/job_files.h"
 #include "runner/json.h"
 #include "runner/lines.h"

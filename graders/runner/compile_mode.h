@@ -1,9 +1,9 @@
 // Compile mode: runs the steps of a plan, and returns the artifacts.
 #pragma once
 
-#include "capabilities.h"
 #include "descriptors.h"
 #include "directories.h"
+#include "isolation_features.h"
 #include "job.h"
 #include "job_files.h"
 #include "json.h"

@@ -1,9 +1,9 @@
 // Calls that an outer filter, such as a container's, answers before ours.
 #pragma once
 
-#include "capabilities.h"
 #include "decisions.h"
 #include "descriptors.h"
+#include "isolation_features.h"
 #include "lines.h"
 #include "processes.h"
 #include "seccomp.h"

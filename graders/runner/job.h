@@ -1,9 +1,9 @@
 // A job: what all its tests share, and what each process of a submission has.
 #pragma once
 
-#include "capabilities.h"
 #include "decisions.h"
 #include "descriptors.h"
+#include "isolation_features.h"
 #include "judge_directories.h"
 #include "plan.h"
 #include "system.h"

@@ -1,9 +1,9 @@
 // The start of a contestant: what its child does until the exec, and what it tells the runner.
 #pragma once
 
-#include "capabilities.h"
 #include "contestants.h"
 #include "descriptors.h"
+#include "isolation_features.h"
 #include "job.h"
 #include "job_files.h"
 #include "landlock.h"

@@ -2,9 +2,9 @@
 // its FIFOs.
 #pragma once
 
-#include "capabilities.h"
 #include "descriptors.h"
 #include "directories.h"
+#include "isolation_features.h"
 #include "job.h"
 #include "lines.h"
 #include "numbers.h"

@@ -1,8 +1,8 @@
 // Starting and ending processes; their clocks, privileges and limits.
 #pragma once
 
-#include "capabilities.h"
 #include "descriptors.h"
+#include "isolation_features.h"
 #include "lines.h"
 #include "numbers.h"
 #include "pid_namespaces.h"

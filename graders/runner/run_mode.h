@@ -1,10 +1,10 @@
 // Run mode: runs the needed tests of a plan.
 #pragma once
 
-#include "capabilities.h"
 #include "contestants.h"
 #include "decisions.h"
 #include "descriptors.h"
+#include "isolation_features.h"
 #include "job.h"
 #include "job_files.h"
 #include "lines.h"

@@ -6,10 +6,10 @@
 //   TestRun      one_test.h     decides the verdict when they have ended
 #pragma once
 
-#include "capabilities.h"
 #include "contestants.h"
 #include "descriptors.h"
 #include "hang_ups.h"
+#include "isolation_features.h"
 #include "job.h"
 #include "judges.h"
 #include "lines.h"

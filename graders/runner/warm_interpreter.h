@@ -1,9 +1,9 @@
 // The warm interpreter: started once per job, forked for each test.
 #pragma once
 
-#include "capabilities.h"
 #include "contestants.h"
 #include "descriptors.h"
+#include "isolation_features.h"
 #include "job.h"
 #include "json.h"
 #include "landlock.h"

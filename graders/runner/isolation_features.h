@@ -24,7 +24,7 @@ struct IsolationFeatures {
   Isolation isolation = Isolation::None;
 };
 
-// The machine's capabilities, and the runner's own directory.
+// What the machine offers, and the runner's own directory.
 struct Machine {
   IsolationFeatures can;
   Fd own_pidns;

@@ -4,9 +4,9 @@
 // answer or judge program of the job. These are open files of the runner; with --dir they are unlinked before the first step.
 #pragma once
 
-#include "capabilities.h"
 #include "compile_mode.h"
 #include "descriptors.h"
+#include "isolation_features.h"
 #include "job_files.h"
 #include "lines.h"
 #include "plan.h"
