@@ -127,7 +127,7 @@ RULES = """
 import time
 from ioi_eval import fingerprint
 started = time.process_time()
-fingerprint.rules_digest(), fingerprint.runner_digest(), fingerprint.harness_digest()
+fingerprint.rules_digest(), fingerprint.runner_meaning_digest(), fingerprint.harness_digest()
 print(time.process_time() - started)
 """
 

@@ -81,7 +81,7 @@ def runner_source_digest() -> str:
 
 
 @cache
-def runner_digest() -> str:
+def runner_files_digest() -> str:
     """SHA-256 of `cat runner.cpp runner/*.h`, by which the Piston package's `build.sh` names the runner's sources."""
     names = ["runner.cpp", *sorted(f"runner/{path.name}" for path in (_directory() / "runner").glob("*.h"))]
     return hashlib.sha256(b"".join(map(read, names))).hexdigest()

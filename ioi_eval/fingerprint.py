@@ -110,11 +110,11 @@ def _judges_digest(target: Target) -> str:
     """A hash of our programs that judge in the box or decide what it shows; empty if the target's own scripts judge."""
     if target.has_own_scripts:
         return ""
-    return runner_digest() + _hash([script_meaning(boxfiles.read("compiler_files"))])
+    return runner_meaning_digest() + _hash([script_meaning(boxfiles.read("compiler_files"))])
 
 
 @lru_cache(maxsize=1)
-def runner_digest() -> str:
+def runner_meaning_digest() -> str:
     """A hash of the runner's meaning."""
     return _hash([cpp_meaning(boxfiles.runner_source())])
 

@@ -29,7 +29,7 @@ import orjson
 from ioi_eval.cache_directory import LEAST_FREE_BYTES, make_store
 from ioi_eval.config import MIB, CompileLimits
 from ioi_eval.errors import SetupError
-from ioi_eval.fingerprint import digest_of, runner_digest
+from ioi_eval.fingerprint import digest_of, runner_meaning_digest
 from ioi_eval.jobs.compile import failed_by_itself, is_doubtful
 from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
@@ -81,7 +81,9 @@ class KeptPrograms:
             self._give_up(f"the compiler's files cannot be read ({error})")
             return None
         where = (target.isolation, target.narrowed, target.outer_filter)
-        return digest_of([_VERSION, recipe.key(toolchain), recipe.sees, compiler, limits, *where, runner_digest()])
+        return digest_of(
+            [_VERSION, recipe.key(toolchain), recipe.sees, compiler, limits, *where, runner_meaning_digest()]
+        )
 
     async def answer(self, key: str) -> CompileAnswer | None:
         """The compiler's answer from an earlier run, with times of 0; `None` if it is not stored."""

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from ioi_eval.errors import SetupError
-from ioi_eval.fingerprint import harness_digest, rules_digest, runner_digest
+from ioi_eval.fingerprint import harness_digest, rules_digest, runner_meaning_digest
 from ioi_eval.sandbox.local.compiler import detect
 
 COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
@@ -165,7 +165,7 @@ def serve() -> str:
     """Fork for each requested command. Returns only in the fork, with the code that the fork is to run."""
     atexit.register(_end_at_once)
     _import_all()
-    for digest in (rules_digest, runner_digest, harness_digest):
+    for digest in (rules_digest, runner_meaning_digest, harness_digest):
         digest()  # no command has to compute these digests of the package's files again
     with contextlib.suppress(SetupError):
         detect("g++")  # nor to list the compiler's files again, unless these have changed

@@ -42,8 +42,8 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
     Raises:
         AssertionError: the function raised; the message has its traceback.
     """
-    boxfiles.runner_digest()  # these keep what they read of the checkout, which the child may be unable to read
-    fingerprint.runner_digest()
+    boxfiles.runner_files_digest()  # these keep what they read of the checkout, which the child may be unable to read
+    fingerprint.runner_meaning_digest()
     fingerprint.harness_digest()
     fingerprint.rules_digest()
     detect("g++")

@@ -10,7 +10,7 @@ from ioi_eval.boxfiles import runner_rules
 from ioi_eval.compat.terms import CompatGrader
 from ioi_eval.config import MIB, RunPolicy
 from ioi_eval.errors import InputError
-from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_digest
+from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_meaning_digest
 from ioi_eval.model import Batch, JudgedByClient, JudgeProgram, OutputCheck, RunRules, SourceFile
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.model.methods import Comparator
@@ -157,7 +157,7 @@ def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, ch
     del values["compat"]  # `judged_by` has its name, and `rules_digest` covers its rules
     values |= {"comparator": settings.judged_by, "time_limit_s": settings.cpu_s, "checker": checker}
     toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
-    ours = (rules_digest(), harness_digest(), runner_digest())
+    ours = (rules_digest(), harness_digest(), runner_meaning_digest())
     return digest_of([ours, values, python, target.isolation, toolchain, target.narrowed])
 
 

@@ -54,7 +54,7 @@ class User:
         boxfiles.runner_source()  # these cache files of the checkout, which the child may not be able to read
         boxfiles.classic_scripts()
         boxfiles.harness_archive()
-        fingerprint.runner_digest()
+        fingerprint.runner_meaning_digest()
         fingerprint.harness_digest()
         fingerprint.rules_digest()
         catalogue.programs()

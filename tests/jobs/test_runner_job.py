@@ -63,7 +63,7 @@ def package(tmp_path: Path) -> Path:
     judge.mkdir()
     (judge / "runner").write_bytes(SHIPPED + b"# the package's\n")
     (judge / "runner").chmod(0o755)
-    (judge / "runner.digest").write_text(f"{boxfiles.runner_digest()}\n")
+    (judge / "runner.digest").write_text(f"{boxfiles.runner_files_digest()}\n")
     return judge
 
 

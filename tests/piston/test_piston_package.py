@@ -327,7 +327,7 @@ def test_the_package_s_runner_is_used(worker: Worker) -> None:
     texts = {name: content for name, content in files.items() if isinstance(content, bytes)}
     runner = next(file.content for file in worker.package if file.name.endswith("judge/runner"))
     assert runner_binary(worker.execute(texts), nonce) == runner
-    texts["run"] = texts["run"].replace(boxfiles.runner_digest().encode(), b"0" * 64)
+    texts["run"] = texts["run"].replace(boxfiles.runner_files_digest().encode(), b"0" * 64)
     failed = worker.execute(texts).run
     assert (failed.code, "touch: " in failed.stderr) == (1, True)
 

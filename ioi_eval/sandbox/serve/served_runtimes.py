@@ -100,7 +100,10 @@ def work(request: Request, own_files: Mapping[str, Content]) -> Job | Scripts:
             files=_files({**brought, "runner": own_files["runner"]}),
             run_limits=_limits(request.run),
         )
-    judge = {f"{_JUDGE}/runner": own_files["runner"], f"{_JUDGE}/runner.digest": boxfiles.runner_digest().encode()}
+    judge = {
+        f"{_JUDGE}/runner": own_files["runner"],
+        f"{_JUDGE}/runner.digest": boxfiles.runner_files_digest().encode(),
+    }
     return _scripts(_files({**judge, **request.files}), request, f"IOI_EVAL_JUDGE=/box/{_JUDGE}")
 
 
