@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from ioi_eval.sandbox.piston.endpoints import Source
+    from ioi_eval.sandbox.piston.endpoints import EndpointSource
 
 Endpoints = Annotated[
     str | None,
@@ -39,7 +39,7 @@ class NamedCluster:
     """
 
     text: str
-    source: Source
+    source: EndpointSource
     max_requests_per_endpoint: int
 
     @property

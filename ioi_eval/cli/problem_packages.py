@@ -22,7 +22,7 @@ from ioi_eval.rows import open_source
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.control import PackageChange, PackageRequest, change, presences
-from ioi_eval.sandbox.piston.endpoints import Source
+from ioi_eval.sandbox.piston.endpoints import EndpointSource
 from ioi_eval.sandbox.piston.problem_packages import MadePackage, data_of, list_packages, make_package, package_of
 from ioi_eval.sandbox.piston.stored_files import digest
 from ioi_eval.sandbox.piston.wire import is_problems
@@ -156,7 +156,9 @@ def _data_bytes(problem: Problem) -> int:
     return sum(map(size_of, data_of(problem).values()))
 
 
-async def _make(source: Source, problems: Sequence[Problem], repository: Path) -> list[tuple[Problem, MadePackage]]:
+async def _make(
+    source: EndpointSource, problems: Sequence[Problem], repository: Path
+) -> list[tuple[Problem, MadePackage]]:
     """Make the packages, with the programs compiled for each kind of worker."""
     packages = []
     async with PistonCluster(source, profile="bundled") as cluster:

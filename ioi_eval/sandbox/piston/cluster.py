@@ -49,7 +49,7 @@ from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston import answer, two_stages
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import SlotRequest
-from ioi_eval.sandbox.piston.endpoints import Source, endpoint_source
+from ioi_eval.sandbox.piston.endpoints import EndpointSource, endpoint_source
 from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd, end_of
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import backoff_s, exhausted
@@ -94,7 +94,7 @@ class PistonCluster:
 
     def __init__(
         self,
-        endpoints: Source | str,
+        endpoints: EndpointSource | str,
         *,
         max_requests_per_endpoint: int = 1,
         profile: str | None = None,

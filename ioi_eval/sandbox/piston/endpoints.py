@@ -24,7 +24,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from ioi_eval.errors import InputError, SetupError
 
-Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
+EndpointSource = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
 """The endpoints' URLs; or a function that returns them, called repeatedly. If it raises SetupError, they stay as they
 were; any other error ends the run."""
 
@@ -41,7 +41,7 @@ _SQUEUE = ("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%N %
 _MAX_PORT = 65_535
 
 
-def endpoint_source(text: str) -> Source:
+def endpoint_source(text: str) -> EndpointSource:
     """The source of the endpoints that a user named.
 
     Args:
@@ -71,7 +71,7 @@ def endpoint_source(text: str) -> Source:
     return ask
 
 
-async def endpoints_now(source: Source) -> tuple[str, ...]:
+async def endpoints_now(source: EndpointSource) -> tuple[str, ...]:
     """The endpoints that a source has now, each once, as the base URLs of their API.
 
     Raises:

@@ -30,7 +30,7 @@ from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston import answer
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import Endpoint
-from ioi_eval.sandbox.piston.endpoints import Source, endpoints_now
+from ioi_eval.sandbox.piston.endpoints import EndpointSource, endpoints_now
 from ioi_eval.sandbox.piston.pool import Pool
 from ioi_eval.sandbox.piston.wire import InstalledStarter, Runtime, Starter, without_problems
 
@@ -217,7 +217,7 @@ class WorkerList:
 
     def __init__(
         self,
-        source: Source,
+        source: EndpointSource,
         prober: Prober,
         groups: WorkerGroups,
         pool: Pool,
