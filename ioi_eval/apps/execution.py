@@ -31,7 +31,7 @@ from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, Unav
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
 from ioi_eval.jobs.run_job import JobTest
-from ioi_eval.jobs.run_setups import Programs, problem_setup
+from ioi_eval.jobs.run_setups import RunPrograms, problem_setup
 from ioi_eval.model import (
     Content,
     Isolation,
@@ -247,7 +247,7 @@ class AppsExecutor:
         fn_name = problem.fn_name if compat is None or compat.calls is Calls.CALL else None
         content = program_file(code, fn_name=fn_name, conventions=settings.conventions)
         rules = run_rules(problem, settings, checker=self._checker)
-        programs = Programs(
+        programs = RunPrograms(
             runner=await self._builder.runner(target),
             submission=content,
             static=False,

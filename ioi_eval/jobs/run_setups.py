@@ -33,7 +33,7 @@ from ioi_eval.model.methods import Comparator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Programs:
+class RunPrograms:
     """The programs that a run job starts, all compiled on the target that will run them.
 
     Args:
@@ -67,7 +67,7 @@ class Programs:
 
 
 def problem_setup(
-    problem: RunRules, programs: Programs, policy: RunPolicy, *, exhaustive: bool = False, return_bytes: int = 0
+    problem: RunRules, programs: RunPrograms, policy: RunPolicy, *, exhaustive: bool = False, return_bytes: int = 0
 ) -> RunSetup:
     """How submissions to a problem are run and judged.
 
@@ -125,7 +125,7 @@ def _scoring(case: TestCase) -> Values:
     return values | ({} if case.step_rounding is StepRounding.DOWN else {"rounding": case.step_rounding.value})
 
 
-def _program(programs: Programs, *, warm: bool) -> tuple[Values | None, tuple[JobFile, ...]]:
+def _program(programs: RunPrograms, *, warm: bool) -> tuple[Values | None, tuple[JobFile, ...]]:
     """How the submission is started, and the files needed for it; nothing if every test has a submitted output."""
     if programs.submission is None:
         return None, ()

@@ -38,7 +38,7 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import harness, recipes
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import has_room_to_build
-from ioi_eval.jobs.run_setups import Programs, given_tests, problem_setup
+from ioi_eval.jobs.run_setups import RunPrograms, given_tests, problem_setup
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
@@ -326,7 +326,7 @@ class RunnerJudge:
         """
         problem, target, tool = run.problem, run.target, run.tool
         interpreter = tool if isinstance(tool, Interpreter) else None
-        programs = Programs(
+        programs = RunPrograms(
             runner=await self._builder.runner(target),
             submission=submission,
             static=tool is None or (isinstance(tool, Toolchain) and tool.static),

@@ -9,7 +9,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.jobs.harness import preloaded, program_file
 from ioi_eval.jobs.run_job import JobProgram, run_job
-from ioi_eval.jobs.run_setups import Programs, given_tests, problem_setup
+from ioi_eval.jobs.run_setups import RunPrograms, given_tests, problem_setup
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
 from ioi_eval.model import Subtask, TestCase
 from ioi_eval.programs import Builder
@@ -37,7 +37,7 @@ async def judged(cache: Path) -> RunAnswer:
     async with LocalSandbox(slots=1) as sandbox:
         (target,) = sandbox.targets()
         builder = Builder(sandbox, ArtifactStore(cache), Policy())
-        programs = Programs(
+        programs = RunPrograms(
             runner=await builder.runner(target),
             submission=program_file(CODE),
             static=False,
