@@ -255,7 +255,7 @@ class AppsExecutor:
             interpreter=interpreter,
             preload=preloaded(code, calls=fn_name is not None),
             warm=settings.warm,
-            grader=None if compat is None else compat.harness,
+            grader=None if compat is None else compat.harness_grader,
         )
         stops = settings.fail_fast if compat is None else compat.stops
         max_returned = return_bytes(problem, settings, rules)

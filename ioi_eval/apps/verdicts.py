@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings
-from ioi_eval.compat.terms import CompatGrader, Ending, Graded, TestRun, judges
+from ioi_eval.compat.terms import CompatGrader, Ending, Graded, TestRun, can_grade
 from ioi_eval.jobs.plan import cpu_stop_ms
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
@@ -41,7 +41,7 @@ def why_unusable(problem: AppsProblem, settings: AppsSettings) -> str:
     if problem.fault is None:
         return ""
     crash = "" if problem.fault is RowFault.UNEQUAL else compat.grade(problem, ()).crash
-    return crash or ("" if judges(problem) else problem.reason)
+    return crash or ("" if can_grade(problem) else problem.reason)
 
 
 def unjudged(problem: AppsProblem, settings: AppsSettings, message: str) -> AppsResult:
@@ -101,7 +101,7 @@ def assessed(
         if in_time_score is None and ended and is_right is not None:
             in_time_score = float(is_right(outcome))
         return replace(outcome, in_time_score=in_time_score)
-    if not outcome.details.judged and is_right is not None:
+    if not outcome.details.judged_in_box and is_right is not None:
         right = is_right(outcome)
         verdict = Verdict.AC if right else Verdict.WA
         return replace(outcome, verdict=verdict, score=float(right), message="", failed_program=None)
@@ -117,7 +117,7 @@ def judged(test: AppsTest, outcome: TestOutcome, settings: AppsSettings) -> Test
         reason = f"{settings.comparator} failed on this output: {outcome.message.removeprefix('checker: ')}"
         return _result(outcome, settings, Verdict.JE, reason)
     verdict, message = outcome.verdict, outcome.message
-    if verdict is Verdict.WA and not outcome.details.judged and isinstance(test, CallTest):
+    if verdict is Verdict.WA and not outcome.details.judged_in_box and isinstance(test, CallTest):
         message = _difference(test, outcome)
     if verdict is Verdict.RE:
         verdict, message = _how_it_failed(outcome, settings)
@@ -261,7 +261,7 @@ def _with_wall_clock_limit(outcome: TestOutcome, time_limit_s: float) -> TestOut
 
     Our runner allows a program as much CPU time, and a second more of waiting.
     """
-    is_ours = outcome.details.judged and outcome.verdict is Verdict.JE
+    is_ours = outcome.details.judged_in_box and outcome.verdict is Verdict.JE
     if is_ours or outcome.verdict is Verdict.TLE or _wall_s(outcome) < time_limit_s:
         return outcome
     return replace(outcome, verdict=Verdict.TLE, limit="idle", score=0.0)
@@ -291,7 +291,8 @@ def _ending(outcome: TestOutcome, compat: CompatGrader) -> Ending:
     if outcome.verdict is Verdict.TLE:
         return Ending.TIMED_OUT
     printed_too_much = outcome.verdict is Verdict.OLE and outcome.limit == "output"
-    if compat.harness is None or (printed_too_much and not compat.script):  # in a function: it is written at the end
+    # A function's output is written at the end.
+    if compat.harness_grader is None or (printed_too_much and not compat.script):
         return Ending.FINISHED
     if outcome.signal is not None or outcome.limit is not None or outcome.verdict in (Verdict.MLE, Verdict.SV):
         return Ending.DIED
@@ -307,7 +308,7 @@ def wants_another(
 ) -> bool:
     """Whether the other grader would run another test."""
     counted, runs = _runs_of_grader(problem, outcomes, settings, compat)
-    return _fault(counted) is None and compat.wants_another(problem, runs, test_s=settings.cpu_s)
+    return _first_judge_error(counted) is None and compat.wants_another(problem, runs, test_s=settings.cpu_s)
 
 
 def result_of_grader(
@@ -315,7 +316,7 @@ def result_of_grader(
 ) -> AppsResult:
     """The result of a program from the outcomes of the tests, by the rules of the other grader."""
     counted, runs = _runs_of_grader(problem, outcomes, settings, compat)
-    fault = _fault(counted)
+    fault = _first_judge_error(counted)
     if fault is not None:
         return unjudged(problem, settings, fault)
     return _graded_result(problem, counted, compat.grade(problem, runs, test_s=settings.cpu_s), settings)
@@ -335,10 +336,10 @@ def _runs_of_grader(
     return counted, runs
 
 
-def _fault(outcomes: Sequence[TestOutcome]) -> str | None:
+def _first_judge_error(outcomes: Sequence[TestOutcome]) -> str | None:
     """Why a program cannot be graded: the first failure of ours, or of a judge program; `None` if there is none."""
-    faults = (outcome.message for outcome in outcomes if outcome.details.judged and outcome.verdict is Verdict.JE)
-    return next(faults, None)
+    errors = (outcome for outcome in outcomes if outcome.details.judged_in_box and outcome.verdict is Verdict.JE)
+    return next((outcome.message for outcome in errors), None)
 
 
 def _graded_result(
@@ -371,6 +372,6 @@ def _graded_result(
 
 def _verdict(outcome: TestOutcome, code: object) -> Verdict:
     """The runner's verdict if it has one, else the grader's."""
-    if outcome.details.judged or outcome.verdict is Verdict.TLE:
+    if outcome.details.judged_in_box or outcome.verdict is Verdict.TLE:
         return outcome.verdict
     return Verdict.AC if code is True else Verdict.WA

@@ -96,7 +96,7 @@ def _failed_on_all(problem: AppsProblem, rule: str, metadata: tuple[dict[str, st
 
 GRADER = CompatGrader(
     name="eval-protocol",
-    harness="eval_protocol",
+    harness_grader="eval_protocol",
     calls=Calls.LOAD,
     per_test_s=PER_TEST_S,
     whole_s=lambda _, test_s: test_s + 1,

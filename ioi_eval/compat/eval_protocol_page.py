@@ -22,9 +22,9 @@ from ioi_eval.compat.terms import (
     Graded,
     Match,
     TestRun,
+    can_grade,
     encode_text,
     graded_all,
-    judges,
     match_text,
     truncated,
 )
@@ -46,7 +46,7 @@ def encode_input(test: AppsTest) -> bytes:
 
 def _grade(problem: AppsProblem, runs: Sequence[TestRun], _all_s: float) -> Graded:
     """The results of all tests with input and output, and the metadata of the first failure."""
-    if not judges(problem):
+    if not can_grade(problem):
         return Graded(crash=problem.reason)
     if problem.fault is RowFault.EMPTY:
         return Graded(crash=NO_RESULTS)
@@ -123,7 +123,7 @@ def _error(run: TestRun) -> Mapping[str, Any]:
 
 GRADER = CompatGrader(
     name="eval-protocol-page",
-    harness="eval_protocol_page",
+    harness_grader="eval_protocol_page",
     script=True,
     calls=Calls.CALL,
     per_test_s=PER_TEST_S,

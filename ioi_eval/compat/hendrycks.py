@@ -21,9 +21,9 @@ from ioi_eval.compat.terms import (
     Match,
     TestRun,
     allclose,
+    can_grade,
     different,
     graded_all,
-    judges,
     too_long,
 )
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest, joined
@@ -51,7 +51,7 @@ def arguments(test: CallTest) -> tuple[Any, ...]:
 
 def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
     """Its results for all tests; it never stops early."""
-    if not judges(problem):
+    if not can_grade(problem):
         return Graded(crash=problem.reason)
     if any(run.ending is Ending.LOAD_FAILED for run in runs):
         return Graded(codes=(-2,), rules=("the program does not load",))
@@ -180,7 +180,7 @@ def _rounded(word: str) -> object:
 
 GRADER = CompatGrader(
     name="hendrycks",
-    harness="hendrycks",
+    harness_grader="hendrycks",
     calls=Calls.CALL,
     per_test_s=4.0,
     whole_s=lambda *_: WHOLE_S,

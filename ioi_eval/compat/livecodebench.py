@@ -19,8 +19,8 @@ from ioi_eval.compat.terms import (
     Graded,
     Match,
     TestRun,
+    can_grade,
     encode_text,
-    judges,
     too_long,
     truncated,
 )
@@ -37,7 +37,7 @@ class _OwnError(Exception):
 
 def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
     """Its results up to the first failure."""
-    if not judges(problem):
+    if not can_grade(problem):
         return Graded(crash=problem.reason)
     try:
         return _results(problem, runs, all_s)
@@ -107,7 +107,7 @@ def match_output(expected: str, printed: str) -> Match | None:
 
 GRADER = CompatGrader(
     name="livecodebench",
-    harness="livecodebench",
+    harness_grader="livecodebench",
     calls=Calls.NEVER,
     per_test_s=PER_TEST_S,
     whole_s=lambda tests, test_s: (test_s + 1) * tests + 5,

@@ -61,7 +61,7 @@ def _spelled(value: Any) -> str:
 
 GRADER = CompatGrader(
     name="mcpbr",
-    harness=None,
+    harness_grader=None,
     calls=Calls.STDIN,
     per_test_s=PER_TEST_S,
     whole_s=None,

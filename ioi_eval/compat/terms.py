@@ -151,7 +151,7 @@ class CompatGrader:
 
     Args:
         name: `hendrycks`, ….
-        harness: its name in the harness, which runs programs in its way; `None` for the plain interpreter.
+        harness_grader: its name in the harness, which runs programs in its way; `None` for the plain interpreter.
         script: whether each test is run as a script, in a process whose exit code shows how it ended.
         calls: what it does with functions.
         per_test_s: the wall-clock limit of one test.
@@ -165,7 +165,7 @@ class CompatGrader:
     """
 
     name: str
-    harness: str | None
+    harness_grader: str | None
     calls: Calls
     per_test_s: float
     whole_s: Callable[[int, float], float] | None
@@ -190,10 +190,10 @@ class CompatGrader:
 
         If a program is only loaded (the grader cannot call functions, or there are no tests) one run is needed.
         """
-        if not judges(problem) or (problem.fn_name is not None and self.calls is Calls.NEVER):
+        if not can_grade(problem) or (problem.fn_name is not None and self.calls is Calls.NEVER):
             return False
         only_loads = not problem.tests or (problem.fn_name is not None and self.calls is Calls.LOAD)
-        if self.harness is not None and only_loads:
+        if self.harness_grader is not None and only_loads:
             return not runs
         if len(runs) >= len(problem.tests) or (runs and self._ends(runs[-1])):
             return False
@@ -212,7 +212,7 @@ class CompatGrader:
         return run.ending is Ending.LOAD_FAILED or (run.ending is Ending.DIED and not self.script)
 
 
-def judges(problem: AppsProblem) -> bool:
+def can_grade(problem: AppsProblem) -> bool:
     """Whether graders give results for such a row: valid rows, and those without tests or with unequal numbers."""
     return problem.fault in (None, RowFault.EMPTY, RowFault.UNEQUAL)
 

@@ -223,7 +223,7 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         failed_program=program,
         output=base64.b64decode(string(line, "output"), validate=True) if "output" in line else None,
         details=RunDetails(
-            judged=judged,
+            judged_in_box=judged,
             output_bytes=integer(line, "output_bytes") if "output_bytes" in line else 0,
             idle_s=integer(line, "idle_us") / 1e6,
             report=_report(decoded(string(line, "report"))) if "report" in line else HarnessReport(),

@@ -34,14 +34,14 @@ class RunDetails:
     """Details of a run that judging needs. No result stores them.
 
     Args:
-        judged: whether the runner has judged; if not, the verdict is JE until our side has judged.
+        judged_in_box: whether the runner has judged; if not, the verdict is JE until our side has judged.
         output_bytes: how many bytes the program printed.
         idle_s: how long it neither ran nor waited for a processor.
         report: the harness's report.
         not_started: for JE: whether the machine could not start the program, or its interpreter.
     """
 
-    judged: bool = True
+    judged_in_box: bool = True
     output_bytes: int = 0
     idle_s: float = 0.0
     report: HarnessReport = HarnessReport()

@@ -49,7 +49,7 @@ def test_judge_errors_that_are_sandbox_failures(expected: bool, of_result: dict[
 def test_a_deeply_nested_result_is_wa(opening: str, deep: int) -> None:
     """A result of any depth that a program returns or forges is wrong. With JE, the program would avoid its zero."""
     output = (opening * deep + "1" + "]" * deep).encode()
-    details = RunDetails(judged=False, output_bytes=len(output))
+    details = RunDetails(judged_in_box=False, output_bytes=len(output))
     outcome = TestOutcome(test="0", verdict=Verdict.JE, score=None, output=output, details=details)
     test = CallTest(number=0, given=(1,), expected="a" * 10 * deep, accepts=("a" * 10 * deep,))
     problem, settings = AppsProblem(id="0", index=0, fn_name="f", tests=(test,)), AppsSettings()
@@ -63,7 +63,7 @@ def test_a_deeply_nested_result_is_wa(opening: str, deep: int) -> None:
 def test_only_integers_of_some_length_are_written_in_decimal(bits: int) -> None:
     """Quadratic work: a wrong result of 30 MB, of integers of 200,000 bits, would keep the scorer busy for 98 s."""
     output = f'["i","{1 << (bits - 1):#x}"]'.encode()
-    details = RunDetails(judged=False, output_bytes=len(output))
+    details = RunDetails(judged_in_box=False, output_bytes=len(output))
     outcome = TestOutcome(test="0", verdict=Verdict.WA, score=0.0, output=output, details=details)
     result = judged(CallTest(number=0, given=(1,), expected=1, accepts=(1,)), outcome, AppsSettings())
     assert ("an integer of" in result.message) is (bits > 20_000)
@@ -75,7 +75,7 @@ def test_the_limit_of_all_tests_follows_from_that_of_one(name: str, passes: bool
     tests = tuple(StdinTest(number=number, given="", expected="1") for number in range(2))
     problem = AppsProblem(id="0", index=0, tests=tests, inputs=2, outputs=2)
     compat = grader_named(name)
-    details = RunDetails(judged=False, output_bytes=2, report=HarnessReport(phase="done"))
+    details = RunDetails(judged_in_box=False, output_bytes=2, report=HarnessReport(phase="done"))
     run = TestOutcome(
         test="0", verdict=Verdict.JE, score=None, cpu_ms=6000, output=b"1\n", exit_code=0, details=details
     )

@@ -24,8 +24,8 @@ def test_names(name: str) -> None:
     compat = grader_named(name)
     assert compat.name == name
     assert compat.per_test_s > 0
-    if compat.harness is not None:
-        assert b"PRELUDE" in boxfiles.read(f"harness/compat/{compat.harness}.py")
+    if compat.harness_grader is not None:
+        assert b"PRELUDE" in boxfiles.read(f"harness/compat/{compat.harness_grader}.py")
 
 
 def test_unknown_name() -> None:

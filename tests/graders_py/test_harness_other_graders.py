@@ -30,8 +30,8 @@ def codes_of(warm_grader: WarmGrader, profile: CompatGrader, problem: AppsProble
     """The codes of a grader for a program. Runs tests while the grader needs more. CPU time replaces its wall clock;
     one second of it is enough for a loop without end.
     """
-    assert profile.harness is not None
-    warm = warm_grader(profile.harness)
+    assert profile.harness_grader is not None
+    warm = warm_grader(profile.harness_grader)
     runs: list[TestRun] = []
     while profile.wants_another(problem, runs):
         test_input = profile.encode_input(problem.tests[len(runs)]) if problem.tests else b""
