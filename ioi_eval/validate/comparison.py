@@ -196,8 +196,8 @@ def _differences(solution: StatedSolution, result: SubmissionResult) -> Iterator
         else:
             ends = " to ".join(points(end, _DIGITS) for end in dict.fromkeys((least, most)))
             yield Difference(stated=f"{ends} points", seen=f"{points(result.score, _DIGITS)} points")
-    if solution.stated is not None:
-        yield from differences(solution.stated, result)
+    if solution.others_result is not None:
+        yield from differences(solution.others_result, result)
 
 
 def _compare_whole(label: Expectation, result: SubmissionResult) -> Iterator[Difference | None]:

@@ -34,7 +34,7 @@ class StatedSolution:
         subtasks: the statements about single subtasks.
         whole: the statement about the whole solution, if there are none about subtasks.
         total: the lowest and the highest stated points.
-        stated: results of others.
+        others_result: another judge's result of it, if there is one.
     """
 
     name: str
@@ -43,12 +43,12 @@ class StatedSolution:
     subtasks: Mapping[str, Expectation]
     whole: Expectation | None
     total: tuple[float, float] | None
-    stated: StatedResult | None
+    others_result: StatedResult | None
 
     @property
     def statements(self) -> int:
         """The number of statements."""
-        others = 0 if self.stated is None else self.stated.statements
+        others = 0 if self.others_result is None else self.others_result.statements
         return len(self.subtasks) + (self.whole is not None) + (self.total is not None) + others
 
 
@@ -170,7 +170,7 @@ def _stated_results(
 
 
 def _solution(
-    row: Row, name: str, problem: Problem, submission: Submission, stated: StatedResult | None
+    row: Row, name: str, problem: Problem, submission: Submission, others_result: StatedResult | None
 ) -> StatedSolution:
     subtasks = _subtasks(row, problem)
     label = None if subtasks else row.optional_text("expected")
@@ -182,7 +182,7 @@ def _solution(
         subtasks=subtasks,
         whole=None if label is None else _expectation(row, label),
         total=total,
-        stated=stated,
+        others_result=others_result,
     )
 
 

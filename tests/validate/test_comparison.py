@@ -46,7 +46,7 @@ def solution(
         subtasks={name: Expectation.parse(text) for name, text in (subtasks or {}).items()},
         whole=None if whole is None else Expectation.parse(whole),
         total=total,
-        stated=None,
+        others_result=None,
     )
 
 
