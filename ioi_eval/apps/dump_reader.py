@@ -30,8 +30,8 @@ AppsCandidate: TypeAlias = Candidate[CatalogEntry, AppsSubmission]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Invalid(Refused):
-    """A row of the dump for a problem that cannot be judged."""
+class ProblemUnusable(Refused):
+    """A row of the dump, refused because its problem is unusable."""
 
     catalog_entry: CatalogEntry
 
@@ -135,7 +135,7 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
         if catalog_entry.unusable:
             kind = f"the problem's own row cannot be judged: {catalog_entry.fault or 'not for this comparator'}"
             message = str(row.error(f"problem {problem} cannot be judged: {catalog_entry.unusable}"))
-            return Invalid(row=row, kind=kind, message=message, catalog_entry=catalog_entry)
+            return ProblemUnusable(row=row, kind=kind, message=message, catalog_entry=catalog_entry)
         return catalog_entry, samples
 
     def _entry(

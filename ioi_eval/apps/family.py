@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, Invalid
+from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader, ProblemUnusable
 from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.mcpbr_records import refused_record, sample_record
 from ioi_eval.apps.report import markdown_report
@@ -120,7 +120,7 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
 
     def refuse(self, entry: Refused) -> None:
         """Add a row that was not judged to the summary."""
-        if isinstance(entry, Invalid):
+        if isinstance(entry, ProblemUnusable):
             self.summary.refuse_problem(entry.catalog_entry, entry.kind, entry.row.values)
         else:
             super().refuse(entry)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ioi_eval.apps.catalog import CatalogEntry
-from ioi_eval.apps.dump_reader import AppsCandidate, Invalid
+from ioi_eval.apps.dump_reader import AppsCandidate, ProblemUnusable
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.compat.mcpbr import EMPTY, ERRORS, GRADER
 from ioi_eval.errors import RowError
@@ -37,7 +37,7 @@ def sample_record(entry: Judgeable[AppsCandidate], result: AppsResult) -> dict[s
 
 def refused_record(entry: Refused, judged_by: str) -> dict[str, Any]:
     """The record of a row that was not judged."""
-    if isinstance(entry, Invalid):
+    if isinstance(entry, ProblemUnusable):
         fault, reason = entry.catalog_entry.fault, entry.catalog_entry.unusable
         return _with_rules(
             error_record(entry.catalog_entry, reason if fault is None else row_message(fault, reason)), judged_by

@@ -51,7 +51,7 @@ class AppsSummary(RunSummary):
         self.ks = ks
         self.passed_over: Callable[[], int] = lambda: 0  # rows for problems that were not selected
         self._table = DifficultyTable()
-        self._invalid: dict[str, str] = {}
+        self._unusable: dict[str, str] = {}
         self._pythons: Counter[str] = Counter()
         self._failures = ReasonCounts()
         self._lacking: Counter[str] = Counter()
@@ -88,13 +88,13 @@ class AppsSummary(RunSummary):
         """Add a row for a problem that cannot be judged. The message is about the problem, so it is reported once."""
         self.refuse(kind, f"problem {catalog_entry.id} cannot be judged: {catalog_entry.unusable}", row)
         for summary in self._with_group(row):
-            summary._invalid[catalog_entry.id] = catalog_entry.difficulty
+            summary._unusable[catalog_entry.id] = catalog_entry.difficulty
 
     def _own(self, run: RunFacts) -> dict[str, Any]:
         return {
             "judged_by": run.options.get("judged_by"),
             "failures": self._failures.as_list(),
-            "invalid_problems": sorted(self._invalid),
+            "invalid_problems": sorted(self._unusable),
             "interpreters": dict(self._pythons),
             "cpu_s": round(self._cpu_s, 3),
         }
@@ -105,8 +105,8 @@ class AppsSummary(RunSummary):
         return [*passed_over, *self._missing_ks(), *self._missing_modules()]
 
     def _scores(self, *, intervals: bool) -> dict[str, Any]:
-        invalid = Counter(self._invalid.values())
-        return {"difficulties": self._table.lines(self._chosen_ks(), invalid, intervals=intervals)}
+        unusable = Counter(self._unusable.values())
+        return {"difficulties": self._table.lines(self._chosen_ks(), unusable, intervals=intervals)}
 
     def _chosen_ks(self) -> tuple[int, ...]:
         """The given ks; else those for which every problem has enough samples."""
@@ -186,19 +186,19 @@ class DifficultyTable:
         return {problem: len(shares) for problem, shares in self._everything.shares.items()}
 
     def lines(
-        self, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None, *, intervals: bool = True
+        self, ks: Sequence[int] = (1,), unusable: Mapping[str, int] | None = None, *, intervals: bool = True
     ) -> list[dict[str, Any]]:
         """The lines, for JSON. Means are `None` without a judged program.
 
         Args:
             ks: of pass@k, which a line has only if each of its problems has k judged programs.
-            invalid: how many rows of each difficulty cannot be judged.
+            unusable: how many rows of each difficulty cannot be judged.
 
         Raises:
             InputError: a k is below 1.
         """
         refused = Counter[str]()
-        for difficulty, count in (invalid or {}).items():
+        for difficulty, count in (unusable or {}).items():
             refused[difficulty or UNKNOWN] += count
         names = self._by_difficulty.keys() | refused.keys()
         order = [*(name for name in DIFFICULTIES if name in names), *sorted(names - {*DIFFICULTIES})]
@@ -209,7 +209,7 @@ class DifficultyTable:
         return [*lines, _line(ALL, self._everything, refused.total(), ks, intervals=intervals)]
 
 
-def _line(name: str, tally: _DifficultyTally, invalid: int, ks: Sequence[int], *, intervals: bool) -> dict[str, Any]:
+def _line(name: str, tally: _DifficultyTally, unusable: int, ks: Sequence[int], *, intervals: bool) -> dict[str, Any]:
     shares = list(tally.shares.values())
     counts = [(len(problem), sum(share == 1.0 for share in problem)) for problem in shares]
     columns = {
@@ -223,7 +223,7 @@ def _line(name: str, tally: _DifficultyTally, invalid: int, ks: Sequence[int], *
         "problems": len(shares),
         "submissions": sum(map(len, shares)),
         "undecided": tally.unjudged,
-        "invalid_problems": invalid,
+        "invalid_problems": unusable,
         "test_case_average": estimates.get("average"),
         "strict_accuracy": estimates.get("strict"),
         "pass_at_k": {str(k): estimates[str(k)] for k in ks if str(k) in estimates},

@@ -24,13 +24,13 @@ def solutions(problem: str, difficulty: str, *passed: int | None, total: int = 4
 
 
 def summarize(
-    found: Iterable[Solution], *, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None
+    found: Iterable[Solution], *, ks: Sequence[int] = (1,), unusable: Mapping[str, int] | None = None
 ) -> list[dict[str, Any]]:
     """The lines of the summary for these solutions."""
     table = DifficultyTable()
     for problem, difficulty, passed, total in found:
         table.add(problem, difficulty, passed=passed, total=total)
-    return table.lines(ks, invalid)
+    return table.lines(ks, unusable)
 
 
 def value(estimate: Mapping[str, float] | None) -> float | None:
@@ -79,7 +79,7 @@ def test_solutions_that_could_not_be_judged() -> None:
     (without, _) = summarize(judged)
     (line, everything) = summarize(
         [*judged, *solutions("1", "interview", None), *solutions("3", "interview", None)],
-        invalid={"interview": 2, "competition": 1},
+        unusable={"interview": 2, "competition": 1},
     )[0::2]
     assert (line["undecided"], line["invalid_problems"]) == (2, 2)
     assert (line["test_case_average"], line["problems"]) == (without["test_case_average"], 2)
