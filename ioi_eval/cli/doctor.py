@@ -16,7 +16,7 @@ from ioi_eval.report.texts import counted, listed, printable
 if TYPE_CHECKING:
     from ioi_eval.doctor import Finding
 
-Workers = Annotated[
+Endpoints = Annotated[
     str | None,
     typer.Option(
         "--endpoints",
@@ -28,7 +28,7 @@ Workers = Annotated[
 
 def doctor(
     *,
-    endpoints: Workers = None,
+    endpoints: Endpoints = None,
     max_requests_per_endpoint: RequestsPerEndpoint = None,
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="Measure how fast this machine is, for --time-scale auto; takes 20 s.")
