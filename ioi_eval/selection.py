@@ -24,7 +24,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.problems.row import is_finite
 from ioi_eval.scores import total_points, unrounded_points
 
-Row = Mapping[str, Any]
+ResultRow = Mapping[str, Any]
 
 LIMIT = 50
 """Submissions for each problem. Source: IOI regulations."""
@@ -51,7 +51,7 @@ class SelectionMethod(StrEnum):
 _NO_PROGRAM = frozenset({"CE", "NC"})
 
 
-def select(rows: Sequence[Row], limit: int | None = LIMIT) -> tuple[int, ...]:
+def select(rows: Sequence[ResultRow], limit: int | None = LIMIT) -> tuple[int, ...]:
     """The rows that a contestant would hand in, as indices, in the order of handing in.
 
     Args:
@@ -85,12 +85,12 @@ def select(rows: Sequence[Row], limit: int | None = LIMIT) -> tuple[int, ...]:
     return (*chosen, *rest[: most - len(chosen)])
 
 
-def select_first(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]:
+def select_first(rows: Sequence[ResultRow], limit: int = LIMIT) -> tuple[int, ...]:
     """The first rows with a program that compiles, in dump order."""
     return tuple(index for index, row in enumerate(rows) if _compiles(row))[:limit]
 
 
-def select_by_oracle(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]:
+def select_by_oracle(rows: Sequence[ResultRow], limit: int = LIMIT) -> tuple[int, ...]:
     """The choice if all scores were known: an upper bound, not a simulation, because a contestant does not know them.
 
     Each time the row is chosen that adds most points. With one submission, or as many as there are subtasks, the result
@@ -114,7 +114,7 @@ def select_by_oracle(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]
 
 
 def random_scores(
-    rows: Sequence[Row], limit: int = LIMIT, *, seeds: int = SEEDS, problem: str = ""
+    rows: Sequence[ResultRow], limit: int = LIMIT, *, seeds: int = SEEDS, problem: str = ""
 ) -> tuple[float, ...]:
     """For each of the seeds 0, 1, … the points of random submissions among those with a program that compiles.
 
@@ -127,7 +127,7 @@ def random_scores(
     return tuple(_best_total(drawn, precision) for drawn in draws)
 
 
-def select_as_reference(rows: Sequence[Row]) -> tuple[int, ...]:
+def select_as_reference(rows: Sequence[ResultRow]) -> tuple[int, ...]:
     """The 50 rows that the reference's code selects, with its bugs, to reproduce its published numbers.
 
     The bugs: a solved subtask is recorded by its number but looked up by its name, so it still gets turns. The number
@@ -163,21 +163,21 @@ def select_as_reference(rows: Sequence[Row]) -> tuple[int, ...]:
     return (*chosen, *rest[: LIMIT - len(chosen)])
 
 
-def _counts_for_reference(row: Row) -> bool:
+def _counts_for_reference(row: ResultRow) -> bool:
     results = _results(row)
     return bool(row.get("code", True)) and bool(results) and results[0].get("status") != "CE"
 
 
-def _promise_for_reference(row: Row) -> tuple[float, float]:
+def _promise_for_reference(row: ResultRow) -> tuple[float, float]:
     return _results(row)[0].get("score") or 0.0, reasoning_length(row)
 
 
-def _points_of(row: Row) -> dict[str, float]:
+def _points_of(row: ResultRow) -> dict[str, float]:
     """The points of a row in each subtask, not rounded; 0 if they are not known."""
     return {str(result["subtask"]): points_in_subtask(result) for result in _results(row)}
 
 
-def points_in_subtask(result: Row) -> float:
+def points_in_subtask(result: Mapping[str, Any]) -> float:
     """The points in a subtask, not rounded; 0 if they are not known. `result` is its entry in a row of results."""
     score, points, weighted_score = (result.get(name) for name in ("score", "points", "weighted_score"))
     if score is None or points is None or weighted_score is None:
@@ -185,17 +185,17 @@ def points_in_subtask(result: Row) -> float:
     return unrounded_points(score, points, weighted_score, _precision(result))
 
 
-def _precision(result: Row) -> int:
+def _precision(result: Mapping[str, Any]) -> int:
     stated = result.get("score_precision")
     return PRECISION if stated is None else int(stated)
 
 
-def _precision_of(rows: Sequence[Row]) -> int:
+def _precision_of(rows: Sequence[ResultRow]) -> int:
     """The decimals of the problem's points."""
     return _precision(next(iter(_first_results(rows)), {}))
 
 
-def selected_score(rows: Sequence[Row], selected: Iterable[int] | None = None) -> float:
+def selected_score(rows: Sequence[ResultRow], selected: Iterable[int] | None = None) -> float:
     """The points of a problem: the sum over its subtasks of the best points of a selected row (`None`: of any row).
 
     The sum is rounded once, as a submission's total is, so that one submission has its own points here. Rows of the
@@ -221,7 +221,7 @@ def sum_of_points(points: Iterable[float]) -> float:
     return round(math.fsum(points), 9)
 
 
-def _take_turns(rows: Sequence[Row], queues: Mapping[str, deque[int]], most: int) -> list[int]:
+def _take_turns(rows: Sequence[ResultRow], queues: Mapping[str, deque[int]], most: int) -> list[int]:
     """Take turns among the queues: choose the first row of each queue whose subtask is not solved yet."""
     chosen: list[int] = []
     solved: set[str] = set()
@@ -237,21 +237,21 @@ def _take_turns(rows: Sequence[Row], queues: Mapping[str, deque[int]], most: int
     return chosen
 
 
-def _results(row: Row) -> Sequence[Row]:
-    results: Sequence[Row] | None = row.get("all_subtasks_results")
+def _results(row: ResultRow) -> Sequence[Mapping[str, Any]]:
+    results: Sequence[Mapping[str, Any]] | None = row.get("all_subtasks_results")
     return () if results is None else results
 
 
-def _first_results(rows: Sequence[Row]) -> Sequence[Row]:
+def _first_results(rows: Sequence[ResultRow]) -> Sequence[Mapping[str, Any]]:
     """The results of the first row that has any, which show the problem's subtasks."""
     return next(filter(None, map(_results, rows)), ())
 
 
-def _target(row: Row) -> str:
+def _target(row: ResultRow) -> str:
     return str(row.get("target_subtask") or "")
 
 
-def _compiles(row: Row) -> bool:
+def _compiles(row: ResultRow) -> bool:
     """Whether the program compiles. Without that column, the code and the verdicts of the subtasks decide."""
     if (compiles := row.get("code_compiles")) is not None:
         return bool(compiles)
@@ -259,24 +259,24 @@ def _compiles(row: Row) -> bool:
     return bool(row.get("code", True)) and bool(verdicts) and _NO_PROGRAM.isdisjoint(verdicts)
 
 
-def _solves(result: Row) -> bool:
+def _solves(result: Mapping[str, Any]) -> bool:
     """Whether the unrounded score is 1. The reference's column is rounded, so 1.0 counts only together with AC."""
     return result.get("score") == 1.0 and result.get("status") in ("AC", None)
 
 
-def _samples_of(results: Sequence[Row]) -> str | None:
+def _samples_of(results: Sequence[Mapping[str, Any]]) -> str | None:
     """The subtask with the samples, which a contestant knows: the first one, unless it is worth points."""
     return str(results[0]["subtask"]) if results and not results[0].get("points") else None
 
 
-def _score_in(row: Row, subtask: str | None) -> float:
+def _score_in(row: ResultRow, subtask: str | None) -> float:
     """The score in a subtask; 0 if it is unknown."""
     if subtask is None:
         return 0.0
     return next((result.get("score") or 0.0 for result in _results(row) if str(result["subtask"]) == subtask), 0.0)
 
 
-def reasoning_length(row: Row) -> float:
+def reasoning_length(row: ResultRow) -> float:
     """The length of the model's reasoning: in tokens if the row has their number, else in characters.
 
     Dumps have `metadata.usage.completion_tokens`, or `metadata.completion_tokens`, or `output_tokens` in either place.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
 from ioi_eval.selection import (
-    Row,
+    ResultRow,
     random_scores,
     select,
     select_as_reference,
@@ -24,7 +24,7 @@ SUBTASKS = ("00-samples", "01-small", "02-large")
 POINTS = (0, 40, 60)
 
 
-def make_row(target: str | None, scores: tuple[float | None, ...] = (1.0, 0.0, 0.0), **columns: Any) -> Row:
+def make_row(target: str | None, scores: tuple[float | None, ...] = (1.0, 0.0, 0.0), **columns: Any) -> ResultRow:
     """A result row with a score for each subtask; further columns replace the usual ones, `...` removes one."""
     results = [
         {
@@ -60,7 +60,7 @@ def test_turns_go_from_the_last_subtask_to_the_first() -> None:
 def test_order_of_submissions_within_a_subtask() -> None:
     """The score on the samples counts first, then the length of the reasoning. Equal rows are in dump order."""
 
-    def row(samples: float, tokens: int) -> Row:
+    def row(samples: float, tokens: int) -> ResultRow:
         return make_row(SUBTASKS[1], (samples, 0.0, 0.0), metadata={"usage": {"completion_tokens": tokens}})
 
     rows = [row(0.0, 900), row(1.0, 100), row(1.0, 300), row(0.5, 999), row(1.0, 300)]
@@ -169,7 +169,7 @@ def test_a_first_subtask_with_points_is_not_taken_for_samples() -> None:
     any other.
     """
 
-    def row(target: str, score: float, length: int) -> Row:
+    def row(target: str, score: float, length: int) -> ResultRow:
         results = [{"subtask": name, "points": 50, "score": score, "status": "PA"} for name in ("01", "02")]
         return {"target_subtask": target, "all_subtasks_results": results, "generation": "x" * length, "code": "x"}
 
@@ -231,7 +231,7 @@ drawn_rows = st.lists(
 )
 
 
-def turns_model(rows: list[Row]) -> list[int]:
+def turns_model(rows: list[ResultRow]) -> list[int]:
     """The order in which a contestant hands in all rows, by a plain model with one submission at a time."""
 
     def promise(index: int) -> tuple[float, int]:
@@ -263,13 +263,13 @@ def turns_model(rows: list[Row]) -> list[int]:
 
 
 @given(drawn_rows, st.integers(0, 13))
-def test_selection_agrees_with_the_model(rows: list[Row], limit: int) -> None:
+def test_selection_agrees_with_the_model(rows: list[ResultRow], limit: int) -> None:
     """The chosen rows are the first ones in the order of the model."""
     assert list(select(rows, limit)) == turns_model(rows)[:limit]
 
 
 @given(drawn_rows, st.integers(0, 12))
-def test_more_submissions_never_score_less(rows: list[Row], limit: int) -> None:
+def test_more_submissions_never_score_less(rows: list[ResultRow], limit: int) -> None:
     """A higher limit adds submissions and removes none."""
     fewer, more = select(rows, limit), select(rows, limit + 1)
     assert more[: len(fewer)] == fewer
@@ -323,7 +323,7 @@ def test_problems_are_drawn_independently() -> None:
 
 
 @given(drawn_rows, st.integers(1, 12))
-def test_no_selection_scores_more_than_all_rows(rows: list[Row], limit: int) -> None:
+def test_no_selection_scores_more_than_all_rows(rows: list[ResultRow], limit: int) -> None:
     """The oracle scores at least as much as any single row. No selection, and not the oracle, scores more than all rows
     together.
     """
@@ -340,7 +340,7 @@ def test_no_selection_scores_more_than_all_rows(rows: list[Row], limit: int) -> 
 
 
 @given(drawn_rows)
-def test_the_reference_s_selection_has_no_row_twice(rows: list[Row]) -> None:
+def test_the_reference_s_selection_has_no_row_twice(rows: list[ResultRow]) -> None:
     """If there are few rows, it takes all that have a program."""
     chosen = select_as_reference(rows)
     assert sorted(chosen) == [n for n, row in enumerate(rows) if row["all_subtasks_results"][0]["status"] != "CE"]

@@ -13,12 +13,13 @@ from enum import StrEnum
 from typing import Any
 
 from ioi_eval.apps.catalog import CatalogEntry
-from ioi_eval.apps.summary import AppsSummary, ResultRow
+from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.errors import InputError
 from ioi_eval.model import Verdict
 from ioi_eval.problems.apps import problem_id, solutions_of
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.report.compact import TEST_RESULTS
+from ioi_eval.report.result_values import ResultRow
 
 NAME = "uuid"
 _FAILURES = 5  # how many of a row's failures are reported

@@ -22,6 +22,7 @@ from ioi_eval.estimates import means_with_pass_at_k
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
+from ioi_eval.report.result_values import ResultRow
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary
 from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import counted
@@ -34,8 +35,6 @@ _LACKS = re.compile(r"^ModuleNotFoundError(?:\(\"|: )No module named '(\w{1,100}
 _MAX_MODULES = 5
 _COUNTED_MODULES = 1000
 """The most missing modules that are counted: a program can fail with any name, so there could be millions."""
-
-ResultRow = Mapping[str, Any]
 
 
 class AppsSummary(RunSummary):

@@ -10,16 +10,14 @@ from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.result_values import NamedRow
+from ioi_eval.report.result_values import NamedRow, ResultRow
 from ioi_eval.report.summary_from_rows import RUN_ENTRIES, copy_from_run, grouping_of_runs, values_of_rows
-
-Row = Mapping[str, Any]
 
 
 def apps_summary_from_rows(
     rows: Iterable[NamedRow],
     *,
-    summaries: Sequence[Row],
+    summaries: Sequence[Mapping[str, Any]],
     directories: Sequence[str],
     grouping: Grouping | None,
 ) -> dict[str, Any]:
@@ -40,7 +38,7 @@ def apps_summary_from_rows(
     )
     judged_by: dict[str, None] = {}
 
-    def add(_: str, row: Row) -> None:
+    def add(_: str, row: ResultRow) -> None:
         judged_by[str(row["judged_by"])] = None
         errors = [test.get("message", "") for test in row.get(TEST_RESULTS) or ()]
         summary.add(row, row, reason=reason_of(row, Verdict(row["verdict"]), row["extraction"]), errors=errors)

@@ -25,12 +25,10 @@ _APPS: Mapping[str, Any] = {
     "message": "",
 }  # fmt: skip
 
-Row = dict[str, Any]
 
-
-def without_tests(subtasks: Sequence[Mapping[str, Any]]) -> tuple[list[Row], Row]:
+def without_tests(subtasks: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The subtasks of a row (`all_subtasks_results`) without tests; and the line for their tests, without its id."""
-    tests: list[Row] = []
+    tests: list[dict[str, Any]] = []
     positions: dict[str, int] = {}
     table: dict[str, list[int]] = {}
     for subtask in subtasks:
@@ -45,12 +43,12 @@ def without_tests(subtasks: Sequence[Mapping[str, Any]]) -> tuple[list[Row], Row
     return without, {SUBTASKS: table, TEST_RESULTS: tests}
 
 
-def apps_line(tests: Sequence[Mapping[str, Any]]) -> Row:
+def apps_line(tests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The line for the tests of a program for APPS, without its id."""
     return {TEST_RESULTS: [compact(test, _APPS) for test in tests]}
 
 
-def compact(test: Mapping[str, Any], defaults: Mapping[str, Any]) -> Row:
+def compact(test: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """A test without the values that are equal to those in `defaults`."""
     return {name: value for name, value in test.items() if name not in defaults or value != defaults[name]}
 
@@ -69,13 +67,13 @@ class WithTests:
 
     def __init__(self, lines: Mapping[str, Mapping[str, Any]]) -> None:
         self._lines = lines
-        self._known: dict[tuple[str, bytes], Sequence[Row]] = {}
+        self._known: dict[tuple[str, bytes], Sequence[dict[str, Any]]] = {}
 
     def lacks(self, row: Mapping[str, Any]) -> bool:
         """Whether a row names tests that are not there. Without any line there is no such file, which is no fault."""
         return bool(self._lines and row.get(TESTS_ID)) and row[TESTS_ID] not in self._lines
 
-    def row(self, row: Row) -> Row:
+    def row(self, row: dict[str, Any]) -> dict[str, Any]:
         """A row of `results.jsonl` with its tests; those of the reference have their tests already."""
         if TESTS_ID not in row:
             return row

@@ -35,8 +35,6 @@ GROUP = "group"
 _NAME_CHARS = 120  # characters of an id, a model or a problem that a page shows
 _SHARE_DIGITS = 7  # of a share on the page
 
-Row = dict[str, Any]
-
 
 @fast_dataclass
 class PageRow:
@@ -162,13 +160,13 @@ class PageResults(ResultSet):
                 row[TEST_RESULTS] = line_at(self.directory / TESTS, self.tests[row[TESTS_ID]][0])[TEST_RESULTS]
             yield self.name_of(row)[1], row
 
-    def row_with_tests(self, row: PageRow) -> Row:
+    def row_with_tests(self, row: PageRow) -> dict[str, Any]:
         """A row as in the file, read again, with its tests.
 
         Raises:
             InputError: its tests are not those of a row of results.
         """
-        values: Row = line_at(self.path, row.offset)
+        values: dict[str, Any] = line_at(self.path, row.offset)
         known = self.tests.get(values.get(TESTS_ID) or "")
         try:
             lines = {} if known is None else dict([tests_of_line(line_at(self.directory / TESTS, known[0]))])
@@ -177,7 +175,7 @@ class PageResults(ResultSet):
             wrong = wrong_file(self.directory)
             raise InputError(wrong) if wrong else not_a_result_row(self.path, row.number, error) from error
 
-    def _page_row(self, row: Row, offset: int, number: int) -> PageRow:
+    def _page_row(self, row: dict[str, Any], offset: int, number: int) -> PageRow:
         is_contest = self.family is Family.CONTEST
         problem, submission = map(shown_name, self.name_of(row, otherwise=f"line {number}"))
         subtasks = row["all_subtasks_results"] or [] if is_contest else []
@@ -209,7 +207,7 @@ class PageResults(ResultSet):
             details_key=_details_key(row),
         )
 
-    def _peaks(self, row: Row, subtasks: Iterable[Row]) -> tuple[float | None, int | None]:
+    def _peaks(self, row: dict[str, Any], subtasks: Iterable[dict[str, Any]]) -> tuple[float | None, int | None]:
         """The most time and memory of a test. In results of the reference, the subtasks have the tests."""
         if TESTS_ID in row:
             return self.tests.get(row[TESTS_ID] or "", (0, None, None))[1:]
@@ -237,7 +235,7 @@ def line_at(path: Path, offset: int) -> Any:
         return orjson.loads(file.readline())
 
 
-def _details_key(row: Row) -> str:
+def _details_key(row: dict[str, Any]) -> str:
     """A hash of the details that are shown. Equal programs may differ in details: judging failed once, --no-dedupe was
     given, or they were written for different subtasks."""
     if not row["fingerprint"]:
@@ -263,7 +261,7 @@ def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:
     return by_id
 
 
-def _peaks_of(tests: Sequence[Row]) -> tuple[float | None, int | None]:
+def _peaks_of(tests: Sequence[dict[str, Any]]) -> tuple[float | None, int | None]:
     times = [value for test in tests if (value := test.get("time_s")) is not None]
     sizes = [value for test in tests if (value := test.get("memory_bytes")) is not None]
     return max(times, default=None), max(sizes, default=None)
@@ -278,7 +276,7 @@ def _title(value: object) -> str:
     return printable(str(value or ""), length=_NAME_CHARS)
 
 
-def _date(row: Row) -> str:
+def _date(row: dict[str, Any]) -> str:
     """A problem's date as text that sorts by date; the year if there is no date."""
     for column in DATE_COLUMNS:
         value = row.get(column)

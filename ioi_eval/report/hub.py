@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS
@@ -26,7 +26,7 @@ from ioi_eval.report.frame import result_rows
 from ioi_eval.report.markdown_pages import INDEX as CARD
 from ioi_eval.report.parquet import write_parquet
 from ioi_eval.report.result_sets import MARKS, Family, family_of, first_row
-from ioi_eval.report.result_values import name_columns, problem_of, submission_of
+from ioi_eval.report.result_values import ResultRow, name_columns, problem_of, submission_of
 from ioi_eval.report.texts import printable
 from ioi_eval.rows import is_hub_id, open_source
 from ioi_eval.rows.hub import HUB_ADVICE, hub_error_text, hub_errors
@@ -45,7 +45,6 @@ _OUTDATED = 412
 _APPS_NAME = ("instance_id", "submission")
 _PROGRAM, _ROW, _REFUSED = "program", "row", "refused"
 
-Row = Mapping[str, Any]
 _Key = tuple[str, ...]
 
 
@@ -160,11 +159,11 @@ class HubResults:
             self._check_family(name, path, naming.family)
         new = {key for row in result_rows(results, columns=naming.columns, tests=False) for key in naming.keys(row)}
 
-        def kept_rows() -> Iterator[Row]:
+        def kept_rows() -> Iterator[ResultRow]:
             for path in old.values():
                 yield from (row.values for row in open_source(path).rows(None) if naming.keeps(row.values, new))
 
-        def rows() -> Iterator[Row]:
+        def rows() -> Iterator[ResultRow]:
             yield from result_rows(results)
             yield from kept_rows()
 
@@ -212,7 +211,7 @@ class _Naming:
     def columns(self) -> tuple[str, ...]:
         return (*name_columns(self.id_column), *(_APPS_NAME if self.family is Family.APPS else ()))
 
-    def keys(self, row: Row) -> Iterator[_Key]:
+    def keys(self, row: ResultRow) -> Iterator[_Key]:
         """The keys of a new row: for its program, for the dump's row, and for a refused row."""
         problem, program, name = self._names(row)
         yield _PROGRAM, *problem, program
@@ -220,14 +219,14 @@ class _Naming:
         if not program:
             yield _REFUSED, *problem, name
 
-    def keeps(self, row: Row, new: Collection[_Key]) -> bool:
+    def keeps(self, row: ResultRow, new: Collection[_Key]) -> bool:
         """Whether an old row is kept. A row without id and program is not kept: it may be the same as a new one."""
         problem, program, name = self._names(row)
         if program:
             return (_PROGRAM, *problem, program) not in new and not (name and (_REFUSED, *problem, name) in new)
         return bool(name) and (_ROW, *problem, name) not in new
 
-    def _names(self, row: Row) -> tuple[tuple[str, str], str, str]:
+    def _names(self, row: ResultRow) -> tuple[tuple[str, str], str, str]:
         """The problem, the program (empty in rows of APPS that were refused), and the dump's row (empty without id)."""
         name = submission_of(row, self.id_column, otherwise="")
         if self.family is not Family.APPS:

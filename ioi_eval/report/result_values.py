@@ -8,9 +8,9 @@ from typing import Any, Final
 from ioi_eval.model import DEFAULT_YEAR, Verdict
 from ioi_eval.selection import PRECISION, sum_of_points
 
-Row = Mapping[str, Any]
+ResultRow = Mapping[str, Any]
 
-NamedRow = tuple[str, Row]
+NamedRow = tuple[str, ResultRow]
 """The name of a submission, and its row: results of several runs may name submissions in different columns."""
 
 VERDICT_NAMES: Final[Mapping[str, str]] = {
@@ -35,7 +35,7 @@ def name_columns(id_column: str) -> tuple[str, ...]:
     return ("year", "problem_id", id_column, f"dump_{id_column}")
 
 
-def problem_of(row: Row) -> tuple[str, str]:
+def problem_of(row: ResultRow) -> tuple[str, str]:
     """Year and id of the problem, or `–` without an id; 2024.0, as tables have it, becomes 2024 again."""
     year = row.get("year")
     try:
@@ -45,7 +45,7 @@ def problem_of(row: Row) -> tuple[str, str]:
     return str(year), _plain(row.get("problem_id"))
 
 
-def submission_of(row: Row, id_column: str, *, otherwise: str = "–") -> str:
+def submission_of(row: ResultRow, id_column: str, *, otherwise: str = "–") -> str:
     """The submission's id, else `otherwise`. If its column has the name of a result column, it is in `dump_<name>`."""
     value = row.get(f"dump_{id_column}", row.get(id_column))
     return otherwise if value is None else _plain(value)
@@ -57,12 +57,12 @@ def _plain(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def verdict_of(row: Row) -> str:
+def verdict_of(row: ResultRow) -> str:
     """The verdict; empty if not judged."""
     return str(row.get("verdict") or "")
 
 
-def share_of(row: Row) -> float | None:
+def share_of(row: ResultRow) -> float | None:
     """The share of the points, or for APPS of the tests; `None` if it is unknown (not judged, or JE)."""
     if "all_subtasks_results" not in row:
         total, passed = row.get("total"), row.get("passed")
@@ -75,7 +75,7 @@ def share_of(row: Row) -> float | None:
     return float(score / full) if full else 0.0
 
 
-def full_marks_of(row: Row) -> float:
+def full_marks_of(row: ResultRow) -> float:
     """The points of all subtasks; 1 for APPS, where the score is a share."""
     return sum_of_points(subtask["points"] for subtask in _subtasks(row)) if "all_subtasks_results" in row else 1.0
 
@@ -84,17 +84,17 @@ PASSED = (Verdict.AC, Verdict.SKIPPED)
 """Verdicts of tests that need no details in a report."""
 
 
-def name_of_test(test: Row) -> str:
+def name_of_test(test: Mapping[str, Any]) -> str:
     """The name of a test of either family; empty if it has none."""
     return str(test.get("test_name", test.get("test", "")))
 
 
-def _verdict_of_test(test: Row) -> str:
+def _verdict_of_test(test: Mapping[str, Any]) -> str:
     """The verdict of a test of either family."""
     return str(test.get("status", test.get("verdict", "")))
 
 
-def message_of_test(test: Row) -> str:
+def message_of_test(test: Mapping[str, Any]) -> str:
     """The message about a test of either family; empty if there is none."""
     return str(test.get("feedback") or test.get("message") or "")
 
@@ -102,12 +102,12 @@ def message_of_test(test: Row) -> str:
 _NOT_RUN = frozenset({Verdict.SKIPPED, Verdict.JE})
 
 
-def tests_of(row: Row) -> dict[str, Row]:
+def tests_of(row: ResultRow) -> dict[str, Mapping[str, Any]]:
     """The tests of a result of either family, each once, by name and with a `status`.
 
     If a subtask skipped a test that ran for a later one, the test has its result and place there.
     """
-    tests: dict[str, Row] = {}
+    tests: dict[str, Mapping[str, Any]] = {}
     for holder in _subtasks(row) if "all_subtasks_results" in row else (row,):
         for test in holder.get("test_results") or ():
             name, verdict = name_of_test(test), _verdict_of_test(test)
@@ -117,19 +117,19 @@ def tests_of(row: Row) -> dict[str, Row]:
     return tests
 
 
-def first_failed(tests: Iterable[Row]) -> str | None:
+def first_failed(tests: Iterable[Mapping[str, Any]]) -> str | None:
     """The name of the first of these tests that failed; `None` if none failed."""
     return next((name_of_test(test) for test in tests if _verdict_of_test(test) not in PASSED), None)
 
 
-def has_run(row: Row) -> bool:
+def has_run(row: ResultRow) -> bool:
     """Whether a test of a result was run, or the tests have different reasons why none was."""
     tests = tests_of(row).values()
     has_result = any(test.get("time_s") is not None or test["status"] not in _NOT_RUN for test in tests)
     return has_result or len({message_of_test(test) for test in tests} - {""}) > 1
 
 
-_DEFAULTS: Row = {
+_DEFAULTS: ResultRow = {
     "target_subtask": None,
     "compile_message": "",
     "target": "",
@@ -173,9 +173,9 @@ def with_our_columns(row: Any) -> Any:
     }
 
 
-def _points(subtask: Row) -> Any:
+def _points(subtask: Mapping[str, Any]) -> Any:
     return subtask["weighted_score"] if "weighted_score" in subtask else subtask["score"] * subtask["points"]
 
 
-def _subtasks(row: Row) -> Sequence[Row]:
+def _subtasks(row: ResultRow) -> Sequence[Mapping[str, Any]]:
     return row.get("all_subtasks_results") or ()

@@ -17,7 +17,7 @@ from ioi_eval.report.texts import counted, points, printable, table
 from ioi_eval.selection import (
     LIMIT,
     SEEDS,
-    Row,
+    ResultRow,
     SelectionMethod,
     random_scores,
     reasoning_length,
@@ -44,7 +44,7 @@ _COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "
 class _Problems:
     """The rows of one group by problem, the days that they state, and how many rows were refused."""
 
-    rows: dict[str, list[Row]] = field(default_factory=dict)
+    rows: dict[str, list[ResultRow]] = field(default_factory=dict)
     days: dict[str, str] = field(default_factory=dict)
     refused: int = 0
 
@@ -96,7 +96,7 @@ def selection_table(
 
 
 def contests_by_group(
-    rows: Iterable[tuple[str, str, Row]], days: Mapping[str, str], standings: Sequence[Standings]
+    rows: Iterable[tuple[str, str, ResultRow]], days: Mapping[str, str], standings: Sequence[Standings]
 ) -> dict[str, Sequence[Mapping[str, Any]]]:
     """For each group the contests, with points and ranks for each method in `RANKED_METHODS`.
 
@@ -180,7 +180,7 @@ _LEGENDS = {
 }
 
 
-def _light(row: Row, where: str) -> Row:
+def _light(row: ResultRow, where: str) -> ResultRow:
     """A row with only the columns needed for choosing: a problem may have a hundred thousand rows with generations."""
     try:
         return {
@@ -245,7 +245,7 @@ class _ProblemPoints:
     drawn: Mapping[SelectionMethod, Sequence[float]]
 
 
-def _full_marks(rows: Sequence[Row]) -> Sequence[float]:
+def _full_marks(rows: Sequence[ResultRow]) -> Sequence[float]:
     listed = next((results for row in rows if (results := row["all_subtasks_results"])), ())
     return [subtask["points"] or 0.0 for subtask in listed]
 
@@ -267,7 +267,7 @@ def _contest(standings: Standings, parts: Sequence[_ProblemPoints]) -> dict[str,
     }
 
 
-def _is_unscored(row: Row) -> bool:
+def _is_unscored(row: ResultRow) -> bool:
     """Whether a submission was not judged in some subtask; with `--unscored-as zero` only the status shows this."""
     return any(
         subtask["weighted_score"] is None or subtask["status"] == "JE" for subtask in row["all_subtasks_results"]
@@ -290,7 +290,7 @@ def _line(name: str, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
 
 
 def _points_by_draw(
-    method: SelectionMethod, rows: Sequence[Row], limit: int, seeds: int, problem: str
+    method: SelectionMethod, rows: Sequence[ResultRow], limit: int, seeds: int, problem: str
 ) -> Sequence[float]:
     """The points of a problem: one number, or one for each seed."""
     if method is SelectionMethod.RANDOM:

@@ -27,7 +27,7 @@ from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.frame import wrong_file
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.result_values import NamedRow, problem_of
+from ioi_eval.report.result_values import NamedRow, ResultRow, problem_of
 from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.texts import counted
@@ -42,14 +42,12 @@ how many submissions of a group are still to be judged."""
 
 _PLACE = re.compile(r"^.*?, row \d+: ")
 
-Row = Mapping[str, Any]
-
 
 def summary_from_rows(
     rows: Iterable[NamedRow],
     *,
     id_column: str,
-    summaries: Sequence[Row],
+    summaries: Sequence[Mapping[str, Any]],
     directories: Sequence[str],
     grouping: Grouping | None = None,
 ) -> dict[str, Any]:
@@ -70,7 +68,7 @@ def summary_from_rows(
     problems: dict[ProblemKey, Problem] = {}
     summary = Summary(grouping=grouping or grouping_of_runs(summaries))
 
-    def add(name: str, row: Row) -> None:
+    def add(name: str, row: ResultRow) -> None:
         verdict = Verdict(row["verdict"])
         key = ProblemKey(year=int(problem_of(row)[0]), id=str(row["all_subtasks_results"][0]["problem"]))
         if key not in problems:
@@ -96,9 +94,9 @@ def summary_from_rows(
 def values_of_rows(
     summary: RunSummary,
     rows: Iterable[NamedRow],
-    add: Callable[[str, Row], None],
+    add: Callable[[str, ResultRow], None],
     *,
-    summaries: Sequence[Row],
+    summaries: Sequence[Mapping[str, Any]],
     directories: Sequence[str],
     id_column: str = "uuid",
 ) -> dict[str, Any]:
@@ -127,7 +125,9 @@ def values_of_rows(
     return summary.as_dict(_facts_of(summaries, directories, id_column))
 
 
-def copy_from_run(values: dict[str, Any], summaries: Sequence[Row], names: Iterable[str], *, regrouped: bool) -> None:
+def copy_from_run(
+    values: dict[str, Any], summaries: Sequence[Mapping[str, Any]], names: Iterable[str], *, regrouped: bool
+) -> None:
     """Copy entries that cannot be made from rows from the run's summary, if there is one, and it is of the same rows.
 
     Args:
@@ -144,12 +144,12 @@ def copy_from_run(values: dict[str, Any], summaries: Sequence[Row], names: Itera
         values["notes"] = list(dict.fromkeys([*values["notes"], *notes, *lost]))
 
 
-def grouping_of_runs(summaries: Sequence[Row]) -> Grouping:
+def grouping_of_runs(summaries: Sequence[Mapping[str, Any]]) -> Grouping:
     """The columns by which any of these runs grouped its rows."""
     return Grouping(columns=tuple(dict.fromkeys(column for each in summaries for column in each.get("by", ()))))
 
 
-def _facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: str) -> RunFacts:
+def _facts_of(summaries: Sequence[Mapping[str, Any]], directories: Sequence[str], id_column: str) -> RunFacts:
     """The facts about runs whose results are put together."""
     started, finished = (
         [time for each in summaries if (time := time_of(each, name))] for name in ("started", "finished")
@@ -169,13 +169,13 @@ def _facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: s
     )
 
 
-def _cpu_of(summaries: Iterable[Row]) -> CpuSplit:
+def _cpu_of(summaries: Iterable[Mapping[str, Any]]) -> CpuSplit:
     """The sum of the `cpu_s` of summaries, or of their runs. That of APPS is one number."""
     parts = (each.get("cpu_s") or {} for each in summaries)
     return sum((CpuSplit(**part) if isinstance(part, Mapping) else CpuSplit(run=part) for part in parts), CpuSplit())
 
 
-def _problem(key: ProblemKey, known: Row, subtasks: Sequence[Row]) -> Problem:
+def _problem(key: ProblemKey, known: Mapping[str, Any], subtasks: Sequence[Mapping[str, Any]]) -> Problem:
     """A problem, as far as its results and the existing summary (`known`) describe it: without tests."""
     return Problem(
         key=key,
@@ -191,7 +191,7 @@ def _problem(key: ProblemKey, known: Row, subtasks: Sequence[Row]) -> Problem:
     )
 
 
-def _result(row: Row, key: ProblemKey, name: str, verdict: Verdict) -> SubmissionResult:
+def _result(row: ResultRow, key: ProblemKey, name: str, verdict: Verdict) -> SubmissionResult:
     """The scores in a row. With `--unscored-as zero` only the verdict shows that a score is not known."""
     return SubmissionResult(
         submission=name,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -21,7 +21,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, details, headline
-from ioi_eval.report.result_values import full_marks_of, share_of, verdict_of
+from ioi_eval.report.result_values import ResultRow, full_marks_of, share_of, verdict_of
 from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.texts import file_name, plain
 from ioi_eval.version import __version__
@@ -31,7 +31,6 @@ _SOLVED = "solved"
 _UNKNOWN = "unknown/unknown"
 _SHOWN = 1000  # characters of a text in a summary. Source: thin_text, which cuts there
 
-Row = Mapping[str, Any]
 Values = dict[str, Any]
 
 
@@ -44,7 +43,7 @@ class _Log:
     epochs: Counter[str] = field(default_factory=Counter)
     summaries: list[Values] = field(default_factory=list)
 
-    def add(self, row: Row, problem: str, submission: str) -> None:
+    def add(self, row: ResultRow, problem: str, submission: str) -> None:
         """Write a submission. Different problems have different ids: only the slash after the year becomes a dash."""
         name = file_name(problem.replace("/", "-", 1) if "all_subtasks_results" in row else problem)
         self.epochs[name] += 1
@@ -86,7 +85,7 @@ def _file_of(group: ModelGroup) -> str:
     return f"{file_name(group.name or 'all')}.eval"
 
 
-def _sample(row: Row, problem: str, submission: str, model: str) -> Values:
+def _sample(row: ResultRow, problem: str, submission: str, model: str) -> Values:
     asked = row.get("prompt")
     asked = asked if isinstance(asked, str) and asked else f"Problem {problem}"
     text = next((row[name] for name in ("generation", "code") if isinstance(row.get(name), str) and row[name]), "")
@@ -102,7 +101,7 @@ def _sample(row: Row, problem: str, submission: str, model: str) -> Values:
     }
 
 
-def _facts(row: Row) -> Values:
+def _facts(row: ResultRow) -> Values:
     names = ("verdict", "target_subtask", "near_limit", "isolation", "target", "time_scale", "judged_by", "difficulty")
     facts = {name: row[name] for name in names if row.get(name) is not None}
     if "all_subtasks_results" in row:
@@ -115,7 +114,7 @@ def _facts(row: Row) -> Values:
     return facts
 
 
-def _scores(row: Row) -> Values:
+def _scores(row: ResultRow) -> Values:
     share, code = share_of(row), row.get("code")
     shared: Values = {
         "answer": code if isinstance(code, str) else None,

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import Material, details, headline
-from ioi_eval.report.result_values import share_of, verdict_of
+from ioi_eval.report.result_values import ResultRow, share_of, verdict_of
 from ioi_eval.report.texts import plain
 from ioi_eval.version import __version__
-
-Row = Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -31,7 +28,7 @@ class _Suite:
     errors: int = 0
     time_s: float = 0.0
 
-    def add(self, row: Row, name: str, classname: str) -> None:
+    def add(self, row: ResultRow, name: str, classname: str) -> None:
         """Add a submission."""
         verdict, time_s = verdict_of(row), _time(row)
         self.time_s += time_s
@@ -81,7 +78,7 @@ def _document(suites: Mapping[str, _Suite], material: Material) -> Iterator[str]
     yield "</testsuites>\n"
 
 
-def _time(row: Row) -> float:
+def _time(row: ResultRow) -> float:
     """CPU seconds of all tests, each counted once."""
     if row.get("cpu_s") is not None:
         return float(row["cpu_s"])

@@ -14,7 +14,15 @@ from ioi_eval.estimates import Estimate, means_with_pass_at_k
 from ioi_eval.report.frame import not_a_result_row
 from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.result_sets import Family, ResultSet
-from ioi_eval.report.result_values import first_failed, full_marks_of, message_of_test, share_of, tests_of, verdict_of
+from ioi_eval.report.result_values import (
+    ResultRow,
+    first_failed,
+    full_marks_of,
+    message_of_test,
+    share_of,
+    tests_of,
+    verdict_of,
+)
 from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import excerpt, points
 from ioi_eval.rows import is_hub_id
@@ -23,8 +31,6 @@ SCORE = "score"
 """The metric that is the mean share of the points, or of the tests."""
 
 _MODEL = "model"
-
-Row = Mapping[str, Any]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,7 +58,7 @@ class ModelGroup:
     full: dict[str, float] = field(default_factory=dict)
     is_part: bool = False
 
-    def add(self, problem: str, row: Row) -> None:
+    def add(self, problem: str, row: ResultRow) -> None:
         """Add a row of results."""
         self.rows += 1
         share = share_of(row)
@@ -109,7 +115,7 @@ class Material:
                 raise not_a_result_row(self.results.path, number, error) from error
         return by_labels
 
-    def _group(self, labels: tuple[str, ...], row: Row) -> ModelGroup:
+    def _group(self, labels: tuple[str, ...], row: ResultRow) -> ModelGroup:
         columns = self.grouping.columns
         values = dict(zip(columns, labels, strict=True))
         named = next((name for name in columns if name.rpartition(".")[2].lower().startswith(_MODEL)), None)
@@ -121,7 +127,7 @@ class Material:
             is_part=bool(self.results.pending),
         )
 
-    def group_of(self, row: Row) -> ModelGroup:
+    def group_of(self, row: ResultRow) -> ModelGroup:
         """The group of a row that has the columns of the grouping."""
         return self.groups[self.grouping.labels(row)]
 
@@ -177,7 +183,7 @@ def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: 
 _LINES, _WIDTH = 10, 200
 
 
-def headline(row: Row) -> str:
+def headline(row: ResultRow) -> str:
     """`WA, 30 of 100 points`, or `WA, 3 of 4 tests`, or the reason why there is no score."""
     verdict = verdict_of(row)
     if share_of(row) is None:
@@ -189,7 +195,7 @@ def headline(row: Row) -> str:
     return f"{verdict}, {row.get('passed', '–')} of {row.get('total', '–')} tests"
 
 
-def details(row: Row) -> str:
+def details(row: ResultRow) -> str:
     """The compiler's message, and the first test that failed; empty if nothing failed."""
     parts = []
     if row.get("code_compiles") is False or verdict_of(row) in {"CE", "NC"}:
