@@ -61,7 +61,7 @@ def guard() -> None:
 
 
 def close_stdout() -> None:
-    """Replace `sys.stdout.close`: it does nothing."""
+    """What `sys.stdout.close` becomes: nothing happens."""
 
 
 def replace_stdin(text: str) -> None:

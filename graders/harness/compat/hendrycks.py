@@ -50,7 +50,7 @@ def guard() -> None:
 
 
 def close_stdout(_: object) -> None:
-    """Replace `sys.stdout.close`: as this takes an argument, a call without one is an error."""
+    """What `sys.stdout.close` becomes: as this takes an argument, a call without one is an error."""
 
 
 def replace_stdin(text: str) -> None:
