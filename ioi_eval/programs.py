@@ -106,7 +106,7 @@ class Builder:
 
         async def ask(retries: Retries) -> bytes:
             nonlocal has_failed
-            ready = shipped.program(shipped.RUNNER, target.toolchain.machine)
+            ready = shipped.content_for(shipped.RUNNER, target.toolchain.machine)
             nonce = secrets.token_hex(16)
             job = replace(runner_job(target.toolchain, nonce=nonce, shipped=ready), retries=retries)
             try:

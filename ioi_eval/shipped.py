@@ -1,6 +1,6 @@
 """Our own programs that the wheel contains in compiled form, so that a new machine need not compile them first.
 
-    hatch_build.py ── build ── built/{runner, stages, record.json} in the wheel ── program ── programs.py, scripts.py
+    hatch_build.py ── build ── built/{runner, stages, record.json} in the wheel ── content_for ── its callers
 
 For each program, the record has the machine, the source and the flags that it was built for, and its hash. Before a
 program is used, these are compared with the source in this package, with the flags that we would use, and with the
@@ -46,14 +46,14 @@ class ShippedProgram:
     why_not: str = ""
 
 
-def program(name: str, machine: str) -> bytes | None:
+def content_for(name: str, machine: str) -> bytes | None:
     """The content of a program for a machine; `None` if it must be compiled.
 
     Args:
         name: `RUNNER` or `STAGE_RUNNER`.
         machine: the target triple of its compiler (`x86_64-linux-gnu`).
     """
-    return shipped_program(name).content if machine.startswith(f"{MACHINE}-") else None
+    return checked_program(name).content if machine.startswith(f"{MACHINE}-") else None
 
 
 def require_machine(compiler: str, machine: str, what_to_do: str = "") -> None:
@@ -72,12 +72,12 @@ def require_machine(compiler: str, machine: str, what_to_do: str = "") -> None:
 
 
 @cache
-def shipped_program(name: str) -> ShippedProgram:
+def checked_program(name: str) -> ShippedProgram:
     """A compiled program in this package, compared with its record and its source."""
-    return read_program(Path(__file__).resolve().parent / "built", name)
+    return checked_program_in(Path(__file__).resolve().parent / "built", name)
 
 
-def read_program(directory: Path, name: str) -> ShippedProgram:
+def checked_program_in(directory: Path, name: str) -> ShippedProgram:
     """A program in a directory that `build` has filled."""
     try:
         record = json.loads((directory / _RECORD).read_bytes())[name]

@@ -44,10 +44,10 @@ async def compile_runner(sandbox: Sandbox, artifacts: ArtifactStore) -> None:
         if target.has_own_scripts:
             continue
         is_new = not builder.has_runner(target)
-        ready = shipped.program(shipped.RUNNER, target.toolchain.machine) if is_new else None
+        ready = shipped.content_for(shipped.RUNNER, target.toolchain.machine) if is_new else None
         if is_new and ready is None:
             where = "" if target.name == LOCAL else f" on {target.name}, unless its package brings it"
-            why = shipped.shipped_program(shipped.RUNNER).why_not
+            why = shipped.checked_program(shipped.RUNNER).why_not
             tell(*filter(None, [why]), f"first, the judge's own program (the runner) is compiled{where}: {_COST}")
         if target.name == LOCAL:
             runner = await builder.ready_runner(target)

@@ -150,7 +150,7 @@ class ScriptBoxes:
 
     async def _shipped_stage_runner(self, uid: int | None) -> int | None:
         """The stage runner that is shipped with this package, if it can be started here."""
-        content = shipped.program(shipped.STAGE_RUNNER, self._toolchain.machine)
+        content = shipped.content_for(shipped.STAGE_RUNNER, self._toolchain.machine)
         if content is None:
             return None
         stage_runner = sealed(content, executable=True)

@@ -350,7 +350,7 @@ def test_the_stage_runner_is_compiled_once_in_a_process(monkeypatch: pytest.Monk
     compiled = scripts.build
     monkeypatch.setattr(scripts, "build", build)
     monkeypatch.setattr(scripts, "_compiled", {})
-    monkeypatch.setattr(shipped, "program", lambda *_: None)
+    monkeypatch.setattr(shipped, "content_for", lambda *_: None)
     for _ in range(2):
         with full_isolation() as (runner, sandbox):
             assert Boxes(runner, sandbox).execute(script_job("echo here")).run.stdout == "here\n"
@@ -379,7 +379,7 @@ def test_cancelling_the_trial_of_a_shipped_stage_runner_closes_it(monkeypatch: p
             task.cancel()  # takes effect at the next await: while the stage runner starts
             return b"#!/bin/sh\nexec sleep 1000\n"
 
-        monkeypatch.setattr(shipped, "program", program)
+        monkeypatch.setattr(shipped, "content_for", program)
         with pytest.raises(asyncio.CancelledError):
             await task
         boxes.close()
