@@ -16,7 +16,7 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
 from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer
-from ioi_eval.languages import compiled, rules_of
+from ioi_eval.languages import compiled_rules, rules_of
 from ioi_eval.model import Language
 from ioi_eval.sandbox import Target
 from ioi_eval.slots import Once
@@ -37,7 +37,7 @@ def with_proof_if_in_doubt(
     is_in_doubt = compiling.is_machine_failure(output) or compiling.may_lack_a_part(output)
     if not (target.is_remote and is_in_doubt):
         return None
-    return recipes.with_proof(recipe, toolchain, compiled(language).known_good_standard, language)
+    return recipes.with_proof(recipe, toolchain, compiled_rules(language).known_good_standard, language)
 
 
 class CompilerChecks:
@@ -95,7 +95,7 @@ class CompilerChecks:
                 failure = TargetLostError if target.is_remote and not target.is_only else TransientError
                 raise failure(f"the compiler on {target.name} does not work any more: {error}")
         elif await self._check_error(std, target, language) is not None:
-            error = await self._check_error(compiled(Language.CPP).known_good_standard, target, Language.CPP)
+            error = await self._check_error(compiled_rules(Language.CPP).known_good_standard, target, Language.CPP)
             if error is not None:
                 raise BrokenTargetError(
                     f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {error}. "
@@ -115,7 +115,7 @@ class CompilerChecks:
         if self._checks.known.get((target.name, language, std)) is None:
             return
         compiler = f"{self._tools.known_toolchain(language, target).version} on {target.name}"
-        flags = compiled(language).flags(std)
+        flags = compiled_rules(language).flags(std)
         if language is not Language.CPP:
             name = rules_of(language).name
             raise UnsuitableError(f"{compiler} does not compile {name} ({flags}); use workers whose compiler does")

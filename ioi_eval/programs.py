@@ -33,7 +33,7 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
 from ioi_eval.jobs.compile import runner_binary, runner_job, runner_key
 from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
-from ioi_eval.languages import CompiledLanguage, compiled, rules_of
+from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
 from ioi_eval.problems.grader_files import is_compiled
 from ioi_eval.sandbox import Sandbox, Target
@@ -224,7 +224,7 @@ class Builder:
             return await self._execute(recipe, target, of_problem=of_problem, alone=alone)
         except TransientError as error:
             if isinstance(error, BrokenCompilerError) or compiling.was_not_found(error):
-                await self.checks.require_working_compiler(compiled(Language.CPP).known_good_standard, target)
+                await self.checks.require_working_compiler(compiled_rules(Language.CPP).known_good_standard, target)
                 if target.is_remote and not target.is_only:
                     raise TargetLostError(str(error)) from error
             raise

@@ -21,7 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from ioi_eval.cli.exits import WRONG_CALL, command
 from ioi_eval.cli.messages import tell
-from ioi_eval.cli.other_names import refuse_other_names
+from ioi_eval.cli.other_names import message_about_other_names
 from ioi_eval.cli.parsing import CliCommand, CliGroup
 from ioi_eval.cli.settings import default_map
 from ioi_eval.config_file import read_config_file
@@ -188,7 +188,7 @@ def main() -> None:
     logging.getLogger(_RETRIES).setLevel(logging.ERROR)
     warnings.showwarning = _show_warning
     _refuse_empty_words(sys.argv[1:])
-    if message := refuse_other_names(sys.argv[1:]):
+    if message := message_about_other_names(sys.argv[1:]):
         tell(message)
         raise SystemExit(WRONG_CALL)
     if isinstance(sys.stdout, io.TextIOWrapper):

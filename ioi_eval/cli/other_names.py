@@ -88,7 +88,7 @@ _OTHER_COMMANDS = {
 """Names of other programs that users type instead of a command, and the command to type."""
 
 
-def refuse_other_names(arguments: Sequence[str]) -> str | None:
+def message_about_other_names(arguments: Sequence[str]) -> str | None:
     """The message for a command line (without the program's name) with options of another program; else `None`."""
     for typed, here in _OTHER_COMMANDS.items():
         if tuple(arguments[: len(typed)]) == typed:

@@ -101,7 +101,7 @@ def score_all(
         The exit code: the highest of all.
     """
     common = calls[0]
-    problem_source, test_source, dumps = _open(calls)
+    problem_source, test_source, dumps = _read_sources(calls)
     blobs = BlobStore()
     problems = _load(dumps, problem_source, test_source, blobs)
 
@@ -112,7 +112,7 @@ def score_all(
 
     async def run() -> int:
         codes = []
-        async with _opened(common, events) as (entered, scorer):
+        async with _opened_scorer(common, events) as (entered, scorer):
             await make_ready(entered, (problem.memory_limit_bytes for problem in problems.drafts.problems.values()))
             reading = asyncio.create_task(_leave_room_for_reading(entered, problems))
             for number, to_score in enumerate(dumps, 1):
@@ -165,12 +165,12 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     """
     from ioi_eval.pipeline.dry_run import plan
 
-    problem_source, test_source, dumps = _open(calls)
+    problem_source, test_source, dumps = _read_sources(calls)
     problems = _load(dumps, problem_source, test_source, BlobStore())
 
     async def run() -> bool:
         complete = True
-        async with _opened(calls[0]) as (_, scorer):
+        async with _opened_scorer(calls[0]) as (_, scorer):
             for to_score in dumps:
                 index, notes = peek(to_score.call.out) if not to_score.call.no_resume else (Index(), ())
                 tell(*notes)
@@ -184,7 +184,7 @@ def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     return 0 if asyncio.run(run()) else 1
 
 
-def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToScore]]:
+def _read_sources(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToScore]]:
     """The sources of problems and tests, and each dump, read once."""
     common = calls[0]
     check_std(common.rules.std)
@@ -265,7 +265,9 @@ def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) ->
     raise InputError(f"{source.describe()} does not have {needed}; it has {listed(existing)}")
 
 
-def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[tuple[OpenSandbox, Scorer]]:
+def _opened_scorer(
+    call: ScoreCall, events: Events | None = None
+) -> AbstractAsyncContextManager[tuple[OpenSandbox, Scorer]]:
     return opened_scorer(
         call.sandbox,
         call.rules,

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits
 from ioi_eval.errors import BrokenCompilerError
-from ioi_eval.languages import ObjectLanguage, compiled
+from ioi_eval.languages import ObjectLanguage, compiled_rules
 from ioi_eval.model import Content, Language, Problem, SourceFile, by_include, size_of
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain
@@ -119,7 +119,7 @@ def submission_recipe(
         std: overrides the problem's C++ standard.
         language: the program's language; it must be a compiled one.
     """
-    rules = compiled(language)
+    rules = compiled_rules(language)
     dialect = rules.standard(problem, std)
     headers = by_include(problem.headers, "graders/")
     seen = [*((file.name, file.content) for file in sources), *headers.items()]  # the last file of a name is used
@@ -140,7 +140,7 @@ def grader_recipes(
     linked = problem.linked_with(language)
     if not linked:
         return ()
-    rules = compiled(language)
+    rules = compiled_rules(language)
     if not isinstance(rules, ObjectLanguage):
         raise TypeError(f"nothing is linked with programs in {rules.name}")
     seen = tuple(by_include((*problem.headers, *linked), "graders/").items())
@@ -168,7 +168,7 @@ def program_recipe(
             sees_system=True,
         )
     if source.name.endswith(Language.C.endings):
-        argv = toolchain.compile_c_argv(source.name, f"{what}.o", std=compiled(Language.C).known_good_standard)
+        argv = toolchain.compile_c_argv(source.name, f"{what}.o", std=compiled_rules(Language.C).known_good_standard)
     else:
         argv = toolchain.compile_argv(source.name, f"{what}.o", std=std)
     return Recipe(
@@ -192,7 +192,7 @@ def known_good_recipe(
         was_compiled: whether it was compiled before, and the question is only if a part of the compiler is missing now.
             Large headers are then only read: 0.3 s of CPU time in C++, not 1.7 s.
     """
-    rules = compiled(language)
+    rules = compiled_rules(language)
     dialect = std or rules.known_good_standard
     name, source = rules.known_good_program
     reading: tuple[Step, ...] = ()

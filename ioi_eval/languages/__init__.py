@@ -20,7 +20,7 @@ __all__ = [
     "ObjectLanguage",
     "OwnToolLanguage",
     "all_names",
-    "compiled",
+    "compiled_rules",
     "language_called",
     "rules_of",
 ]
@@ -41,7 +41,7 @@ def rules_of(language: Language) -> LanguageRules:
             assert_never(language)
 
 
-def compiled(language: Language) -> CompiledLanguage:
+def compiled_rules(language: Language) -> CompiledLanguage:
     """The rules of a language that is compiled."""
     rules = rules_of(language)
     if not isinstance(rules, CompiledLanguage):

@@ -55,7 +55,7 @@ class ResultFacts:
             events.emit("judge_error", **names, message=self.error)
 
 
-def record_kind(undecided: Iterable[TestOutcome] | None, *, cannot_be_judged: bool) -> tuple[RecordKind | None, bool]:
+def how_stored(undecided: Iterable[TestOutcome] | None, *, cannot_be_judged: bool) -> tuple[RecordKind | None, bool]:
     """`ResultFacts.record_kind` and `ResultFacts.is_sandbox_failure` of a result.
 
     Args:

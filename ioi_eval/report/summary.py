@@ -68,12 +68,12 @@ class Summary(RunSummary):
                 summary._problems[problem.key] = ProblemTally(problem=problem)
             summary._problems[problem.key].add(submission, result, light)
             summary._take(row, submission, str(problem.key), reason)
-            summary._take_calls(row, result, cpu)
+            summary._count_calls_and_cpu(row, result, cpu)
             if aim is None and row["target_subtask"] is not None:
                 summary._unknown_targets.add(str(problem.key), row["target_subtask"])
 
-    def _take_calls(self, row: Mapping[str, Any], result: SubmissionResult, cpu: CpuSplit) -> None:
-        """Add the refused system calls and the CPU time of a submission; arguments as in `add`."""
+    def _count_calls_and_cpu(self, row: Mapping[str, Any], result: SubmissionResult, cpu: CpuSplit) -> None:
+        """Count its refused system calls, whether it is suspicious, and its CPU time; arguments as in `add`."""
         self._suspicious += bool(row["attempted"]) or any(s.verdict is Verdict.SV for s in result.subtasks)
         if row["duplicate_of"] is None:
             self._attempted.update(entry["call"] for entry in row["attempted"])

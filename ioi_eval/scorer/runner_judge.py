@@ -40,8 +40,7 @@ from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import has_room_to_build
 from ioi_eval.jobs.run_setups import RunPrograms, given_tests, problem_setup
 from ioi_eval.jobs.runner_answer import CompileAnswer
-from ioi_eval.languages import CompiledLanguage, rules_of
-from ioi_eval.languages import compiled as compiled_language
+from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
 from ioi_eval.model import (
     CompileOutcome,
     Content,
@@ -281,7 +280,7 @@ class RunnerJudge:
         return await self._headers.recipe(recipe, run.target, self._standard(run))
 
     def _standard(self, run: SubmissionRun) -> str:
-        return compiled_language(run.submission.language).standard(run.problem, self._policy.std)
+        return compiled_rules(run.submission.language).standard(run.problem, self._policy.std)
 
     def _counts_with_header(self, run: SubmissionRun, answer: CompileAnswer) -> bool:
         """Whether a compilation with a precompiled header certainly ends like one without it, or was one without it."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.catalog import load_catalog
-from ioi_eval.apps.dump_reader import AppsDumpReader, Invalid
+from ioi_eval.apps.dump_reader import AppsDumpReader, ProblemUnusable
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.problems.apps_selection import ProblemSelection
 from ioi_eval.rows import open_source
@@ -59,7 +59,7 @@ def test_rows_that_cannot_be_judged_are_refused_with_the_reason(dump_reader: Any
         {"problem_id": 0},
     ]
     entries = list(dump_reader(*rows).entries())
-    assert [type(entry) for entry in entries] == [Refused, Refused, Judgeable, Refused, Invalid, Refused]
+    assert [type(entry) for entry in entries] == [Refused, Refused, Judgeable, Refused, ProblemUnusable, Refused]
     words = [entry.message for entry in entries if isinstance(entry, Refused)]
     for found, expected in zip(
         words,
