@@ -83,10 +83,10 @@ class TestGroup:
         """The group with some settings changed."""
         return replace(self, config={**self.config, **settings})
 
-    def with_aggregation(self, aggregation: str) -> TestGroup:
-        """The group with this aggregation in place of those in its flags."""
+    def with_lowest_score(self) -> TestGroup:
+        """The group with the aggregation `min` in place of those in its flags."""
         others = (flag for flag in self.flags if flag not in AGGREGATIONS)
-        return self.with_settings(grader_flags=" ".join([*others, aggregation]))
+        return self.with_settings(grader_flags=" ".join([*others, "min"]))
 
     def walk(self) -> Iterator[TestGroup]:
         """This group and all below it, in the order in which they are judged."""

@@ -115,7 +115,7 @@ def scored_once(group: TestGroup) -> TestGroup:
     """
     if group.groups:
         return replace(group, groups=tuple(map(scored_once, group.groups)))
-    return group.with_settings(accept_score=group.config.get("accept_score", 0)).with_aggregation("min")
+    return group.with_settings(accept_score=group.config.get("accept_score", 0)).with_lowest_score()
 
 
 def is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
@@ -165,4 +165,4 @@ def scored_by_validator(group: TestGroup) -> TestGroup:
     except ValueError:
         stated = group.config["range"]
         raise InputError(f"range of {group.path} is {stated!r}; it must be two numbers") from None
-    return group.with_settings(accept_score=high).with_aggregation("min")
+    return group.with_settings(accept_score=high).with_lowest_score()

@@ -84,14 +84,14 @@ def processes_left(root: Path = _ROOT) -> int | None:
     return min(left, default=None)
 
 
-def refused_processes(root: Path = _ROOT) -> int | None:
+def refused_processes() -> int | None:
     """How many processes and threads this container's limits have refused so far; `None` if no limit can be seen.
 
     Older kernels count it in the group of the process that was refused, newer ones in the group with the limit;
     `pids.events` of newer ones also has those of groups below. Source: Linux, cgroup-v2 and cgroup-v1, `pids.events`,
     `pids.events.local`.
     """
-    groups = list(control_groups("pids", root))
+    groups = list(control_groups("pids"))
     if all(_number(group / "pids.max") is None for group in groups):
         return None
     files = ((group / "pids.events.local", group / "pids.events") for group in groups)
