@@ -71,8 +71,8 @@ def select(rows: Sequence[ResultRow], limit: int | None = LIMIT) -> tuple[int, .
     subtasks = [str(result["subtask"]) for result in listed]
     places = {name: number for number, name in enumerate(subtasks)}
     samples = _samples_of(listed)
-    promise = {index: (_score_in(rows[index], samples), reasoning_length(rows[index])) for index in candidates}
-    candidates.sort(key=promise.__getitem__, reverse=True)
+    preference = {index: (_score_in(rows[index], samples), reasoning_length(rows[index])) for index in candidates}
+    candidates.sort(key=preference.__getitem__, reverse=True)
 
     targets = {index: _target(rows[index]) for index in candidates}
     queues: dict[str, deque[int]] = {name: deque() for name in reversed(subtasks) if name != samples}  # not the samples
@@ -81,7 +81,7 @@ def select(rows: Sequence[ResultRow], limit: int | None = LIMIT) -> tuple[int, .
             queues[target].append(index)
     chosen = _take_turns(rows, queues, most)
     rest = sorted(set(candidates).difference(chosen)) if len(chosen) < most else []
-    rest.sort(key=lambda index: (*promise[index], places.get(targets[index], 0)), reverse=True)
+    rest.sort(key=lambda index: (*preference[index], places.get(targets[index], 0)), reverse=True)
     return (*chosen, *rest[: most - len(chosen)])
 
 
@@ -140,9 +140,9 @@ def select_as_reference(rows: Sequence[ResultRow]) -> tuple[int, ...]:
     subtasks = [str(result["subtask"]) for result in _first_results(rows)]
     if not subtasks:
         return ()
-    promise = {index: _promise_for_reference(row) for index, row in enumerate(rows) if _counts_for_reference(row)}
-    by_promise = sorted(promise, key=promise.__getitem__, reverse=True)
-    queues = {name: deque(i for i in by_promise if _target(rows[i]) == name) for name in subtasks}
+    preference = {index: _preference_of_reference(row) for index, row in enumerate(rows) if _counts_for_reference(row)}
+    by_preference = sorted(preference, key=preference.__getitem__, reverse=True)
+    queues = {name: deque(i for i in by_preference if _target(rows[i]) == name) for name in subtasks}
     exhausted = {name for name, queue in queues.items() if not queue}
     finished: set[str | int] = {subtasks[0]}
     chosen: list[int] = []
@@ -158,8 +158,8 @@ def select_as_reference(rows: Sequence[ResultRow]) -> tuple[int, ...]:
             exhausted.add(name)
     places = {name: order for order, name in enumerate(subtasks)}
     rest = [index for queue in queues.values() for index in queue]
-    rest += [index for index in by_promise if _target(rows[index]) not in places]
-    rest.sort(key=lambda index: (*promise[index], places.get(_target(rows[index]), 0)), reverse=True)
+    rest += [index for index in by_preference if _target(rows[index]) not in places]
+    rest.sort(key=lambda index: (*preference[index], places.get(_target(rows[index]), 0)), reverse=True)
     return (*chosen, *rest[: LIMIT - len(chosen)])
 
 
@@ -168,7 +168,7 @@ def _counts_for_reference(row: ResultRow) -> bool:
     return bool(row.get("code", True)) and bool(results) and results[0].get("status") != "CE"
 
 
-def _promise_for_reference(row: ResultRow) -> tuple[float, float]:
+def _preference_of_reference(row: ResultRow) -> tuple[float, float]:
     return _results(row)[0].get("score") or 0.0, reasoning_length(row)
 
 

@@ -234,7 +234,7 @@ drawn_rows = st.lists(
 def turns_model(rows: list[ResultRow]) -> list[int]:
     """The order in which a contestant hands in all rows, by a plain model with one submission at a time."""
 
-    def promise(index: int) -> tuple[float, int]:
+    def preference(index: int) -> tuple[float, int]:
         return rows[index]["all_subtasks_results"][0]["score"] or 0.0, rows[index]["metadata"]["completion_tokens"]
 
     left = [index for index, row in enumerate(rows) if row["code_compiles"]]
@@ -250,13 +250,13 @@ def turns_model(rows: list[ResultRow]) -> list[int]:
             aimed = [index for index in left if rows[index]["target_subtask"] == target]
             if aimed and target not in solved:
                 waiting = True
-                index = max(aimed, key=lambda i: (promise(i), -i))
+                index = max(aimed, key=lambda i: (preference(i), -i))
                 left.remove(index)
                 order.append(index)
                 solved |= {r["subtask"] for r in rows[index]["all_subtasks_results"] if r["score"] == 1.0}
     places = {name: place for place, name in enumerate(SUBTASKS)}
     while left:
-        index = max(left, key=lambda i: (promise(i), places.get(rows[i]["target_subtask"], 0), -i))
+        index = max(left, key=lambda i: (preference(i), places.get(rows[i]["target_subtask"], 0), -i))
         left.remove(index)
         order.append(index)
     return order

@@ -21,7 +21,7 @@ from ioi_eval.problems.row import Row, Source
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.result_values import ResultRow
 
-NAME = "uuid"
+ID_COLUMN = "uuid"
 _FAILURES = 5  # how many of a row's failures are reported
 _MESSAGE_CHARS = 300
 
@@ -99,7 +99,7 @@ class ReferenceSolutions(Source):
                 self.broken[problem] = fault
             self.without += not solutions
             for number, code in enumerate(solutions[: self._most]):
-                values = {"problem_id": problem, NAME: str(number), "code": code}
+                values = {"problem_id": problem, ID_COLUMN: str(number), "code": code}
                 found = True
                 yield Row(source=row.source, number=row.number, values=values)
         if not found:
