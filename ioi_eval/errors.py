@@ -9,7 +9,7 @@
     │   └── IsolationError        the isolation that was asked for is not available here
     └── SandboxError              our failure while a job was executed                   becomes JE
         ├── TransientError        may succeed elsewhere or later; the job is sent again
-        │   ├── TransportError    refused, reset, truncated, lost tail, no end line
+        │   ├── TransportError    refused, reset, cut off, without its end line
         │   │   └── GarbledError      the whole answer arrived, but is not what was sent or asked for
         │   ├── BrokenCompilerError   the compiler of one worker does not work
         │   ├── OverloadError     the server itself says that it is too busy

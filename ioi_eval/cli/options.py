@@ -16,7 +16,7 @@ SOURCE = (
     "a .jsonl, .jsonl.gz or .parquet file, a directory of these, one made by `save_to_disk`, or a Hugging Face Hub id"
 )
 
-_MAX_WORKERS, MAX_GB = 100_000, 1e6  # more than any machine has: a slip of the finger
+_MAX_WORKERS, MAX_GB = 100_000, 1e6  # no machine has as much: more is a typing error
 
 Problems = Annotated[str, typer.Option("--problems", metavar="P", help=f"The problems: {SOURCE} (open-r1/ioi).")]
 Tests = Annotated[str, typer.Option("--tests", metavar="T", help=f"Their tests: {SOURCE} (open-r1/ioi-test-cases).")]

@@ -1,4 +1,4 @@
-"""What `score` and `apps score` ask of the user: which programs to judge, where, and where the results go."""
+"""The options of `score` and `apps score`: which programs to judge, where, and where the results go."""
 
 from __future__ import annotations
 

@@ -31,13 +31,13 @@ ignores other records.
 **Done** means that `Journal.append` has returned: from then on a killed process (`kill -9`) loses nothing. A machine
 that loses power may still lose what the kernel had not written, so the file is fsync'd in groups of some seconds' work.
 
-**A torn tail.** A writer that is stopped leaves at most one unfinished record, at the end. Opening cuts it off,
-and reports it. A power failure is worse: within the last group the kernel may have written later pages but not
-earlier ones, so that complete records follow a hole. Therefore each record contains, in `safe`, how many bytes were
-known to be on disk when it was written. If no later record says that the hole's bytes were on disk, the hole comes from
-a power failure: the file is cut there, and those few submissions are judged again. Otherwise the hole has another cause
-(a bad disk, an editor, a second writer). Then nothing is repaired silently: opening fails with the offset, what can
-still be read, and what to do.
+**A torn tail** is an unfinished record at the end, which a writer leaves that is stopped. Opening cuts it off, and
+reports it. A power failure is worse: within the last group the kernel may have written later pages but not earlier
+ones. Then complete records follow a *hole*, bytes that are no records. Therefore each record contains, in `safe`, how
+many bytes were known to be on disk when it was written. If no later record says that the hole's bytes were on disk, the
+hole comes from a power failure: the file is cut there, and those few submissions are judged again. Otherwise the hole
+has another cause (a bad disk, an editor, a second writer). Then nothing is repaired silently: opening fails with the
+offset, what can still be read, and what to do.
 
 **Two writers** would mix their records. A lock (`flock` on `.lock` beside the journal, released when the process
 ends in any way) makes the second one fail immediately; the message names the first.

@@ -18,8 +18,9 @@ from ioi_eval.journal.frames import Keys, RecordKind
 from ioi_eval.journal.opening import Index, StoredResult
 from ioi_eval.journal.records import Record, RecordFile
 
-SYNC_RECORDS = 64  # the most results that a power failure may cost: about a minute's work of a fast machine,
-SYNC_S = 2.0  # or the results of two seconds, whichever is less; an fsync takes 1 to 30 ms
+SYNC_RECORDS, SYNC_S = 64, 2.0
+"""A power failure costs at most so many results, about a minute's work of a fast machine, and at most those of so many
+seconds. An fsync takes 1 to 30 ms."""
 
 
 class Journal:

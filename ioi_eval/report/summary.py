@@ -89,7 +89,7 @@ class Summary(RunSummary):
 
     @classmethod
     def this_run(cls, run: RunFacts) -> dict[str, Any]:
-        """How much a run judged, how long it took, and where its CPU time went."""
+        """How much a run judged, how long it took, where its CPU time went, and our own time (`ours_s`)."""
         cpu = run.counts.cpu
         ours_s = round(max(0.0, run.counts.wall_s * run.counts.jobs_at_once - cpu.total), 3)
         return {**super().this_run(run), "cpu_s": cpu.as_dict(), "ours_s": ours_s}

@@ -24,9 +24,9 @@ from ioi_eval.sandbox.piston.job_end import JobEnd
 SHARE = 0.1
 WINDOW_S = 60
 FLOOR = 5
-"""Retries that run, or have failed in a minute: a tenth of the first requests of that minute, and `FLOOR` in any case,
-as a tenth of a small run is less than one. Source: "Site Reliability Engineering" (Google), chapter "Handling
-Overload": at most a tenth of a client's requests are retries."""
+"""The retries that run, or have failed in the last minute, may be a tenth of the first requests of that minute, and
+`FLOOR` in any case, as a tenth of a small run is less than one. Source: "Site Reliability Engineering" (Google),
+chapter "Handling Overload": at most a tenth of a client's requests are retries."""
 
 FIRST_BACKOFF_S = 0.2
 LONGEST_BACKOFF_S = 10.0
