@@ -20,7 +20,8 @@ from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, first_names, open_package
-from ioi_eval.importers.score_parameters import SUM_SUBTASK, number_in_text, score_type_without_parameters
+from ioi_eval.importers.score_parameters import SUM_SUBTASK, score_type_without_parameters
+from ioi_eval.importers.stated_numbers import number_in_text
 from ioi_eval.importers.task import (
     ImportedTask,
     PackageSolution,

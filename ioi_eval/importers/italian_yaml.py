@@ -25,7 +25,8 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.italian_solutions import LINKED, read_solutions
 from ioi_eval.importers.package import Package, first_names, open_package
-from ioi_eval.importers.score_parameters import SUM_SUBTASK, number_in_text, number_of, subtasks_of
+from ioi_eval.importers.score_parameters import SUM_SUBTASK, subtasks_of
+from ioi_eval.importers.stated_numbers import number_in_text, number_of
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_score_type

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from ioi_eval.errors import UnsupportedError
 from ioi_eval.importers.kattis_data import AGGREGATIONS, DATA, VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_programs import validator_flags
-from ioi_eval.importers.score_parameters import number_of
+from ioi_eval.importers.stated_numbers import number_of
 from ioi_eval.model import StepRounding, Subtask
 
 PASS_FAIL = "all"

@@ -15,9 +15,9 @@ from typing import Any
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.package import ROOT_FILE
+from ioi_eval.importers.stated_numbers import number_of
 from ioi_eval.model import ScoreType, Subtask
 from ioi_eval.problems.grader_config import parse_score_type
-from ioi_eval.problems.row import is_finite
 
 SUM_SUBTASK = "all"
 """The name of the only subtask of a task whose score is the sum over its tests."""
@@ -127,22 +127,3 @@ def _threshold(subtask: str, group: Mapping[str, Any]) -> float:
     if "threshold" not in group:
         raise InputError(f"subtask {subtask} has no threshold, which GroupThreshold needs")
     return number_of(f"the threshold of subtask {subtask}", group["threshold"])
-
-
-def number_in_text(value: object) -> object:
-    """The number that a text states; any other value unchanged. Source: CMS's loaders call `float` or `int`."""
-    try:
-        return float(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
-
-
-def number_of(what: str, value: object) -> float:
-    """A number of points, or a threshold.
-
-    Raises:
-        InputError: it is no number, or none that a float can hold.
-    """
-    if not is_finite(value):
-        raise InputError(f"{what} is {value!r}; it must be a number")
-    return value
