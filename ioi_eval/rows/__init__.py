@@ -40,9 +40,11 @@ _ADVICE = {
     ".json": "For a list in JSON: jq -c '.[]' FILE.json > FILE.jsonl; if each line is an object, rename it",
     ".csv": "In Python: pandas.read_csv('FILE.csv', dtype=str, keep_default_na=False).to_parquet('FILE.parquet')",
     ".zst": "Unpack it: unzstd FILE.zst",
+    ".arrow": "Give the directory that `Dataset.save_to_disk` made; or, in Python: "
+    "datasets.Dataset.from_file('FILE.arrow').to_parquet('FILE.parquet')",
 }
 """What to do with files of other formats."""
-_ROWS = (*ENDINGS, ".jsonl.zst")
+_ROWS = (*ENDINGS, ".jsonl.zst", ".arrow")
 """Files of a directory that have rows. Those that cannot be read are refused: their rows would be missing silently."""
 _SPLITS, _STATE = "dataset_dict.json", "state.json"
 """The files by which a directory is a saved data set, with splits and without."""

@@ -292,11 +292,12 @@ def test_a_directory_without_rows_lists_the_known_extensions(tmp_path: Path) -> 
         open_source(tmp_path)
 
 
-def test_a_directory_with_zstd_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ending", "advice"), [("jsonl.zst", "unzstd"), ("arrow", "save_to_disk")])
+def test_a_directory_with_rows_that_cannot_be_read_is_refused(tmp_path: Path, ending: str, advice: str) -> None:
     """Its other files are not read alone: the rows of this one would be missing."""
     jsonl(tmp_path / "a.jsonl")
-    (tmp_path / "b.jsonl.zst").touch()
-    with pytest.raises(InputError, match=r"b\.jsonl\.zst cannot be read as rows: .*unzstd"):
+    (tmp_path / f"b.{ending}").touch()
+    with pytest.raises(InputError, match=rf"b\.{ending} cannot be read as rows: .*{advice}"):
         open_source(tmp_path)
 
 
