@@ -96,19 +96,19 @@ def select_by_oracle(rows: Sequence[ResultRow], limit: int = LIMIT) -> tuple[int
     Each time the row is chosen that adds most points. With one submission, or as many as there are subtasks, the result
     is optimal; in between it may be a little lower.
     """
-    left = {index: _points_of(row) for index, row in enumerate(rows)}
+    left = {index: _scores_of(row) for index, row in enumerate(rows)}
     best: dict[str, float] = {}
     chosen: list[int] = []
 
     def gain(index: int) -> float:
-        return math.fsum(max(0.0, points - best.get(name, 0.0)) for name, points in left[index].items())
+        return math.fsum(max(0.0, points - best.get(name, 0.0)) for name, (_, points) in left[index].items())
 
     while left and len(chosen) < limit:
         index = max(left, key=gain)
         if gain(index) <= 0:
             break
         chosen.append(index)
-        for name, points in left.pop(index).items():
+        for name, (_, points) in left.pop(index).items():
             best[name] = max(points, best.get(name, 0.0))
     return tuple(chosen)
 
@@ -122,8 +122,8 @@ def random_scores(
         problem: its name is a part of the seeds. Otherwise rows at the same positions would be drawn for each problem,
             and the points of several problems would be high together if dumps have the same order.
     """
-    points, precision = [_points_of(rows[index]) for index in select_first(rows, len(rows))], _precision_of(rows)
-    draws = (random.Random(f"{seed} {problem}").sample(points, min(limit, len(points))) for seed in range(seeds))
+    scores, precision = [_scores_of(rows[index]) for index in select_first(rows, len(rows))], _precision_of(rows)
+    draws = (random.Random(f"{seed} {problem}").sample(scores, min(limit, len(scores))) for seed in range(seeds))
     return tuple(_best_total(drawn, precision) for drawn in draws)
 
 
@@ -172,9 +172,9 @@ def _preference_of_reference(row: ResultRow) -> tuple[float, float]:
     return _results(row)[0].get("score") or 0.0, reasoning_length(row)
 
 
-def _points_of(row: ResultRow) -> dict[str, float]:
-    """The points of a row in each subtask, not rounded; 0 if they are not known."""
-    return {str(result["subtask"]): points_in_subtask(result) for result in _results(row)}
+def _scores_of(row: ResultRow) -> dict[str, tuple[float, float]]:
+    """The score of a row in each subtask, and its points, not rounded; 0 if they are not known."""
+    return {str(result["subtask"]): (result.get("score") or 0.0, points_in_subtask(result)) for result in _results(row)}
 
 
 def points_in_subtask(result: Mapping[str, Any]) -> float:
@@ -196,23 +196,23 @@ def _precision_of(rows: Sequence[ResultRow]) -> int:
 
 
 def selected_score(rows: Sequence[ResultRow], selected: Iterable[int] | None = None) -> float:
-    """The points of a problem: the sum over its subtasks of the best points of a selected row (`None`: of any row).
+    """The points of a problem: the sum over its subtasks of the best result of a selected row (`None`: of any row).
 
     The sum is rounded once, as a submission's total is, so that one submission has its own points here. Rows of the
     reference have only rounded scores: there the sum is that of `weighted_score`, which is rounded less coarsely than
     `score`. (`scores.BestSubtasks` works on results instead of rows.) Subtasks that could not be judged add nothing.
     """
     chosen = range(len(rows)) if selected is None else selected
-    return _best_total((_points_of(rows[index]) for index in chosen), _precision_of(rows))
+    return _best_total((_scores_of(rows[index]) for index in chosen), _precision_of(rows))
 
 
-def _best_total(submissions: Iterable[Mapping[str, float]], precision: int) -> float:
-    """The sum over subtasks of the best points of a submission."""
-    best: dict[str, float] = {}
-    for points in submissions:
-        for name, value in points.items():
-            best[name] = max(value, best.get(name, 0.0))
-    return total_points(((value, 1.0) for value in best.values()), precision) or 0.0
+def _best_total(submissions: Iterable[Mapping[str, tuple[float, float]]], precision: int) -> float:
+    """The sum over subtasks of the points of the submission with the best score; by score, as in `BestSubtasks`."""
+    best: dict[str, tuple[float, float]] = {}
+    for scores in submissions:
+        for name, result in scores.items():
+            best[name] = max(result, best.get(name, (0.0, 0.0)))
+    return total_points(((points, 1.0) for _, points in best.values()), precision) or 0.0
 
 
 def sum_of_points(points: Iterable[float]) -> float:

@@ -207,6 +207,20 @@ def test_points_are_rounded_once() -> None:
     assert selected_score([{"all_subtasks_results": whole}]) == 15.0
 
 
+def test_the_best_result_is_that_with_the_best_score() -> None:
+    """Under Sum a lower score may have more points, which were rounded up: 5.5 and 1 are 6 points, not 7."""
+    rows = [
+        {
+            "all_subtasks_results": [
+                {"subtask": "a", "points": 10, "score": score, "weighted_score": 6.0, "score_precision": 0},
+                {"subtask": "b", "points": 10, "score": 0.1, "weighted_score": 1.0, "score_precision": 0},
+            ]
+        }
+        for score in (0.5499999999999999, 0.55)  # the means of 0.15 and 0.95, and of 0.1 and 1
+    ]
+    assert selected_score(rows) == 6.0
+
+
 def test_limits() -> None:
     """The default limit is 50, as in the contest. `None` means all. A negative limit is refused."""
     rows = [make_row(SUBTASKS[1])] * 70

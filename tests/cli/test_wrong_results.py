@@ -72,7 +72,7 @@ Keys = tuple[str | int, ...]
     [
         ("results.jsonl", ("all_subtasks_results", 1), None, "compare", "line 2: all_subtasks_results[1] is null, and"),
         ("results.jsonl", ("all_subtasks_results", 0, "weighted_score"), "x", "select", "type number or null"),
-        ("results.jsonl", ("all_subtasks_results", 0, "weighted_score"), 1e308, "select", "at most 1000000000"),
+        ("results.jsonl", ("all_subtasks_results", 1, "weighted_score"), 1e308, "select", "at most 1000000000"),
         ("results.jsonl", ("all_subtasks_results", 0, "subtask"), ..., "compare", "[0] lacks subtask; correct it, or"),
         ("results.jsonl", ("verdict",), [], "report", "line 2: verdict is [], and must be one of AC, PA, WA"),
         ("results.jsonl", ("total_score",), "50", "compare", "line 2: total_score is \"50\", and must be of type"),
