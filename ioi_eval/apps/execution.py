@@ -25,12 +25,12 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, CompatGrader
 from ioi_eval.config import Policy
 from ioi_eval.engine.judging import Judging
-from ioi_eval.engine.scheduling import Program, ProgramRun, ProgramScheduler
+from ioi_eval.engine.scheduling import ProgramRun, ProgramScheduler
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError, UnsuitableError
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
-from ioi_eval.jobs.run_job import JobTest
+from ioi_eval.jobs.run_job import JobTest, Program
 from ioi_eval.jobs.run_setups import RunPrograms, problem_setup
 from ioi_eval.model import (
     Content,

@@ -19,8 +19,8 @@ The outcomes say what happened; `scorer/` and `apps/` compute scores from them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.engine.packing import Durations, fitting, run_in_parallel
@@ -35,10 +35,9 @@ from ioi_eval.errors import (
     UnavailableError,
 )
 from ioi_eval.jobs.plan import usual_wall_ms
-from ioi_eval.jobs.recipes import Uncompiled
-from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, JobTest, RunSetup, bounds_of, program_size
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, PlannedProgram, Program, bounds_of
 from ioi_eval.jobs.runner_answer import CompileAnswer, RunAnswer
-from ioi_eval.model import Content, Isolation, ProblemPackage, Retries, TestOutcome, Verdict
+from ioi_eval.model import Isolation, Retries, TestOutcome, Verdict
 from ioi_eval.programs import MAX_ATTEMPTS
 from ioi_eval.sandbox import Sandbox, Target
 
@@ -50,28 +49,6 @@ that never fails needs few jobs."""
 _MAX_PAUSED = 3
 """How many workers get no jobs for a while because they could not start one program. If more cannot, the program or the
 settings are the reason."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """A program, and how it is run and judged.
-
-    Args:
-        problem: identifies its problem: tests of one problem take about equally long.
-        content: as it is sent, or how the job compiles it (`ProgramRun.build`); for an interpreter, the file it reads;
-            `None` if all tests have submitted outputs.
-        tests: as they are sent, by name.
-        setup: what it has in common with other programs.
-        one_by_one: no two of its jobs run at once, because the outcomes of one decide whether another is wanted.
-        package: of the problem, if workers may have its files.
-    """
-
-    problem: Hashable
-    content: Content | Uncompiled | None
-    tests: Mapping[str, JobTest]
-    setup: RunSetup
-    one_by_one: bool = False
-    package: ProblemPackage | None = None
 
 
 class ProgramScheduler:
@@ -120,7 +97,7 @@ class ProgramRun:
         self._grows = program.setup.needed_only and program.setup.judged_by_client
         self._next_tests = 1 if self._grows else scheduler.max_tests
         self._max_tests = scheduler.max_tests  # fewer once an answer could not be used
-        self._bounds = bounds_of(target, program.setup, compiles=isinstance(program.content, Uncompiled))
+        self._bounds = bounds_of(target, program.setup, compiles=program.is_uncompiled)
         self._weakest: Isolation | None = None
         self._unable: list[str] = []  # the workers that could not start the program, in order
 
@@ -201,7 +178,7 @@ class ProgramRun:
             self._bounds,
             max_tests=max_tests,
             wall_ms_per_test=usual_wall_ms(program.setup.time_limit_s),
-            taken_bytes=program_size(program.content),
+            taken_bytes=program.size,
         )
 
     def _request(
@@ -214,17 +191,9 @@ class ProgramRun:
         rest: PlannedTests = (),
     ) -> RunRequest:
         """A job for these tests. With `prefaults`, the memory that their first runs used is made ready before."""
-        program, known = self._program, self._judging.outcomes()
+        known = self._judging.outcomes()
         return RunRequest(
-            problem=program.problem,
-            program=JobProgram(
-                content=program.content,
-                tests=[program.tests[planned.test] for planned in tests],
-                at=[planned.at for planned in tests],
-                rest=[planned.at for planned in rest],
-                package=program.package,
-            ),
-            setup=program.setup,
+            planned=PlannedProgram(program=self._program, tests=tests, rest=rest),
             target=self._target,
             retries=retries,
             alone=alone,

@@ -16,7 +16,7 @@ import asyncio
 import math
 import secrets
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 from ioi_eval.engine.packing import BUNDLE_S, Durations
 from ioi_eval.errors import GarbledError, IoiEvalError, SandboxError, UnavailableError
 from ioi_eval.jobs.plan import usual_wall_ms
-from ioi_eval.jobs.run_job import BUNDLE_TESTS, JobProgram, RunSetup, bounds_of, run_job
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, PlannedProgram, bounds_of, run_job
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
 from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
@@ -48,16 +48,12 @@ class RunRequest:
     """A request to run one program on some tests.
 
     Args:
-        problem: identifies the problem: its tests take about equally long.
-        setup: how they are run and judged.
         retries: how often the job may still be sent again.
         alone: run nothing else of ours on that machine.
         prefault_bytes: how much memory the machine is made to have before the first test.
     """
 
-    problem: Hashable
-    program: JobProgram
-    setup: RunSetup
+    planned: PlannedProgram
     target: Target
     retries: Retries
     alone: bool
@@ -115,7 +111,7 @@ class SharedJobs:
         Raises:
             SandboxError: the job could not be run: no answer arrived.
         """
-        if own_job or request.alone or not request.setup.may_share:
+        if own_job or request.alone or not request.planned.program.setup.may_share:
             return await self._run_unshared(request)
         waiting = _Waiting(request, asyncio.get_running_loop().create_future())
         queue = self._queue(request.target)
@@ -158,10 +154,10 @@ class SharedJobs:
     def _take(self, queue: _Queue, slots: int) -> list[_Waiting]:
         """Take the first request and those that share its job out of the queue: at most one slot's share of tests."""
         queue.waiting = deque(waiting for waiting in queue.waiting if not waiting.assigned.done())
-        share = math.ceil(sum(len(waiting.request.program.tests) for waiting in queue.waiting) / slots)
+        share = math.ceil(sum(len(waiting.request.planned.tests) for waiting in queue.waiting) / slots)
         taken: list[_Waiting] = []
         for waiting in queue.waiting:
-            if taken and waiting.request.setup != taken[0].request.setup:
+            if taken and waiting.request.planned.program.setup != taken[0].request.planned.program.setup:
                 continue
             if taken and not self._fits([*(each.request for each in taken), waiting.request], share):
                 break
@@ -171,19 +167,17 @@ class SharedJobs:
 
     def _fits(self, requests: Sequence[RunRequest], share: int) -> bool:
         """Whether a job for all of them is within all limits, also in time: slow programs gain nothing by sharing."""
-        first = requests[0]
-        bounds = bounds_of(first.target, first.setup)
-        tests = sum(len(request.program.tests) for request in requests)
-        expected_s = sum(
-            self._durations.expected_s(request.problem, len(request.program.tests)) for request in requests
-        )
+        programs, setup = [request.planned for request in requests], requests[0].planned.program.setup
+        bounds = bounds_of(requests[0].target, setup)
+        tests = sum(len(planned.tests) for planned in programs)
+        expected_s = sum(self._durations.expected_s(each.program.problem, len(each.tests)) for each in programs)
         max_bytes = _MAX_BYTES if bounds.test_bytes is None else min(_MAX_BYTES, bounds.test_bytes)
         wall_ms = math.inf if bounds.wall_ms is None else bounds.wall_ms
         return (
             tests <= min(self._max_tests, share, bounds.tests)
             and expected_s <= BUNDLE_S
-            and tests * usual_wall_ms(first.setup.time_limit_s) <= wall_ms
-            and sum(request.program.size for request in requests) <= max_bytes
+            and tests * usual_wall_ms(setup.time_limit_s) <= wall_ms
+            and sum(planned.size for planned in programs) <= max_bytes
         )
 
     def _give_up(self, waiting: _Waiting, queue: _Queue) -> None:
@@ -256,36 +250,35 @@ class SharedJobs:
             SandboxError: no answer arrived.
             SetupError: the runner cannot work there.
         """
-        setup, target = requests[0].setup, requests[0].target
-        alone, prefault_bytes = requests[0].alone, requests[0].prefault_bytes
-        programs = [request.program for request in requests]
+        first = requests[0]
+        program, target = first.planned.program, first.target
+        programs = [request.planned for request in requests]
         nonce = secrets.token_hex(16)
         job = run_job(
             programs,
-            setup,
             nonce=nonce,
-            alone=alone,
-            prefault_bytes=prefault_bytes,
-            room_ms=bounds_of(target, setup, compiles=programs[0].is_uncompiled).wall_ms,
-            enough_s=None if alone else _ENOUGH_S,
+            alone=first.alone,
+            prefault_bytes=first.prefault_bytes,
+            room_ms=bounds_of(target, program.setup, compiles=program.is_uncompiled).wall_ms,
+            enough_s=None if first.alone else _ENOUGH_S,
         )
         execution = await self._sandbox.execute(replace(job, retries=retries), target)
-        total = sum(len(program.tests) for program in programs)
+        total, time_limit_s = sum(len(planned.tests) for planned in programs), program.setup.time_limit_s
         try:
-            answer = run_answer(execution.run, nonce, execution.returned, tests=total, time_limit_s=setup.time_limit_s)
-            may_have_none = programs[0].is_uncompiled and answer.compiled is not None
+            answer = run_answer(execution.run, nonce, execution.returned, tests=total, time_limit_s=time_limit_s)
+            may_have_none = program.is_uncompiled and answer.compiled is not None
             # the first test of a job is needed, so it must have run
             if not may_have_none and answer.tests.keys().isdisjoint(range(len(programs[0].tests))):
                 raise GarbledError("the runner ran none of the tests that it was asked to run")
         except SandboxError as error:
             return [error] * len(programs)
         parts: list[Answer] = []
-        first = 0
-        for request in requests:
-            count = len(request.program.tests)
-            tests = {index: answer.tests[first + index] for index in range(count) if first + index in answer.tests}
+        begin = 0
+        for planned in programs:
+            count = len(planned.tests)
+            tests = {index: answer.tests[begin + index] for index in range(count) if begin + index in answer.tests}
             parts.append(replace(answer, tests=tests))
-            first += count
+            begin += count
             for outcome in tests.values():
-                self._durations.observe(request.problem, outcome)
+                self._durations.observe(planned.program.problem, outcome)
         return parts

@@ -7,7 +7,7 @@ each is encoded once. `run_setups.py` says how programs are run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ioi_eval.jobs.compile import compile_plan, runner_files, stage_limits
@@ -76,36 +76,6 @@ class JobTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobProgram:
-    """A program, and the tests on which it is run.
-
-    Args:
-        content: the program, or how the job compiles it; for an interpreter, the file that it reads; `None` if all
-            tests have submitted outputs.
-        tests: in the order in which they run.
-        at: the positions of each test in groups.
-        rest: if the job compiles the program: the positions of tests that other jobs may run.
-        package: of the problem that the program is for, if workers may have the problem's files.
-    """
-
-    content: Content | Uncompiled | None
-    tests: Sequence[JobTest]
-    at: Sequence[Positions]
-    rest: Sequence[Positions] = ()
-    package: ProblemPackage | None = None
-
-    @property
-    def is_uncompiled(self) -> bool:
-        """Whether the job compiles it."""
-        return isinstance(self.content, Uncompiled)
-
-    @property
-    def size(self) -> int:
-        """The bytes of program and tests together, before any encoding."""
-        return program_size(self.content) + sum(test.size for test in self.tests)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunSetup:
     """How programs are run and judged. Programs that share a job have the same setup.
 
@@ -147,9 +117,61 @@ class RunSetup:
         return (_REPORTED_LINE_BYTES if self.has_interpreter else _LINE_BYTES) + self.return_bytes * 4 // 3
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program, and how it is run and judged.
+
+    Args:
+        problem: identifies its problem: tests of one problem take about equally long.
+        content: as it is sent, or how the job compiles it; for an interpreter, the file that it reads; `None` if all
+            tests have submitted outputs.
+        tests: as they are sent, by name.
+        setup: what it has in common with other programs.
+        one_by_one: no two of its jobs run at once, because the outcomes of one decide whether another is wanted.
+        package: of the problem, if workers may have its files.
+    """
+
+    problem: Hashable
+    content: Content | Uncompiled | None
+    tests: Mapping[str, JobTest]
+    setup: RunSetup
+    one_by_one: bool = False
+    package: ProblemPackage | None = None
+
+    @property
+    def is_uncompiled(self) -> bool:
+        """Whether the job compiles it."""
+        return isinstance(self.content, Uncompiled)
+
+    @property
+    def size(self) -> int:
+        """The bytes of the program, or of the files of which a job compiles it, before any encoding; 0 without one."""
+        if self.content is None:
+            return 0
+        return self.content.size if isinstance(self.content, Uncompiled) else size_of(self.content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedProgram:
+    """A program, and those of its tests that a job runs.
+
+    Args:
+        tests: in the order in which they run.
+        rest: if the job compiles the program: the tests that other jobs may run.
+    """
+
+    program: Program
+    tests: Sequence[PlannedTest]
+    rest: Sequence[PlannedTest] = ()
+
+    @property
+    def size(self) -> int:
+        """The bytes of program and tests together, before any encoding."""
+        return self.program.size + sum(self.program.tests[planned.test].size for planned in self.tests)
+
+
 def run_job(
-    programs: Sequence[JobProgram],
-    setup: RunSetup,
+    programs: Sequence[PlannedProgram],
     *,
     nonce: str,
     alone: bool = False,
@@ -160,7 +182,7 @@ def run_job(
     """The job that runs programs on their tests. Tests are numbered across all programs, in this order.
 
     Args:
-        programs: at least one; several only where the setup lets them share a job.
+        programs: at least one; several only if they have the same setup, which lets them share a job.
         nonce: 32 hexadecimal digits.
         alone: no other job of ours may run on that machine at the same time.
         prefault_bytes: how much memory the runner touches before the first test, so that a virtual machine really has
@@ -168,9 +190,10 @@ def run_job(
         room_ms: wall clock for all tests together, from `bounds_of`; `None` for no bound.
         enough_s: after this much wall clock no further test is started; `None` for no bound.
     """
-    count = sum(len(program.tests) for program in programs)
+    first = programs[0].program
+    setup, count = first.setup, sum(len(planned.tests) for planned in programs)
     plan = RunnerPlan(mode="run", nonce=nonce, least=setup.least)
-    steps, files = _program_files(plan, programs[0], setup, nonce)
+    steps, files = _program_files(plan, programs[0], nonce)
     files += setup.files
     if setup.program is not None:
         plan.line("program", **setup.program)
@@ -192,36 +215,34 @@ def run_job(
         alone=alone,
         sees=setup.sees if steps is None else tuple(dict.fromkeys((*setup.sees, *steps.recipe.sees))),
         returns=() if steps is None else (_PROGRAM,),
-        package=programs[0].package if len({program.package for program in programs}) == 1 else None,
+        package=first.package if len({planned.program.package for planned in programs}) == 1 else None,
         has_header=steps is not None and steps.recipe.precompiled is not None,
         nonce=nonce,
     )
 
 
-def _program_files(
-    plan: RunnerPlan, program: JobProgram, setup: RunSetup, nonce: str
-) -> tuple[Uncompiled | None, list[JobFile]]:
+def _program_files(plan: RunnerPlan, planned: PlannedProgram, nonce: str) -> tuple[Uncompiled | None, list[JobFile]]:
     """The files of the first program; if the job compiles it, also how, with the lines about that in the plan."""
-    content = program.content
+    content, setup = planned.program.content, planned.program.setup
     if not isinstance(content, Uncompiled):
         is_program = not setup.has_interpreter
         return None, [] if content is None else [JobFile(name=_PROGRAM, content=content, executable=is_program)]
     steps, files = compile_plan(content.recipe, content.limits, setup.least, nonce=nonce, into=(_PROGRAM,))
     plan.line("compile", plan=_STEPS, max_ms=round(MAX_COMPILE_S * 1000))
-    if program.rest:
-        plan.line("rest", at=_first_positions(program.rest))
+    if planned.rest:
+        plan.line("rest", at=_first_positions(planned.rest))
     return content, [JobFile(name=_STEPS, content=steps.encode()), *files]
 
 
-def _first_positions(rest: Sequence[Positions]) -> str:
+def _first_positions(rest: Sequence[PlannedTest]) -> str:
     """The first position in each group of these tests: if a group needs any of them, it needs the one there."""
     first: dict[int, int] = {}
-    for group, position in (pair for at in rest for pair in at):
+    for group, position in (pair for planned in rest for pair in planned.at):
         first[group] = min(position, first.get(group, position))
     return ",".join(f"{group}:{position}" for group, position in first.items())
 
 
-def _test_lines(plan: RunnerPlan, programs: Sequence[JobProgram], *, same_once: bool) -> list[JobFile]:
+def _test_lines(plan: RunnerPlan, programs: Sequence[PlannedProgram], *, same_once: bool) -> list[JobFile]:
     """Write the lines of tests, and return their files. With `same_once`, equal contents are sent once."""
     files: list[JobFile] = []
     names: dict[Content, str] = {}
@@ -236,9 +257,10 @@ def _test_lines(plan: RunnerPlan, programs: Sequence[JobProgram], *, same_once: 
         return name
 
     number = groups = 0
-    for index, program in enumerate(programs):
-        own = None if index == 0 else name_of(_sent(program.content), f"program{index}")
-        for test, at in zip(program.tests, program.at, strict=True):
+    for index, part in enumerate(programs):
+        own = None if index == 0 else name_of(_sent(part.program.content), f"program{index}")
+        for planned in part.tests:
+            test = part.program.tests[planned.test]
             plan.line(
                 "test",
                 id=number,
@@ -246,11 +268,11 @@ def _test_lines(plan: RunnerPlan, programs: Sequence[JobProgram], *, same_once: 
                 answer=name_of(test.answer, f"t{number}.ans"),
                 program=own,
                 output=name_of(test.output, f"t{number}.out"),
-                at=",".join(f"{groups + group}:{position}" for group, position in at) or None,
+                at=",".join(f"{groups + group}:{position}" for group, position in planned.at) or None,
                 **test.scoring,
             )
             number += 1
-        groups += 1 + max((group for at in program.at for group, _ in at), default=0)
+        groups += 1 + max((group for planned in part.tests for group, _ in planned.at), default=0)
     return files
 
 
@@ -289,13 +311,6 @@ def has_room_to_build(target: Target, setup: RunSetup) -> bool:
     """Whether a job on this target may be long enough to compile a program and then run a test."""
     wall_ms = bounds_of(target, setup, compiles=True).wall_ms
     return wall_ms is None or wall_ms >= usual_wall_ms(setup.time_limit_s)
-
-
-def program_size(program: Content | Uncompiled | None) -> int:
-    """The bytes of a program, or of the files of which a job compiles it, before any encoding; 0 without one."""
-    if program is None:
-        return 0
-    return program.size if isinstance(program, Uncompiled) else size_of(program)
 
 
 def _sent(content: Content | Uncompiled | None) -> Content | None:

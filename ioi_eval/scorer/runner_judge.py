@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ioi_eval.compiler_checks import with_proof_if_in_doubt
 from ioi_eval.config import Policy
-from ioi_eval.engine.scheduling import Program, ProgramRun, ProgramScheduler
+from ioi_eval.engine.scheduling import ProgramRun, ProgramScheduler
 from ioi_eval.errors import (
     ExhaustedError,
     LostDataError,
@@ -37,7 +37,7 @@ from ioi_eval.errors import (
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import harness, recipes
 from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.jobs.run_job import has_room_to_build
+from ioi_eval.jobs.run_job import Program, has_room_to_build
 from ioi_eval.jobs.run_setups import RunPrograms, given_tests, problem_setup
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of

@@ -13,10 +13,10 @@ import pytest
 from ioi_eval.apps.verdicts import assessed
 from ioi_eval.config import RunPolicy
 from ioi_eval.engine.judging import Judging
-from ioi_eval.engine.scheduling import Program, ProgramRun, ProgramScheduler
+from ioi_eval.engine.scheduling import ProgramRun, ProgramScheduler
 from ioi_eval.errors import TargetLostError, TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.jobs.run_job import JobTest
+from ioi_eval.jobs.run_job import JobTest, Program
 from ioi_eval.jobs.run_setups import RunPrograms, problem_setup
 from ioi_eval.model import (
     Batch,

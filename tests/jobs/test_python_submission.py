@@ -8,7 +8,7 @@ from pathlib import Path
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.jobs.harness import preloaded, program_file
-from ioi_eval.jobs.run_job import JobProgram, run_job
+from ioi_eval.jobs.run_job import PlannedProgram, PlannedTest, Program, run_job
 from ioi_eval.jobs.run_setups import RunPrograms, given_tests, problem_setup
 from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
 from ioi_eval.model import Subtask, TestCase
@@ -44,9 +44,10 @@ async def judged(cache: Path) -> RunAnswer:
             interpreter=await builder.tools.interpreter("python3", target),
             preload=preloaded(CODE, calls=False),
         )
-        tests = list(given_tests(PROBLEM, {}).values())
-        program = JobProgram(content=programs.submission, tests=tests, at=[()] * len(tests))
-        job = run_job([program], problem_setup(PROBLEM, programs, Policy(), exhaustive=True), nonce=NONCE)
+        tests, setup = given_tests(PROBLEM, {}), problem_setup(PROBLEM, programs, Policy(), exhaustive=True)
+        program = Program(problem=PROBLEM.key, content=programs.submission, tests=tests, setup=setup)
+        planned = PlannedProgram(program=program, tests=[PlannedTest(test=name) for name in tests])
+        job = run_job([planned], nonce=NONCE)
         execution = await sandbox.execute(job, target)
         return run_answer(execution.run, NONCE, tests=len(tests), time_limit_s=PROBLEM.time_limit_s)
 
