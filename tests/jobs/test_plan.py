@@ -87,7 +87,7 @@ def test_the_protocol_page_has_the_rules() -> None:
         f"`{numbers['kGivenUpFactor']} (L + M) + {numbers['kGivenUpSlackMs']}`",
         f"up to {numbers['kPageUs']} µs for each page fault",
         f"`{numbers['kPagesFactor']} L + {numbers['kPagesSlackMs']}`",
-        f"a score less than 1 / {numbers['kLenientParts']:,} of a step below a step",
+        f"misses a step by less than 1 / {numbers['kLenientParts']:,} of a step",
     ):
         assert words in text
 
