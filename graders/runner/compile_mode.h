@@ -202,9 +202,8 @@ class Compilation {
     // Parents come before their children: if a child ends between two reads, its time moves to its parent, which was read already. In
     // the other order it would count twice.
     std::vector<pid_t> processes{s.process.pid};
-    for (pid_t child : descendants(s.process.pid)) processes.push_back(child);
-    if (s.pid_namespace.pid() > 0) {
-      for (pid_t orphan : descendants(s.pid_namespace.pid())) processes.push_back(orphan);
+    for (pid_t pid : descendants(getpid())) {  // orphans too: they are below PID 1 of the namespace, or our own children
+      if (pid != s.process.pid && pid != s.pid_namespace.pid()) processes.push_back(pid);
     }
     int64_t cpu = 0;
     bool waits = true;

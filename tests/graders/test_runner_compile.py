@@ -438,9 +438,11 @@ def test_output_is_cut(plain_box: Box) -> None:
     assert (entry["output"], entry["limit"]) == ("y\ny\ny\ny\n", "output")
 
 
-def test_process_limit(box: Box) -> None:
-    """More processes than allowed stop the step or make it fail."""
-    entry = last_step(compile_(box, step("bash", "-c", "for i in {1..60}; do sleep 1000 & done; wait"), processes=20))
+@pytest.mark.parametrize("start", ["sleep 1000 &", "(sleep 1000 &)"], ids=["children", "orphans"])
+def test_process_limit(box: Box, start: str) -> None:
+    """More processes than allowed stop the step or make it fail, also if their parents have ended."""
+    script = f"for i in {{1..60}}; do {start} done; sleep 1000"
+    entry = last_step(compile_(box, step("bash", "-c", script), processes=20))
     assert entry["limit"] == "processes" or (entry["code"] != 0 and "fork" in entry["output"])
 
 
