@@ -133,9 +133,9 @@ class Compilation {
     size_t printed = 0;
     Limit limit = Limit::None;
     int64_t begun_us = 0, cpu_us = 0, peak_bytes = 0;
-    int64_t looked_cpu_us = 0;                 // CPU time of its processes when they were last looked at
+    int64_t looked_cpu_us = 0, looked_us = 0;  // CPU time of its processes when they were last looked at, and when, by the stopwatch
     Stopwatch stopwatch;
-    int64_t active_us = 0;  // by the stopwatch: when one of them last did anything
+    int64_t idle_us = 0;  // for how long all of them have waited
     StartError start_error;
   };
 
@@ -200,11 +200,9 @@ class Compilation {
 
   void look(Step& s) {
     // Parents come before their children: if a child ends between two reads, its time moves to its parent, which was read already. In
-    // the other order it would count twice.
-    std::vector<pid_t> processes{s.process.pid};
-    for (pid_t pid : descendants(getpid())) {  // orphans too: they are below PID 1 of the namespace, or our own children
-      if (pid != s.process.pid && pid != s.pid_namespace.pid()) processes.push_back(pid);
-    }
+    // the other order it would count twice. Orphans are children of ours, or of PID 1 of the namespace.
+    std::vector<pid_t> processes = descendants(getpid());
+    processes.erase(std::remove(processes.begin(), processes.end(), s.pid_namespace.pid()), processes.end());
     int64_t cpu = 0;
     bool waits = true;
     for (pid_t pid : processes) {
@@ -213,14 +211,14 @@ class Compilation {
       s.peak_bytes = std::max(s.peak_bytes, sample.resident_bytes);
       waits &= sample.threads > 0 && !sample.runs && !sample.waits;
     }
-    bool idle = waits && cpu == std::exchange(s.looked_cpu_us, cpu);
     int64_t now = s.stopwatch.look(now_us());
-    if (!idle) s.active_us = now;
+    int64_t passed = now - std::exchange(s.looked_us, now), worked = cpu - std::exchange(s.looked_cpu_us, cpu);
+    if (waits) s.idle_us += std::max<int64_t>(0, passed - worked);
     s.cpu_us = std::max(s.cpu_us, cpu);
-    // A compiler waits for a processor or a disk only. If it waits for something else, a program made it open a pipe: under
-    // reduced isolation the pipes of its own processes are in /proc/self/fd. It would reach its wall clock limit, which a loaded
-    // machine can cause too.
-    if (now - s.active_us > plan_.cpu_ms * 1000) stop(s, Limit::Idle);
+    // A compiler waits for a processor or a disk only. If it waits for something else, a program made it open a pipe (under
+    // reduced isolation the pipes of its own processes are in /proc/self/fd), or sleep. It would reach its wall clock limit, which a
+    // loaded machine can cause too.
+    if (s.idle_us > plan_.cpu_ms * 1000) stop(s, Limit::Idle);
     if (s.peak_bytes > plan_.memory_bytes) stop(s, Limit::Memory);
     if (spent_us_ + cpu > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
     if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, Limit::Wall);
@@ -241,19 +239,27 @@ class Compilation {
     DiskUse all;
   };
 
-  // The files that steps have made. (None of our compilers leaves any in a directory.)
+  // The files that steps have made.
   Made made() const {
     Made made;
-    Fd again(openat(work_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // from its beginning
+    add_made(work_.get(), ".", "", 0, made);
+    return made;
+  }
+
+  // Adds the files of a directory, and of those in it: rustc makes one, and a program that a compiler executes could make many.
+  // `before`: what precedes their names in the plan.
+  void add_made(int parent, const char* directory_name, const std::string& before, int depth, Made& made) const {
+    if (depth > kStepDepth) made.all.files = kStepFiles + 1;
+    Fd again(openat(parent, directory_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));  // from its beginning
     each_entry(again.get(), [&](int directory, const char* name) {
       struct stat status;
-      bool is_file = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
-      if (!is_file || put_.count(name) > 0) return;
+      std::string path = before + name;
+      if (made.all.files > kStepFiles || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || put_.count(path) > 0) return;
+      made.all.files++;
+      if (S_ISDIR(status.st_mode) && !executes_own_files()) return add_made(directory, name, path + '/', depth + 1, made);
       made.largest = std::max<int64_t>(made.largest, status.st_size);
       made.all.bytes += status.st_size;
-      made.all.files++;
     });
-    return made;
   }
 
   // An object and a program of the largest size: a submission of many sources may not take more.
@@ -261,7 +267,8 @@ class Compilation {
 
   bool has_made_too_much() const {
     Made files = made();
-    return files.largest > plan_.file_bytes || files.all.bytes > most_made();
+    bool too_many = files.all.files > kStepFiles && !executes_own_files();
+    return files.largest > plan_.file_bytes || files.all.bytes > most_made() || too_many;
   }
 
   static void stop(Step& s, Limit limit) {

@@ -318,6 +318,20 @@ _ENDS_WITHOUT_A_PROGRAM = (
 )
 
 
+_LOADED = (
+    "//:\n/*\n\n*post_link:\n"
+    "%{shared:;:g++ -x c++ -shared -fPIC -w -o p.so sealed.rs \n ld -plugin ./p.so a.o}\n\n*/ //:\n"
+    "/* /* */\n"
+    "#include <unistd.h>\n"
+    "__attribute__((constructor)) void wait() { for (;;) usleep(100000); }\n"
+    "#if 0\n// */\n"
+)
+"""As specs of GCC's driver: after the link, it compiles the C++ in the file to a plugin, which a linker loads. In C++
+the Rust is left out. In Rust all of this is a comment, because Rust's comments can contain others."""
+
+_LOADED_END = "/* /* */\n#endif\n// */\n"
+
+
 def _reading() -> list[RustCompileAttack]:
     found = []
     for name, path in _PATHS.items():
@@ -426,6 +440,11 @@ COMPILING = (
         name="linker_starts_it",
         tries="to be executed while it is compiled: by the same file, and rules for the linker's driver in its source",
         code=lambda: _STARTED + _linked_with("-specs=sealed.rs") + _ENDS_WITHOUT_A_PROGRAM,
+    ),
+    RustCompileAttack(
+        name="linker_loads_it",
+        tries="to be loaded by the linker as a plugin, which works now and then, so that the machine looks too busy",
+        code=lambda: _LOADED + _linked_with("-specs=sealed.rs") + "fn main() {}\n" + _LOADED_END,
     ),
     RustCompileAttack(
         name="extern_crates", tries="a crate from a registry", code=lambda: "use libc::fork;\nfn main() {}\n"

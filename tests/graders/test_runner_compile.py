@@ -302,6 +302,7 @@ def test_calls_that_no_compiler_needs(plain_box: Box) -> None:
     assert (entry["step"], entry["code"], entry["output"]) == (1, 0, "")
 
 
+TOOLS = ["/usr", "/bin", "/lib", "/lib64"]
 HARM = """
 exec 2> /dev/null
 kill -0 $$ && echo a signal
@@ -321,7 +322,15 @@ python3 -c 'import os, resource; resource.prlimit(os.getppid(), 7)' && echo limi
 python3 -c 'import fcntl; fcntl.fcntl(0, fcntl.F_SETOWN, 1)' && echo an owner
 python3 -c 'import fcntl, socket; fcntl.ioctl(socket.socketpair()[0], 0x8901, bytes(4))' && echo an owner of a socket
 renice -n 5 $$ && echo priorities
+python3 -c "$SEGMENTS"
 true
+"""
+SEGMENTS = """
+import ctypes
+calls = "shmget shmat shmctl semget semop semctl msgget msgsnd msgrcv msgctl semtimedop mq_open mq_unlink".split()
+numbers, libc = (29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220, 240, 241), ctypes.CDLL(None, use_errno=True)
+for call, number in zip(calls, numbers):
+    if libc.syscall(number, -1, -1, -1, -1) != -1 or ctypes.get_errno() != 1: print(call)
 """
 
 
@@ -329,7 +338,8 @@ def test_a_step_cannot_harm_others(box: Box) -> None:
     """If a program's text makes a compiler execute code of its own, this cannot signal other processes of its user, or
     change files of its user. (A linker may believe that it has made a file executable.)
     """
-    entry = last_step(compile_(box, step("bash", "-c", HARM), sees=["/usr", "/bin", "/lib", "/lib64"]))
+    harm = step("env", f"SEGMENTS={SEGMENTS}", "bash", "-c", HARM)
+    entry = last_step(compile_(box, harm, sees=TOOLS))
     assert (entry["code"], entry["output"]) == (0, "644\n")
 
 
@@ -413,6 +423,20 @@ def test_idle_limit(box: Box) -> None:
     assert entry["wall_us"] >= 300_000
 
 
+def test_idle_time_is_added_up(plain_box: Box) -> None:
+    """A step that now and then does something cannot wait for as long as it likes."""
+    naps = step("bash", "-c", "while sleep 0.1; do :; done")
+    entry = last_step(compile_(plain_box, naps, cpu_ms=500, wall_ms=600_000))
+    assert entry["limit"] == "idle"
+
+
+def test_orphans_of_a_step_are_measured(plain_box: Box) -> None:
+    """A process whose parent has ended uses the CPU time of its step."""
+    orphan = "(setsid bash -c 'while :; do :; done' &); sleep 1000"
+    entry = last_step(compile_(plain_box, step("bash", "-c", orphan), cpu_ms=300, wall_ms=600_000))
+    assert entry["limit"] == "cpu"
+
+
 def test_memory_limit(box: Box) -> None:
     """A step is stopped if one of its processes is over the memory limit."""
     eat = "dd if=/dev/urandom bs=100M iflag=fullblock count=1 | sleep 60"  # `sleep` does not read: `dd` keeps it
@@ -425,6 +449,20 @@ def test_file_limit(box: Box) -> None:
     entry = last_step(
         compile_(box, put("a", "a.cpp"), step("g++", "-c", "a.cpp"), files={"a": LARGE}, file_bytes=32 << 20)
     )
+    assert entry["limit"] == "file"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "mkdir -p a/b; yes | head -c 40M > a/b/large; sleep 1000",
+        "mkdir a b c; for i in a b c; do yes | head -c 30M > $i/small; done; sleep 1000",
+        "for i in {1..60}; do mkdir a; cd a; done; sleep 1000",
+    ],
+)
+def test_files_in_directories_count(plain_box: Box, script: str) -> None:
+    """A program that a compiler executes cannot fill the disk by files in directories."""
+    entry = last_step(compile_(plain_box, step("bash", "-c", script), sees=TOOLS, file_bytes=32 << 20))
     assert entry["limit"] == "file"
 
 
