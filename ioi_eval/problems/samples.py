@@ -101,6 +101,8 @@ def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = l
     Raises:
         RowError: a column has another type, or the messages are malformed.
     """
+    if isinstance(items := plain(row.values.get("generation")), list) and any(map(_is_message, items)):
+        raise row.error("generation has messages of a conversation; the column for these is messages")
     generation = row.optional_text("generation")
     if generation is not None and generation.strip():
         return generation
@@ -113,3 +115,8 @@ def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = l
         return answer_of(messages)
     except InputError as error:
         raise row.error(str(error)) from error
+
+
+def _is_message(item: object) -> bool:
+    """Whether an item is a message, or a conversation in a list of several."""
+    return isinstance(item, Mapping | list)
