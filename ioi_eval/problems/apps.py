@@ -17,6 +17,7 @@ from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_tests import read_tests
 from ioi_eval.problems.row import Row, Source, misspelling, warn_of_misspelled
+from ioi_eval.problems.samples import SAMPLE_COLUMNS
 
 _ID_COLUMNS = ("problem_id", "id")
 _TESTS = "input_output"
@@ -73,10 +74,11 @@ def read_names(source: Source) -> tuple[tuple[str, str], ...]:
 def _without_tests(source: Source, row: Row) -> InputError:
     if {"grader_files", "test_names"} <= set(row.names):
         return InputError(f"{source.describe()}: these are contest problems; `ioi-eval score` judges them")
+    is_dump = not {*SAMPLE_COLUMNS}.isdisjoint(row.names)  # other data sets have their tests in other columns
     return InputError(
         f"{source.describe()}: there is no column {_TESTS}, which contains the tests of a problem of APPS"
-        f"{misspelling(_TESTS, row.names)}; the columns are: {row.columns}. Is it a dump, which belongs in the place "
-        "of DUMP?"
+        f"{misspelling(_TESTS, row.names)}; the columns are: {row.columns}"
+        + (". Is it a dump, which belongs in the place of DUMP?" if is_dump else "")
     )
 
 

@@ -145,7 +145,14 @@ def test_a_dump_is_refused_as_a_data_set(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no column input_output, .* columns are: problem_id, code"):
         load_catalog(source, needed=["0"])
     write_rows(tmp_path / "dump.jsonl", rows[:1])
-    with pytest.raises(InputError, match="there is no column input_output"):
+    with pytest.raises(InputError, match=r"there is no column input_output.*Is it a dump"):
+        load_catalog(source, needed=["0"])
+
+
+def test_a_data_set_of_another_format_is_not_called_a_dump(tmp_path: Path) -> None:
+    """LiveCodeBench has its tests in other columns, and no program."""
+    source = open_source(write_rows(tmp_path / "lcb.jsonl", [{"question_id": "abc300_a", "public_test_cases": "[]"}]))
+    with pytest.raises(InputError, match=r"the columns are: question_id, public_test_cases$"):
         load_catalog(source, needed=["0"])
 
 
