@@ -19,8 +19,8 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
-from ioi_eval.importers.package import ROOT_FILE, Package, first_names, open_package
-from ioi_eval.importers.score_parameters import SUM_SUBTASK, score_type_without_parameters
+from ioi_eval.importers.package import ONLY_SUBTASK, ROOT_FILE, Package, first_names, open_package
+from ioi_eval.importers.score_parameters import score_type_without_parameters
 from ioi_eval.importers.stated_numbers import number_in_text
 from ioi_eval.importers.task import (
     ImportedTask,
@@ -69,7 +69,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     tests = _tests(package)
     subtasks = _subtasks(package, tuple(tests))
     if not subtasks:
-        score_type, subtasks = ScoreType.SUM, [Subtask(name=SUM_SUBTASK, points=100, tests=tuple(tests))]
+        score_type, subtasks = ScoreType.SUM, [Subtask(name=ONLY_SUBTASK, points=100, tests=tuple(tests))]
     files = _code_files(package)
     files += _attached_header(package, code, files)
     if task_type is TaskType.COMMUNICATION and any(path.startswith("checker/") for path, _ in files):

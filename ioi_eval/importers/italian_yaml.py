@@ -24,8 +24,8 @@ from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.italian_solutions import LINKED, read_solutions
-from ioi_eval.importers.package import Package, first_names, open_package
-from ioi_eval.importers.score_parameters import SUM_SUBTASK, subtasks_of
+from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names, open_package
+from ioi_eval.importers.score_parameters import subtasks_of
 from ioi_eval.importers.stated_numbers import number_in_text, number_of
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
@@ -169,7 +169,7 @@ def _scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, list
             raise InputError(f"{package.where} has no tests: neither gen/GEN nor n_input names any")
         total = number_of("total_value", number_in_text(meta.get("total_value", 100.0)))
         tests = tuple(f"{n:03}" for n in range(count))
-        return ScoreType.SUM, [Subtask(name=SUM_SUBTASK, points=total, tests=tests)], count
+        return ScoreType.SUM, [Subtask(name=ONLY_SUBTASK, points=total, tests=tests)], count
     if lacking := [points for points, tests in groups if points and not tests]:
         raise InputError(f"gen/GEN has a subtask that is worth {lacking[0]} points and has no tests; complete it")
     if any(not tests for _, tests in groups):

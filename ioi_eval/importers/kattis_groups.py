@@ -24,11 +24,9 @@ from dataclasses import dataclass, replace
 from ioi_eval.errors import UnsupportedError
 from ioi_eval.importers.kattis_data import AGGREGATIONS, DATA, VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_programs import validator_flags
+from ioi_eval.importers.package import ONLY_SUBTASK
 from ioi_eval.importers.stated_numbers import number_of
 from ioi_eval.model import StepRounding, Subtask
-
-PASS_FAIL = "all"
-"""The name of a pass-fail problem's only subtask."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +57,8 @@ def pass_fail_subtasks(root: TestGroup) -> list[Subtask]:
                 )
     counted = tuple(test for group in root.groups if group.name != "sample" for test in group.all_tests)
     if "ignore_sample" not in _flags(root) or root.config["on_reject"] == "break" or not counted:
-        return [Subtask(name=PASS_FAIL, points=1, tests=root.all_tests)]
-    return [*_sample_subtasks(root), Subtask(name=PASS_FAIL, points=1, tests=counted)]
+        return [Subtask(name=ONLY_SUBTASK, points=1, tests=root.all_tests)]
+    return [*_sample_subtasks(root), Subtask(name=ONLY_SUBTASK, points=1, tests=counted)]
 
 
 def _sample_subtasks(root: TestGroup) -> list[Subtask]:

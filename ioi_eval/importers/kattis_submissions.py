@@ -21,10 +21,9 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_data import TestGroup
 from ioi_eval.importers.kattis_expectations import Expectations, Stated
-from ioi_eval.importers.kattis_groups import PASS_FAIL
 from ioi_eval.importers.kattis_programs import has_cpp_grader, included_directory, included_python, is_python_2
 from ioi_eval.importers.kattis_settings import KattisKind
-from ioi_eval.importers.package import Package, first_names
+from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names
 from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Language, Subtask
 
@@ -181,7 +180,7 @@ class KattisSubmissions:
         if self.kind.scoring and (grades := _GRADES.search(text)):
             return expected, self._by_grades(path, grades[1].split()) or by_group
         if verdicts and not self.kind.scoring:
-            return expected, {PASS_FAIL: ",".join(verdicts)}
+            return expected, {ONLY_SUBTASK: ",".join(verdicts)}
         if verdicts == ("AC",):
             worth = [subtask.name for subtask in self.subtasks if subtask.points > 0]
             return expected, dict.fromkeys(worth, _accepted(self.kind.custom_score))

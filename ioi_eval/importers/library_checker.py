@@ -22,14 +22,13 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.package import ONLY_SUBTASK, Package, open_package
 from ioi_eval.importers.package_files import read_beside
 from ioi_eval.importers.task import ImportedTask, PackageSolution, build_task, language
 from ioi_eval.model import ProblemKey, Subtask
 from ioi_eval.problems.row import is_whole
 
 ROOT_FILE = "info.toml"
-_SUBTASK = "all"
 _MEMORY_BYTES = 1024 * 1024 * 1024  # Source: stated for every problem on judge.yosupo.jp
 _MAX_TESTS = 10_000
 _HOW_TO_GENERATE = "generate them with its repository's ./generate.py"
@@ -83,7 +82,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             "checker_protocol": "testlib",
             "cxx_std": "gnu++17",  # Source: `generate.py`
         },
-        subtasks=[Subtask(name=_SUBTASK, points=1, tests=tuple(tests))],
+        subtasks=[Subtask(name=ONLY_SUBTASK, points=1, tests=tuple(tests))],
         files=_files(package, info, sources, headers),
         tests=tests,
         solutions=solutions,
@@ -170,7 +169,7 @@ def _solutions(
                 text=sources.flat(path, headers) if language(path) in ("cpp", "c") else None,
                 label=name,
                 expected=MODEL_SOLUTION if name == "correct.cpp" else None,
-                expected_subtasks={_SUBTASK: ",".join(verdicts)},
+                expected_subtasks={ONLY_SUBTASK: ",".join(verdicts)},
             )
         )
     return solutions

@@ -34,6 +34,9 @@ _LARGEST_LIMIT = 1e12  # whatever its unit
 _MAX_NODES = 100_000
 _SHOWN_CHARS = 200  # letters of a name
 _NAMED = 5  # how many of several names a message has
+ONLY_SUBTASK = "all"
+"""The name of a problem's only subtask, if the problem is pass-fail or its score is the sum over its tests."""
+
 ROOT_FILE = "problem.json"
 _FORMATS = {
     ROOT_FILE: ("a CMS export package or TPS task directory", "cms` or `ioi-eval import tps"),

@@ -13,9 +13,8 @@ from posixpath import basename
 from xml.etree.ElementTree import Element
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.package import Package, first_names, open_package
+from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names, open_package
 from ioi_eval.importers.polygon_groups import (
-    PASS_FAIL,
     ROOT_FILE,
     PolygonTest,
     has_points,
@@ -72,7 +71,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     groups = read_group_list(testset, tests) if by_points else []
     subtasks = [subtask for group in groups for subtask in group.subtasks()]
     if not by_points:
-        subtasks = [Subtask(name=PASS_FAIL, points=1, tests=tuple(test.name for test in tests))]
+        subtasks = [Subtask(name=ONLY_SUBTASK, points=1, tests=tuple(test.name for test in tests))]
     files, gives_points = _judge_files(package, assets)
     resources = _submission_files(package, problem)
     graders = [path for path in resources if not path.endswith(_HEADERS)]

@@ -18,8 +18,6 @@ from ioi_eval.importers.task import RowValues
 from ioi_eval.model import Subtask
 
 ROOT_FILE = "problem.xml"
-PASS_FAIL = "all"
-"""The name of the only subtask of a problem without points."""
 
 _COMPLETE, _EACH = "complete-group", "each-test"
 _AS_PERCENT = "treat-points-from-checker-as-percent"

@@ -14,13 +14,10 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.name_patterns import select_tests
-from ioi_eval.importers.package import ROOT_FILE
+from ioi_eval.importers.package import ONLY_SUBTASK, ROOT_FILE
 from ioi_eval.importers.stated_numbers import number_of
 from ioi_eval.model import ScoreType, Subtask
 from ioi_eval.problems.grader_config import parse_score_type
-
-SUM_SUBTASK = "all"
-"""The name of the only subtask of a task whose score is the sum over its tests."""
 
 _SHOWN_TO_ALL = "always_show_testcases"  # says only what contestants see
 
@@ -54,7 +51,7 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
     names = sorted(tests)
     if score_type is ScoreType.SUM:
         points = number_of("score_type_parameters", parameters)
-        return [Subtask(name=SUM_SUBTASK, points=points * len(names), tests=tuple(names))]
+        return [Subtask(name=ONLY_SUBTASK, points=points * len(names), tests=tuple(names))]
     if not isinstance(parameters, list) or not parameters:
         raise InputError(f"score_type_parameters is {parameters!r}; it must be a list of groups")
     groups = {f"{number:02}": _group(number, group) for number, group in enumerate(parameters)}
