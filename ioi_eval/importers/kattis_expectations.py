@@ -23,7 +23,11 @@ from ioi_eval.importers.stated_numbers import number_of
 from ioi_eval.problems.row import is_number
 
 PATH = "submissions/submissions.yaml"
-_ALL = ("AC", "WA", "TLE", "RTE")
+CRASHES = ("RE", "MLE", "SV")
+"""Our verdicts for RTE: the format has no verdict for SV, DOMjudge none for MLE and SV."""
+
+_OURS: Mapping[str, tuple[str, ...]] = {"AC": ("AC",), "WA": ("WA",), "TLE": ("TLE",), "RTE": CRASHES}
+_ALL = tuple(_OURS)
 _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "accepted": {"permitted": ["AC"]},
     "rejected": {"required": ["RTE", "TLE", "WA"]},
@@ -45,8 +49,7 @@ class Stated:
     """What is stated about a submission.
 
     Args:
-        verdicts: the expected verdicts, one of which must result; empty if none is stated. Here and in `groups`,
-            `Expectations` gives them in the words of the format.
+        verdicts: the expected verdicts, one of which must result, as we name them; empty if none is stated.
         groups: the expected verdicts of each test group, by its path below `data/`.
         score: the points, or the lowest and the highest points.
         is_python_2: whether its language is stated as Python 2.
@@ -123,7 +126,7 @@ class Expectations:
         left = [word for word in left if word != "AC"] if fails else left
         if rules and not left:
             raise InputError(f"{PATH}: its permitted and required lists together allow no verdict; correct them")
-        return () if len(left) == len(_ALL) else tuple(left)
+        return () if len(left) == len(_ALL) else tuple(verdict for word in left for verdict in _OURS[word])
 
     def _stated_verdicts(self, rule: Mapping[str, Any], key: str) -> Sequence[str]:
         stated = rule.get(key, _ALL)

@@ -20,7 +20,7 @@ from posixpath import basename
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_data import TestGroup
-from ioi_eval.importers.kattis_expectations import Expectations, Stated
+from ioi_eval.importers.kattis_expectations import CRASHES, Expectations, Stated
 from ioi_eval.importers.kattis_programs import has_cpp_grader, included_directory, included_python, is_python_2
 from ioi_eval.importers.kattis_settings import KattisKind
 from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names
@@ -28,19 +28,18 @@ from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Language, Subtask
 
 _DIRECTORY = "submissions"
-_CRASHES = ("RE", "MLE", "SV")  # the format has no verdict for SV, DOMjudge none for MLE and SV
 _VERDICTS = {
     **dict.fromkeys(("CORRECT", "ACCEPTED", "AC"), ("AC",)),
     **dict.fromkeys(("WRONG_ANSWER", "NO_OUTPUT", "WA", "PE"), ("WA",)),
     **dict.fromkeys(("TIMELIMIT", "TIME_LIMIT_EXCEEDED", "TLE"), ("TLE",)),
-    **dict.fromkeys(("RUN_ERROR", "RUN_TIME_ERROR", "RTE"), _CRASHES),
+    **dict.fromkeys(("RUN_ERROR", "RUN_TIME_ERROR", "RTE"), CRASHES),
     **dict.fromkeys(("MEMORY_LIMIT", "MEMORY_LIMIT_EXCEEDED", "MLE"), ("MLE",)),
     **dict.fromkeys(("OUTPUT_LIMIT", "OUTPUT_LIMIT_EXCEEDED", "OLE"), ("OLE",)),
     **dict.fromkeys(("COMPILER_ERROR", "COMPILE_ERROR", "CE"), ("CE",)),
 }
 _DIRECTORIES = {
-    "REJECTED": ("WA", "TLE", *_CRASHES, "OLE"),
-    "BRUTE_FORCE": ("TLE", *_CRASHES),
+    "REJECTED": ("WA", "TLE", *CRASHES, "OLE"),
+    "BRUTE_FORCE": ("TLE", *CRASHES),
 }
 """Directories whose names are not verdicts. Source: Kattis problem package format 2025-09, "Default directories"."""
 
@@ -152,7 +151,7 @@ class KattisSubmissions:
             return Stated(verdicts=_stated(path, text, program.partition("/")[0]), score=total)
         own = self.expectations.of(program)
         is_total = self.kind.scoring and own.score is not None
-        return replace(own, verdicts=_in_our_words(own.verdicts), score=own.score if is_total else total)
+        return replace(own, score=own.score if is_total else total)
 
     def _entry_point_first(self, files: tuple[str, ...], program: str, entry_point: str) -> tuple[str, tuple[str, ...]]:
         """The file that is started, and all files with that one first. In C and C++ the function `main` is started.
@@ -195,7 +194,7 @@ class KattisSubmissions:
             subtasks = self.subtasks if self.kind.scoring else ()
             alike = [subtask.name for subtask in subtasks if set(subtask.tests) == tests]
             if verdicts and alike:
-                expected |= dict.fromkeys(alike, ",".join(_in_our_words(verdicts)))
+                expected |= dict.fromkeys(alike, ",".join(verdicts))
             elif verdicts:
                 not_compared.append(group)
         if not_compared:
@@ -225,10 +224,6 @@ class KattisSubmissions:
 def _is_main(path: str) -> bool:
     """Whether Python starts this file of several. Source: DOMjudge."""
     return PurePosixPath(path).stem in ("main", "__main__")
-
-
-def _in_our_words(verdicts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(verdict for word in verdicts for verdict in _VERDICTS[word]))
 
 
 def stated_totals(package: Package) -> list[float]:
