@@ -9,13 +9,13 @@ cluster grows. What the feeder does with an entry is the first of these that app
 1. The row is refused: it is only counted.
 2. An earlier run has judged the submission: it is only counted.
 3. It has no program: it is judged immediately, because nothing is run.
-4. Its program has a result, of another submission: it gets a *copy*, a record that refers to that result.
+4. Its program has a result, of another submission: as a *copy* it gets a record that refers to that result.
 5. Its program waits or is being judged, for another submission, the leader: it follows that one (`leaders.py`).
 6. Otherwise it leads, and waits in the window, from which the workers take it.
 
 What always holds:
 
-- A result is stored before it is counted and before its copies are.
+- A result is stored before it is counted, and before the records of its copies are stored.
 - A failure of ours becomes a result without a score. Followers do not take over such a result, nor any other JE: they
   are handled as in 4 to 6 again, so the first of them leads.
 - After `MAX_FAILURES` failures of the sandbox in a row the run ends. A bug of ours in one row does not count.

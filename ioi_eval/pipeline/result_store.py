@@ -3,8 +3,8 @@
 What is stored is a record, of one of three kinds:
 
 - a result, or a final JE, in the journal;
-- a copy, in the journal: it only says that the submission has the same program as another one, the leader, whose result
-  is taken when it is read. So equal results are stored once;
+- that of a copy, in the journal: it only says that the submission has the same program as another one, the leader,
+  whose result is taken when it is read. So equal results are stored once;
 - a failure of ours, in a temporary file: it is needed for the result files of this run, and the next run judges again.
 
 A record in the journal is found by its keys, and referred to by its *offset*, where it begins. The keys contain
