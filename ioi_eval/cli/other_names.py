@@ -65,12 +65,12 @@ _MCPBR = OtherProgram(
     },
 )
 
-OTHER_NAMES: Mapping[tuple[str, ...], Sequence[OtherProgram]] = {
-    ("score",): (_RUN_TESTS,),
-    ("validate",): (_RUN_TESTS_AND_VALIDATE,),
-    ("apps", "score"): (_MCPBR,),
+OTHER_NAMES: Mapping[tuple[str, ...], OtherProgram] = {
+    ("score",): _RUN_TESTS,
+    ("validate",): _RUN_TESTS_AND_VALIDATE,
+    ("apps", "score"): _MCPBR,
 }
-"""For each command of ours, the other programs whose options are known."""
+"""For each command of ours, the other program whose options are known."""
 
 _WHOLE_COMMAND = {("score",): "ioi-eval run-tests takes all of that program's options as they are"}
 
@@ -93,16 +93,13 @@ def message_about_other_names(arguments: Sequence[str]) -> str | None:
     for typed, here in _OTHER_COMMANDS.items():
         if tuple(arguments[: len(typed)]) == typed:
             return f"{' '.join(typed)} is not a command here; its counterpart is: ioi-eval {here}"
-    for command, programs in OTHER_NAMES.items():
+    for command, program in OTHER_NAMES.items():
         if tuple(arguments[: len(command)]) != command:
             continue
         for word in arguments[len(command) :]:
             option = word.partition("=")[0]
-            for program in programs:
-                if option in program.options:
-                    also = f". {_WHOLE_COMMAND[command]}" if command in _WHOLE_COMMAND else ""
-                    here = program.options[option]
-                    return (
-                        f"{option} is an option of {program.name}; in ioi-eval {' '.join(command)} it is: {here}{also}"
-                    )
+            if option in program.options:
+                also = f". {_WHOLE_COMMAND[command]}" if command in _WHOLE_COMMAND else ""
+                here = program.options[option]
+                return f"{option} is an option of {program.name}; in ioi-eval {' '.join(command)} it is: {here}{also}"
     return None
