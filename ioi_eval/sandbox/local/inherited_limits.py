@@ -78,7 +78,7 @@ def inherited_limits(*, slots: int) -> tuple[MachineLimit, ...]:
     _raise_soft_limits()
     hard = tuple(_hard_limits(slots))
     threads = () if any(limit.is_fatal for limit in hard) else _processes(slots)  # threads need memory for stacks
-    return (*hard, *threads, *_memory(slots), *_memory_files())
+    return (*hard, *threads, *_memory(slots), *_reserved_memory(), *_memory_files())
 
 
 def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ...]:
@@ -317,6 +317,20 @@ def _memory(slots: int) -> Iterator[MachineLimit]:
         is_fatal=is_fatal,
         memory_bytes=None if is_fatal else max(0, limit - _OWN_MEMORY_BYTES),
     )
+
+
+def _reserved_memory() -> Iterator[MachineLimit]:
+    """The kernel may refuse to reserve more memory than there is, also if it would never be used. Source: proc(5)."""
+    with contextlib.suppress(OSError):
+        if Path("/proc/sys/vm/overcommit_memory").read_text(encoding="utf-8").strip() == "2":
+            yield MachineLimit(
+                what="reserved memory",
+                measured="all programs together may reserve only what this machine has",
+                needed="a program that gets none fails, also within its memory limit",
+                advice="as root `sysctl vm.overcommit_memory=0`",
+                is_fatal=False,
+                fails=True,
+            )
 
 
 def _memory_files() -> Iterator[MachineLimit]:

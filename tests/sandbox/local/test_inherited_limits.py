@@ -133,6 +133,15 @@ def test_a_kernel_that_executes_no_memory_files() -> None:
     assert "vm.memfd_noexec" in message
 
 
+@pytest.mark.root
+def test_a_kernel_that_counts_reserved_memory(tmp_path: Path) -> None:
+    """With `vm.overcommit_memory=2` (here a file in its place) a line says so, because correct programs may fail."""
+    (tmp_path / "2").write_text("2\n", encoding="utf-8")
+    message = output_of_entering_under(f"mount --bind {tmp_path}/2 /proc/sys/vm/overcommit_memory")
+    assert message.startswith("entered reserved memory: all programs together may reserve only what this machine has")
+    assert "sysctl vm.overcommit_memory=0" in message
+
+
 @pytest.fixture
 def group(request: pytest.FixtureRequest) -> Iterator[Path]:
     """A control group for the test, with the controller of the parameter."""
