@@ -203,12 +203,13 @@ class Compilation {
     // the other order it would count twice. Orphans are children of ours, or of PID 1 of the namespace.
     std::vector<pid_t> processes = descendants(getpid());
     processes.erase(std::remove(processes.begin(), processes.end(), s.pid_namespace.pid()), processes.end());
-    int64_t cpu = 0;
+    int64_t cpu = 0, resident = 0;
     bool waits = true;
     for (pid_t pid : processes) {
       Sample sample = ProcFiles().read(pid, {}, true);
       cpu += sample.cpu_us + read_totals(pid).reaped_children_us;
       s.peak_bytes = std::max(s.peak_bytes, sample.resident_bytes);
+      resident += sample.resident_bytes;
       waits &= sample.threads > 0 && !sample.runs && !sample.waits;
     }
     int64_t now = s.stopwatch.look(now_us());
@@ -219,7 +220,8 @@ class Compilation {
     // reduced isolation the pipes of its own processes are in /proc/self/fd), or sleep. It would reach its wall clock limit, which a
     // loaded machine can cause too.
     if (s.idle_us > plan_.cpu_ms * 1000) stop(s, Limit::Idle);
-    if (s.peak_bytes > plan_.memory_bytes) stop(s, Limit::Memory);
+    bool too_much_together = resident > 2 * plan_.memory_bytes && !executes_own_files();
+    if (s.peak_bytes > plan_.memory_bytes || too_much_together) stop(s, Limit::Memory);
     if (spent_us_ + cpu > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
     if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, Limit::Wall);
     if (static_cast<long>(processes.size()) > plan_.processes) stop(s, Limit::Processes);

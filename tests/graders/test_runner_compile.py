@@ -444,6 +444,14 @@ def test_memory_limit(box: Box) -> None:
     assert entry["limit"] == "memory"
 
 
+def test_memory_limit_of_all_processes(plain_box: Box) -> None:
+    """All processes together may use twice the memory limit: a program can make a compiler start many."""
+    eat = "dd if=/dev/urandom bs=30M iflag=fullblock count=1 | sleep 60"
+    many = step("bash", "-c", f"for i in {{1..6}}; do {eat} & done; wait")
+    entry = last_step(compile_(plain_box, many, sees=TOOLS, memory_bytes=64 << 20))
+    assert entry["limit"] == "memory"
+
+
 def test_file_limit(box: Box) -> None:
     """A file over the limit stops the step, or fails it if it is found at the end."""
     entry = last_step(
