@@ -48,6 +48,8 @@ class Background:
             self._wait(self._sandbox.__aenter__)
         except BaseException:
             self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()  # it has descriptors, and a trainer that calls again may have no garbage collector
             raise
         atexit.register(self.close)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import subprocess
@@ -15,8 +16,10 @@ import numpy as np
 import pytest
 
 from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
+from ioi_eval.apps.background import Background
 from ioi_eval.apps.settings import AppsSettings, read_checker
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.model import Isolation
 from ioi_eval.model.methods import Comparator
 from tests.apps_rows import DOUBLE, ZERO
 
@@ -366,3 +369,17 @@ def test_a_fork_while_another_thread_opens(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60, check=True, cwd=tmp_path)
     assert done.stdout == b"opened"
+
+
+def test_a_sandbox_that_cannot_be_opened_leaves_no_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call tries again, and a trainer may make thousands without the garbage collector."""
+    monkeypatch.setenv("CXX", "/nonexistent/g++")
+    gc.disable()
+    try:
+        before = os.listdir("/proc/self/fd")
+        for _ in range(2):
+            with pytest.raises(SetupError, match="no C\\+\\+ compiler"):
+                Background(Isolation.REDUCED)
+        assert os.listdir("/proc/self/fd") == before
+    finally:
+        gc.enable()
