@@ -30,10 +30,12 @@ from tests.faults.stub_jobs import (
     LIMITS,
     QUICK_S,
     all_slots_work,
+    arm,
     attempt,
     counts,
     echo,
     fails,
+    proxied,
     run_all,
     until,
     with_cluster,
@@ -87,6 +89,20 @@ def test_all_servers_die(start: Any) -> None:
         assert counts(back.urls[0], "stub")["executed"] >= 1
 
     with_cluster(stub.urls, use, patience_s=QUICK_S)
+
+
+def test_all_servers_break_their_jobs(start: Any) -> None:
+    """If workers answer checks but break jobs, a job that was never sent also ends with the reason."""
+    _, proxy = proxied(start, faults="empty-500", rate=1)
+
+    async def use(cluster: PistonCluster) -> None:
+        await arm(proxy)
+        async with asyncio.TaskGroup() as group:
+            ended = [group.create_task(fails(cluster, echo("x"))) for _ in range(5)]
+        assert all("HTTP 500: the server could not start a process" in str(task.result()) for task in ended)
+        assert UnavailableError in {type(task.result()) for task in ended}
+
+    with_cluster(proxy.urls, use, patience_s=0.1)
 
 
 def test_a_server_that_stops_answering(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,7 @@ class PistonCluster:
         self._loop = asyncio.get_running_loop()
         # of workers of an earlier entry nothing is known now, and the pool had the times of another clock
         self._groups, self._pool = WorkerGroups(self._groups.slots), self._new_pool()
+        self._last_failure: SandboxError | None = None  # of any job: workers may be out of service because of it
         self._client: HttpClient = HttpClient(self._headers)
         prober = Prober(self._client, self._profile)  # before anything is opened, as it may refuse the profile
         workers = self._list = WorkerList(
@@ -241,7 +242,7 @@ class PistonCluster:
                 pool.release(request, end, self._client.time())
             if isinstance(result, Execution):
                 return result
-            last = result
+            last = self._last_failure = result
             if isinstance(result, UnservedError):
                 unserved += not self._groups.lacks(endpoint, result)
                 self._require_isolation(group, result)
@@ -295,10 +296,9 @@ class PistonCluster:
 
     def _with_reason(self, failure: SandboxError, last: SandboxError | None) -> SandboxError:
         """The failure of a job that got no slot, with the reason why a worker is out of service, if it is known."""
-        reason = str(last) if last is not None else next(iter(self.unusable.values()), "")
-        if not (reason and isinstance(failure, UnavailableError)):
-            return failure
-        return type(failure)(f"{failure}; at last: {reason}")
+        reason = last or next(iter(self.unusable.values()), None) or self._last_failure
+        is_known = reason is not None and isinstance(failure, UnavailableError)
+        return type(failure)(f"{failure}; at last: {reason}") if is_known else failure
 
     async def _attempt(
         self, endpoint: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool
