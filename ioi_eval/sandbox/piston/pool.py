@@ -58,7 +58,7 @@ less; a submission that starts again elsewhere loses seconds of work, not minute
 
 _TOO_MANY_RETRIED = (
     "for {seconds:g} s so many of the cluster's jobs failed again that this one was not sent; "
-    "`ioi-eval cluster status` tests the workers"
+    "`ioi-eval doctor --endpoints …` tests the workers"
 )
 
 

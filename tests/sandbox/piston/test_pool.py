@@ -165,6 +165,7 @@ def test_retries_wait_for_the_budget() -> None:
     world.until(20.0 + PATIENCE_S + 1.0)
     assert world.failed
     assert {type(request.failure) for request in world.failed} == {ExhaustedError}
+    assert "ioi-eval doctor" in str(world.failed[0].failure), "`cluster status` sends no job"
 
 
 def test_all_connections_are_lost_at_once() -> None:
