@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -50,6 +51,9 @@ _SPLITS, _STATE = "dataset_dict.json", "state.json"
 """The files by which a directory is a saved data set, with splits and without."""
 
 _HUB_ID = re.compile(r"(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(:(?P<config>[\w.-]+))?", re.ASCII)
+
+_SHARD = re.compile(r"(?P<before>.*-)\d+-of-(?P<count>\d+)(?P<after>\..*)")
+"""The name of a file that has a part of the rows, as `datasets` gives it: `train-00000-of-00003.parquet`."""
 
 _EXTENSION = re.compile(r"(?P<name>[a-z][a-z0-9_-]*)://(?P<rest>.*)", re.ASCII)
 
@@ -183,6 +187,7 @@ def _files_with_rows(path: Path) -> list[Path]:
 
     Raises:
         OSError: a directory below it cannot be read.
+        InputError: of files that have the rows together, some are missing.
     """
 
     def fail(error: OSError) -> None:
@@ -192,7 +197,18 @@ def _files_with_rows(path: Path) -> list[Path]:
     for directory, below, names in os.walk(path, onerror=fail):
         below[:] = [name for name in below if not name.startswith(".")]
         files += [Path(directory, name) for name in names if name.endswith(_ROWS) and not name.startswith(".")]
+    _require_all_parts(str(file) for file in files)
     return sorted(file for file in files if file.is_file() or file.is_symlink())
+
+
+def _require_all_parts(paths: Iterable[str]) -> None:
+    found = Counter(part.group("before", "count", "after") for path in paths if (part := _SHARD.fullmatch(path)))
+    for (before, count, after), number in found.items():
+        if number < int(count):
+            raise InputError(
+                f"{before}…-of-{count}{after}: only {number} of {int(count)} files are there; get the others, or name"
+                " the files to be read instead of the directory"
+            )
 
 
 def _require_split(split: str | None, names: tuple[str, str], path: Path) -> None:

@@ -403,6 +403,17 @@ def test_a_link_to_nothing_is_an_error(tmp_path: Path) -> None:
         open_source(tmp_path)
 
 
+def test_a_missing_part_is_an_error(tmp_path: Path) -> None:
+    """The rows of a file that was not downloaded would be missing silently. Each of the others can be read alone."""
+    for number in (0, 2):
+        jsonl(tmp_path / f"train-0000{number}-of-00003.jsonl")
+    with pytest.raises(InputError, match=r"train-…-of-00003\.jsonl: only 2 of 3 files are there"):
+        open_source(tmp_path)
+    open_source(tmp_path / "train-00002-of-00003.jsonl")
+    jsonl(tmp_path / "train-00001-of-00003.jsonl")
+    assert "(3 files)" in open_source(tmp_path).describe()
+
+
 def test_a_name_that_is_too_long_is_an_error() -> None:
     """No file can have it, and it is no id of the Hub."""
     with pytest.raises(InputError, match="cannot be read: File name too long"):
