@@ -155,7 +155,7 @@ def _problems(summary: Mapping[str, Any], level: str) -> str:
         return ""
     legend = (
         f"{_TOGETHER}: each subtask counts with the most points that one of the submissions has for it. The 50 are "
-        f"chosen without knowledge of their scores. {LOWER_BOUND}"
+        f"chosen as by `ioi-eval select`. {LOWER_BOUND}"
     )
     return f"{level} Problems\n\n{markdown_table(_PROBLEM_HEAD, rows)}\n\n{legend}"
 

@@ -106,7 +106,7 @@ def _page(problem: Mapping[str, Any], lines: list[tuple[float, list[str]]], comp
         f"- Submissions: **{problem['submissions']}**, of them **{compiling}** compile",
         f"- Best submission: **{points(problem['best_score'])}/{points(problem['points'])}**",
         f"- All submissions together: **{of_full_marks(problem, 'all_submissions_score')}**",
-        f"- 50 submissions, chosen without knowledge of their scores: **{of_full_marks(problem, 'limit_50_score')}**",
+        f"- 50 submissions, chosen as by `ioi-eval select`: **{of_full_marks(problem, 'limit_50_score')}**",
     ]
     return "\n".join(
         [
