@@ -25,6 +25,7 @@ from ioi_eval.problems.row import is_finite
 from ioi_eval.scores import total_points, unrounded_points
 
 ResultRow = Mapping[str, Any]
+"""A row of `results.jsonl`, or of the results of the reference."""
 
 LIMIT = 50
 """Submissions for each problem. Source: IOI regulations."""

@@ -19,7 +19,7 @@ from ioi_eval.model import Verdict
 from ioi_eval.problems.apps import problem_id, solutions_of
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.report.compact import TEST_RESULTS
-from ioi_eval.report.result_values import ResultRow
+from ioi_eval.selection import ResultRow
 
 ID_COLUMN = "uuid"
 _FAILURES = 5  # how many of a row's failures are reported

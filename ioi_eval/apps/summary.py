@@ -22,10 +22,10 @@ from ioi_eval.estimates import means_with_pass_at_k
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.result_values import ResultRow
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary
 from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import counted
+from ioi_eval.selection import ResultRow
 
 DIFFICULTIES = ("introductory", "interview", "competition")
 ALL = "all"

@@ -10,8 +10,9 @@ from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.result_values import NamedRow, ResultRow
+from ioi_eval.report.result_values import NamedRow
 from ioi_eval.report.summary_from_rows import RUN_ENTRIES, copy_from_run, grouping_of_runs, values_of_rows
+from ioi_eval.selection import ResultRow
 
 
 def apps_summary_from_rows(

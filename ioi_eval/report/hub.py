@@ -26,10 +26,11 @@ from ioi_eval.report.frame import result_rows
 from ioi_eval.report.markdown_pages import INDEX as CARD
 from ioi_eval.report.parquet import write_parquet
 from ioi_eval.report.result_sets import MARKS, Family, family_of, first_row
-from ioi_eval.report.result_values import ResultRow, name_columns, problem_of, submission_of
+from ioi_eval.report.result_values import name_columns, problem_of, submission_of
 from ioi_eval.report.texts import printable
 from ioi_eval.rows import is_hub_id, open_source
 from ioi_eval.rows.hub import HUB_ADVICE, hub_error_text, hub_errors
+from ioi_eval.selection import ResultRow
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

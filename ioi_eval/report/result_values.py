@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
-from ioi_eval.selection import PRECISION, sum_of_points
-
-ResultRow = Mapping[str, Any]
+from ioi_eval.selection import PRECISION, ResultRow, sum_of_points
 
 NamedRow = tuple[str, ResultRow]
 """The name of a submission, and its row: results of several runs may name submissions in different columns."""

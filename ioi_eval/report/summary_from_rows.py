@@ -27,11 +27,12 @@ from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.frame import wrong_file
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.result_values import NamedRow, ResultRow, problem_of
+from ioi_eval.report.result_values import NamedRow, problem_of
 from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.texts import counted
 from ioi_eval.report.totals import CpuSplit
+from ioi_eval.selection import ResultRow
 
 RUN_ENTRIES = (
     *("ioi_eval", "python", "started", "finished", "interrupted", "this_run", "options"),

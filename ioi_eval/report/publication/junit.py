@@ -14,8 +14,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import Material, details, headline
-from ioi_eval.report.result_values import ResultRow, share_of, verdict_of
+from ioi_eval.report.result_values import share_of, verdict_of
 from ioi_eval.report.texts import plain
+from ioi_eval.selection import ResultRow
 from ioi_eval.version import __version__
 
 

@@ -15,7 +15,6 @@ from ioi_eval.report.frame import not_a_result_row
 from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.result_values import (
-    ResultRow,
     first_failed,
     full_marks_of,
     message_of_test,
@@ -26,6 +25,7 @@ from ioi_eval.report.result_values import (
 from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import excerpt, points
 from ioi_eval.rows import is_hub_id
+from ioi_eval.selection import ResultRow
 
 SCORE = "score"
 """The metric that is the mean share of the points, or of the tests."""
