@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import replace
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import CompileLimits
 from ioi_eval.errors import BrokenCompilerError, BrokenTargetError, TargetLostError, TransientError, UnsuitableError
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
@@ -38,6 +40,26 @@ def with_proof_if_in_doubt(
     if not (target.is_remote and is_in_doubt):
         return None
     return recipes.with_proof(recipe, toolchain, compiled_rules(language).known_good_standard, language)
+
+
+def without_proof(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> CompileAnswer:
+    """The answer to the recipe's own steps.
+
+    Args:
+        limits: for these steps. The job's limit of CPU time is larger (`compile_job`).
+
+    Raises:
+        BrokenCompilerError: the compiler did not compile the known good program.
+    """
+    if not recipe.proof:
+        return answer
+    own = answer.steps[recipe.proof :]
+    if not (own or answer.artifacts):
+        why = compiling.compile_outcome(recipe, answer, compiling.with_time_for_proof(limits)).message
+        raise BrokenCompilerError(f"the compiler there does not work: {why}")
+    if sum(step.cpu_ms for step in own) > 1000 * limits.cpu_s:
+        return replace(answer, steps=(*own[:-1], replace(own[-1], limit="cpu")), artifacts={})
+    return replace(answer, steps=own)
 
 
 class CompilerChecks:

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from ioi_eval import shipped
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.compiler_checks import CompilerChecks, with_proof_if_in_doubt
+from ioi_eval.compiler_checks import CompilerChecks, with_proof_if_in_doubt, without_proof
 from ioi_eval.config import Policy
 from ioi_eval.errors import (
     BrokenCompilerError,
@@ -31,8 +31,8 @@ from ioi_eval.errors import (
 from ioi_eval.events import Events
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
-from ioi_eval.jobs.compile import runner_binary, runner_job, runner_key
 from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
+from ioi_eval.jobs.runner_job import runner_binary, runner_job, runner_key
 from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
 from ioi_eval.problems.grader_files import is_compiled
@@ -233,13 +233,15 @@ class Builder:
         self, recipe: recipes.Recipe, target: Target, *, of_problem: bool = False, alone: bool = False
     ) -> CompileAnswer:
         runner = await self.runner(target)
+        limits = compiling.problem_limits(self._policy.compile) if of_problem else self._policy.compile
 
         async def ask(retries: Retries) -> CompileAnswer:
             nonce = secrets.token_hex(16)
             job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, of_problem=of_problem, alone=alone)
             execution = await self._sandbox.execute(replace(job, retries=retries), target)
             try:
-                return recipes.without_proof(recipe, compile_answer(execution.run, nonce, execution.returned))
+                answer = compile_answer(execution.run, nonce, execution.returned)
+                return without_proof(recipe, answer, limits)
             except TransientError as error:
                 if isinstance(error, BrokenCompilerError) or compiling.was_not_found(error):
                     retries.useless += retries.tried[-1:]

@@ -1,19 +1,14 @@
-"""Compile jobs, which execute recipes (`recipes.py`), and their answers; and the job that compiles the runner. Pure."""
+"""Compile jobs, which execute recipes (`recipes.py`), and their answers. Pure."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import re
-import shlex
 import signal
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits, Policy
-from ioi_eval.errors import BrokenTargetError, TransientError, TransportError
+from ioi_eval.errors import TransientError
 from ioi_eval.jobs.plan import RunnerPlan
 from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
@@ -21,7 +16,6 @@ from ioi_eval.languages.rules import C_INCLUDES
 from ioi_eval.model import (
     CompileOutcome,
     Content,
-    Execution,
     Isolation,
     Job,
     JobFile,
@@ -30,7 +24,6 @@ from ioi_eval.model import (
     Verdict,
     signal_name,
 )
-from ioi_eval.toolchain import Toolchain
 
 _OBJECT = "object"
 """How names of objects begin in jobs: `stored_files._ALSO_STORED` knows them, as packages have a grader's objects."""
@@ -60,6 +53,8 @@ def compile_job(
         alone: no other job of ours may run at the same time.
     """
     limits = problem_limits(policy.compile) if of_problem else policy.compile
+    if recipe.proof:  # `compiler_checks.without_proof` limits the CPU time of the recipe's own steps
+        limits = with_time_for_proof(limits)
     returns = tuple(f"artifact{number}" for number in range(len(recipe.artifacts)))
     plan, files = compile_plan(recipe, limits, policy.least_isolation, nonce=nonce, into=returns)
     return Job(
@@ -129,6 +124,11 @@ def problem_limits(limits: CompileLimits) -> CompileLimits:
         wall_s=limits.wall_s * _PROBLEM_TIME_FACTOR,
         memory_bytes=limits.memory_bytes * _PROBLEM_MEMORY_FACTOR,
     )
+
+
+def with_time_for_proof(limits: CompileLimits) -> CompileLimits:
+    """The limits of a job that first compiles the known good program, which takes time too."""
+    return replace(limits, cpu_s=limits.cpu_s * _PROBLEM_TIME_FACTOR)
 
 
 def runner_files(runner: Content, plan: RunnerPlan) -> tuple[JobFile, ...]:
@@ -215,8 +215,7 @@ _LIMIT_WORDS = {
     "file": "the object is too large",
     "processes": "too many processes",
 }
-_SIZE_LIMITS = ("output", "file")
-"""Limits that a repetition would reach again on any machine."""
+_SIZE_LIMITS = ("output", "file")  # a repetition would reach them again on any machine
 
 
 def is_doubtful(answer: CompileAnswer) -> bool:
@@ -297,103 +296,3 @@ def was_not_found(error: TransientError) -> bool:
     `graders/runner/compile_mode.h`."""
     message = str(error)
     return ": execute " in message and message.endswith(("No such file or directory", "Permission denied"))
-
-
-# --------------------------------------------------------------------------- the runner itself
-
-_RUNNER_LIMITS = StageLimits(wall_ms=300_000, cpu_ms=120_000, output_bytes=64 * 1024 * 1024)
-
-_SHIPPED = "shipped"
-"""The name of a file of the job. It is also the answer if that file is the runner: base64 never has seven characters.
-"""
-
-_CHANGED = "the runner's source was changed on the way"
-
-_RUNNER_SCRIPT = """set -e
-[ "$(sha256sum < runner.cpp)" = "{source}  -" ] || {{ echo {changed} >&2; exit 1; }}
-runner=$IOI_EVAL_JUDGE/runner
-works() {{ "$1" --version > /dev/null 2>&1; }}
-if [ "$(cat "$runner.digest" 2> /dev/null)" != {digest} ] || ! works "$runner"; then
-  [ -x {shipped} ] || chmod +x {shipped} 2> /dev/null || true
-  if [ -f {shipped} ] && {{ [ ! -x {shipped} ] || works ./{shipped}; }}; then
-    runner=
-  else
-    {compile}
-    runner=runner
-  fi
-fi
-printf '%s\\n' {nonce}
-if [ -n "$runner" ]; then base64 -w 0 "$runner"; else printf {shipped}; fi
-printf '\\n%s\\n%s\\n' "$(sha256sum < "${{runner:-{shipped}}}")" {nonce}
-"""
-
-
-def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None) -> Job:
-    """The job that finds or compiles the runner itself, on a target that has none yet.
-
-    It uses the first of these that can be started: the runner of our Piston package (in the directory that the
-    variable IOI_EVAL_JUDGE names), if it was made from the same sources; the runner of the wheel; one that the job
-    compiles. On a file system that is mounted noexec that of the wheel is used without a trial, because a compiled one
-    could not be tried there either.
-    The box contains nothing hostile, so plain scripts are enough.
-
-    Args:
-        nonce: 32 hexadecimal digits.
-        shipped: the compiled runner of the wheel, if it has one.
-    """
-    flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
-    argv = [toolchain.command, *flags, "runner.cpp", "-o", "runner"]
-    script = _RUNNER_SCRIPT.format(
-        digest=boxfiles.runner_files_digest(),
-        compile=shlex.join(argv),
-        nonce=nonce,
-        shipped=_SHIPPED,
-        source=boxfiles.runner_source_digest(),
-        changed=shlex.quote(_CHANGED),
-    )
-    ready = () if shipped is None else (JobFile(name=_SHIPPED, content=shipped, executable=True),)
-    return Job(
-        kind=JobKind.SCRIPTS,
-        files=(
-            JobFile(name="run", content=script.encode()),
-            JobFile(name="runner.cpp", content=boxfiles.runner_source()),
-            *ready,
-        ),
-        run_limits=_RUNNER_LIMITS,
-        trusted=True,
-    )
-
-
-def runner_key(toolchain: Toolchain) -> str:
-    """The runner's name in the artifact store."""
-    flags, source = " ".join(boxfiles.FLAGS), boxfiles.runner_source_digest()
-    return hashlib.sha256(f"runner\0{flags}\0{source}\0{toolchain.fingerprint}".encode()).hexdigest()
-
-
-def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None) -> bytes:
-    """The runner from the answer to `runner_job`.
-
-    Raises:
-        BrokenTargetError: it does not compile there; quotes the compiler's message.
-        TransientError: the machine lacked something; `TransportError` if the answer was cut off.
-    """
-    stage = execution.run
-    if stage.code not in (0, None):
-        output = (stage.stderr or stage.stdout).strip()[-2000:]
-        if _CHANGED in stage.stderr:
-            raise TransportError(_CHANGED)
-        if is_machine_failure(stage.stderr):
-            raise TransientError(f"the machine could not finish compiling the runner on this target: {output}")
-        raise BrokenTargetError(f"the runner does not compile on this target: {output}")
-    lines = stage.stdout.splitlines()
-    if len(lines) < 4 or lines[-4] != nonce or lines[-1] != nonce:
-        raise TransportError(f"the compiled runner did not arrive whole (exit code {stage.code}, {stage.signal})")
-    if shipped is not None and lines[-3] == _SHIPPED:
-        return shipped
-    try:
-        runner = base64.b64decode(lines[-3], validate=True)
-    except binascii.Error as error:
-        raise TransportError(f"the compiled runner arrived damaged: {error}") from error
-    if lines[-2].split(" ")[0] != hashlib.sha256(runner).hexdigest():
-        raise TransportError("the compiled runner arrived damaged: its hash differs")
-    return runner

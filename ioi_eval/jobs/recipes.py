@@ -20,18 +20,13 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits
-from ioi_eval.errors import BrokenCompilerError
 from ioi_eval.languages import ObjectLanguage, compiled_rules
 from ioi_eval.model import Content, Language, Problem, SourceFile, by_include, size_of
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain
-
-if TYPE_CHECKING:
-    from ioi_eval.jobs.runner_answer import CompileAnswer
 
 _BUILD = f"chmod +x {BUILD_SCRIPT} && ./{BUILD_SCRIPT} && cp -fT run {{0}}"
 
@@ -209,17 +204,6 @@ def with_proof(recipe: Recipe, toolchain: Toolchain, std: str, language: Languag
     """A recipe that first compiles the known good program: with the same compiler, on the same worker of a target."""
     proof = known_good_recipe(toolchain, std, language, was_compiled=True).steps
     return replace(recipe, steps=(*proof, *recipe.steps), proof=len(proof))
-
-
-def without_proof(recipe: Recipe, answer: CompileAnswer) -> CompileAnswer:
-    """The answer to the recipe's own steps.
-
-    Raises:
-        BrokenCompilerError: the compiler did not compile the known good program.
-    """
-    if not recipe.proof or answer.artifacts or len(answer.steps) > recipe.proof:
-        return replace(answer, steps=answer.steps[recipe.proof :])
-    raise BrokenCompilerError(f"the compiler there does not work: {answer.output('it was not started')}")
 
 
 def known_good_key(toolchain: Toolchain, std: str, language: Language = Language.CPP) -> str:

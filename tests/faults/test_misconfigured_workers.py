@@ -19,7 +19,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.doctor import Finding, Severity, examine_worker
 from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
 from ioi_eval.doctor.workers import _exploration_findings
-from ioi_eval.jobs.compile import runner_key
+from ioi_eval.jobs.runner_job import runner_key
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.piston.discovery import Worker

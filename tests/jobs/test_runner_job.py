@@ -12,7 +12,7 @@ import pytest
 
 from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError, TransportError
-from ioi_eval.jobs.compile import runner_binary, runner_job
+from ioi_eval.jobs.runner_job import runner_binary, runner_job
 from ioi_eval.model import Execution, Stage
 from ioi_eval.toolchain import Toolchain
 

@@ -18,8 +18,8 @@ from ioi_eval import boxfiles, sample
 from ioi_eval.config import Policy
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
-from ioi_eval.jobs.compile import runner_binary, runner_job
 from ioi_eval.jobs.runner_answer import compile_answer
+from ioi_eval.jobs.runner_job import runner_binary, runner_job
 from ioi_eval.model import Execution, JobFile, StageLimits
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.local.scripts import Command

@@ -143,3 +143,45 @@ def test_a_forged_message_is_a_compile_error_also_on_a_worker(tmp_path: Path) ->
     compiled = asyncio.run(result(Scorer(machine, artifacts=ArtifactStore(tmp_path / "cache")))).compile
     assert compiled.verdict is Verdict.CE
     assert LACKS.strip() in compiled.message
+
+
+@pytest.mark.parametrize(
+    ("proof_s", "own_s", "message"),
+    [
+        (25, 0, "the compiler there does not work: Compilation stopped: over 60 s of CPU time"),
+        (3, 9, "Compilation error exit code 1"),
+        (3, 10.5, "Compilation stopped: over 10 s of CPU time"),
+    ],
+)
+def test_the_proof_takes_no_time_from_the_submission(
+    tmp_path: Path, proof_s: float, own_s: float, message: str
+) -> None:
+    """Each of the three steps of the known good program takes `proof_s`, and then one of the submission's `own_s`."""
+
+    def slow(job: Job) -> Stage:
+        plan = plan_of(job)
+        proof = plan.count("\nstep ") - 2
+        if proof < 3:
+            return MISSING(job)
+        limit_ms = int(plan.split("cpu_ms=")[1].split()[0])
+        steps: list[dict[str, object]] = []
+        for number, seconds in enumerate([proof_s] * proof + [own_s]):
+            stopped = 1000 * (proof_s * number + seconds) >= limit_ms
+            failed = number == proof and not stopped
+            step: dict[str, object] = {
+                **STEP,
+                "step": number,
+                "cpu_us": int(seconds * 1e6),
+                "limit": "cpu" if stopped else None,
+            }
+            steps.append({**step, "code": 1, "output": LACKS} if failed else step)
+            if stopped:
+                break
+        return Stage(stdout=answer_text(steps, plan.split("\n")[1].split()[1]), stderr="", code=0)
+
+    machine = Machine(tmp_path / "g++")
+    machine.target = replace(machine.target, is_remote=True)
+    machine.submission = slow
+    compiled = asyncio.run(result(Scorer(machine, artifacts=ArtifactStore(tmp_path / "cache")))).compile
+    assert message in compiled.message
+    assert compiled.verdict is (Verdict.CE if own_s else Verdict.JE)

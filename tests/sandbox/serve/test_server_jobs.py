@@ -9,8 +9,8 @@ import secrets
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
-from ioi_eval.jobs.compile import runner_binary, runner_job
 from ioi_eval.jobs.runner_answer import compile_answer
+from ioi_eval.jobs.runner_job import runner_binary, runner_job
 from ioi_eval.model import Execution, Isolation, Stage
 from ioi_eval.sandbox.piston import literals, wire
 from ioi_eval.sandbox.piston.stored_files import digest, runner_line, without_runner
