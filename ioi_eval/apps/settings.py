@@ -24,9 +24,9 @@ TIME_LIMIT_S = 10.0
 
 _COMPAT_OUTPUT_BYTES = 16 << 20
 _COMPAT_SPARE_BYTES = 256 << 10
-"""Another grader needs the whole output. So a program may print four times the longest answer of its row plus the spare
-bytes, at most `_COMPAT_OUTPUT_BYTES`; more is OLE. These graders have no limit, but a job's tests share what it may
-return.
+"""Another grader needs the whole output. So a program may print four times the longest answer of its row (for a
+function: the longest encoding of a right value) plus the spare bytes, at most `_COMPAT_OUTPUT_BYTES`; but always that
+answer plus the spare bytes. More is OLE. These graders have no limit, but a job's tests share what it may return.
 """
 
 _ELF = b"\x7fELF"
@@ -114,10 +114,10 @@ def run_rules(problem: AppsProblem, settings: AppsSettings, *, checker: bytes | 
     check: OutputCheck = settings.comparator
     output_bytes = settings.output_bytes
     if settings.compat is not None:
-        wanted = [
-            4 * len(test.answer) if isinstance(test, StdinTest) else longest_equal(test) for test in problem.tests
-        ]
-        output_bytes = min(output_bytes, _COMPAT_OUTPUT_BYTES, _COMPAT_SPARE_BYTES + max(wanted, default=0))
+        answer = max((len(test.answer) for test in problem.tests if isinstance(test, StdinTest)), default=0)
+        wanted = max((longest_equal(test) for test in problem.tests if isinstance(test, CallTest)), default=4 * answer)
+        most = max(_COMPAT_OUTPUT_BYTES, answer + _COMPAT_SPARE_BYTES)
+        output_bytes = min(output_bytes, most, wanted + _COMPAT_SPARE_BYTES)
     if settings.compat is not None or problem.fn_name is not None:
         check = JudgedByClient()
     elif checker is not None:

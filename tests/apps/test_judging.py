@@ -11,7 +11,7 @@ import pytest
 
 from ioi_eval.apps.family import apps_facts
 from ioi_eval.apps.result import AppsResult, decode_result, encode_result
-from ioi_eval.apps.settings import AppsSettings
+from ioi_eval.apps.settings import AppsSettings, run_rules
 from ioi_eval.apps.verdicts import assessed, is_right, judged, result_of_grader
 from ioi_eval.compat import grader_named
 from ioi_eval.compat.terms import Graded
@@ -42,6 +42,16 @@ def test_judge_errors_that_are_sandbox_failures(expected: bool, of_result: dict[
     """Failures of the user's own checker, or rows with a fault, are no failures of the sandbox."""
     result = AppsResult(verdict=Verdict.JE, passed=0, total=2, **of_result)
     assert apps_facts(result).is_sandbox_failure is expected
+
+
+@pytest.mark.parametrize("mib", [1, 5, 17])
+def test_an_official_answer_of_any_length_can_be_printed_for_another_grader(mib: int) -> None:
+    """The bound on outputs that another grader compares is never shorter."""
+    test = StdinTest(number=0, given="", expected="x" * mib * 2**20)
+    problem = AppsProblem(id="0", index=0, tests=(test,), inputs=1, outputs=1)
+    rules = run_rules(problem, AppsSettings(compat=grader_named("hendrycks")), checker=None)
+    assert rules.output_limit_bytes is not None
+    assert rules.output_limit_bytes > len(test.expected)
 
 
 @pytest.mark.parametrize("opening", ['["l",', '["t",', '["d","",', '["d",["t",1],'])
