@@ -49,8 +49,10 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Grade
         if number >= len(runs):
             break
         run = runs[number]
-        if run.ending in (Ending.TIMED_OUT, Ending.DIED) or too_long(runs[: number + 1], all_s):
-            return _failed_on_all(problem, run.ending.value, (KILLED,) * problem.inputs)
+        ended_badly = run.ending in (Ending.TIMED_OUT, Ending.DIED)
+        if ended_badly or too_long(runs[: number + 1], all_s):
+            rule = run.ending.value if ended_badly else f"all tests together took more than {all_s:g} s"
+            return _failed_on_all(problem, rule, (KILLED,) * problem.inputs)
         if run.ending is Ending.RAISED:
             return Graded(codes=(*codes, -1), rules=(*rules, run.error), metadata=(_error(run),))
         match = match_output(test.expected, run.text)

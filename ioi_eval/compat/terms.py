@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import zip_longest
 from typing import Any, TypeAlias
@@ -188,7 +188,8 @@ class CompatGrader:
     def wants_another(self, problem: AppsProblem, runs: Sequence[TestRun], *, test_s: float | None = None) -> bool:
         """Whether another run could still change its results; arguments as of `grade`.
 
-        If a program is only loaded (the grader cannot call functions, or there are no tests) one run is needed.
+        If a program is only loaded (the grader cannot call functions, or there are no tests) one run is needed. Of a
+        grader that stops, only the newest run is graded: it is not asked again after a failure.
         """
         if not can_grade(problem) or (problem.fn_name is not None and self.calls is Calls.NEVER):
             return False
@@ -199,7 +200,10 @@ class CompatGrader:
             return False
         if too_long(runs, self._all_s(problem, test_s)):
             return False
-        return not (self.stops and runs) or self.grade(problem, runs, test_s=test_s).all_passed
+        if not (self.stops and runs):
+            return True
+        newest = replace(problem, tests=problem.tests[len(runs) - 1 : len(runs)], inputs=1, outputs=1)
+        return self.grade_runs(newest, runs[-1:], math.inf).all_passed
 
     def _all_s(self, problem: AppsProblem, test_s: float | None) -> float:
         """Its limit of all tests together."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from ioi_eval.compat.eval_protocol import GRADER, clean_traceback, match_output
-from ioi_eval.compat.terms import Ending, TestRun
+from ioi_eval.compat.terms import Ending, Graded, TestRun
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
@@ -127,6 +130,24 @@ def test_it_stops_at_the_first_failure() -> None:
     assert not GRADER.wants_another(row, [printed("1"), TestRun(ending=Ending.RAISED)])
 
 
+def test_each_output_is_compared_once_while_tests_run() -> None:
+    """Outputs can be long: comparing all of them after each run took seconds for 80 tests of 200 kB."""
+    count = 20
+    row = problem([str(number) for number in range(count)], [str(number) for number in range(count)])
+    compared: list[str] = []
+
+    def grade_runs(row: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
+        compared.extend(run.text for run in runs)
+        return GRADER.grade_runs(row, runs, all_s)
+
+    grader = replace(GRADER, grade_runs=grade_runs)
+    runs: list[TestRun] = []
+    while grader.wants_another(row, runs):
+        runs.append(printed(str(len(runs))))
+    assert len(runs) == count
+    assert compared == [str(number) for number in range(count - 1)]
+
+
 def test_a_program_with_a_function_is_only_loaded() -> None:
     """One run tests whether the program loads. Nothing else is tested."""
     row = problem([[1], [2]], [1, 2], "f")
@@ -138,7 +159,9 @@ def test_time_limit_of_all_tests() -> None:
     """All tests together have the limit of one test and a second. The option changes both limits."""
     row = problem(["1", "2"], ["1", "2"])
     runs = [printed("1", wall_s=6), printed("2", wall_s=6)]
-    assert list(GRADER.grade(row, runs).codes) == [-1, -1]
+    graded = GRADER.grade(row, runs)
+    assert list(graded.codes) == [-1, -1]
+    assert graded.rules == ("all tests together took more than 11 s",) * 2
     assert list(GRADER.grade(row, runs, test_s=20).codes) == [True, True]
 
 
