@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import SubtaskResult, TestOutcome, Verdict
@@ -84,11 +85,17 @@ def is_judged(result: SubtaskResult) -> bool:
 
 
 def deciding_test(result: SubtaskResult) -> TestOutcome | None:
-    """The first test with the lowest score, which gave the subtask its verdict; `None` if no test was run."""
-    if result.score is None:
+    """The test that gave the subtask its verdict; `None` if no test was run.
+
+    It is the first one with the lowest score. If the subtask has 0 points and no test has, a score is over the threshold
+    (`GroupThreshold`): then it is the first one with the highest score.
+    """
+    scored = [(test.score, test) for test in result.tests if test.score is not None]
+    if result.score is None or not scored:
         return None
-    scored = [test for test in result.tests if test.score is not None]
-    return min(scored, key=lambda test: test.score or 0.0, default=None)
+    lowest = min(scored, key=itemgetter(0))
+    is_over_threshold = result.score == 0.0 < lowest[0]
+    return (max(scored, key=itemgetter(0)) if is_over_threshold else lowest)[1]
 
 
 def agrees(expectation: Expectation, result: SubtaskResult) -> bool:

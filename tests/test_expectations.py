@@ -123,6 +123,16 @@ def test_the_lowest_score_decides_not_the_first_of_its_kind() -> None:
     assert deciding_test(result) is tests[1]
 
 
+def test_a_score_over_the_threshold_decides() -> None:
+    """Under GroupThreshold such a test makes the subtask WA, though no test has 0."""
+    tests = (
+        TestOutcome(test="1", verdict=Verdict.PA, score=0.3),
+        TestOutcome(test="2", verdict=Verdict.PA, score=0.9),
+    )
+    result = SubtaskResult(subtask="01-a", verdict=Verdict.WA, score=0.0, points=20, weighted_score=0.0, tests=tests)
+    assert deciding_test(result) is tests[1]
+
+
 def test_the_message_of_the_deciding_test_counts() -> None:
     """It is that of the test which gave the subtask its verdict."""
     tests = (
