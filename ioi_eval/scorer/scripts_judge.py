@@ -72,7 +72,7 @@ async def _run_test(
         )
         if compiled.verdict is None:
             run.judging.record(scripts_answer.test_outcome(execution, case.name))
-        elif was_compiled and not compiled.final:
+        elif was_compiled:
             raise TransientError(f"a program that compiled before does not any more: {compiled.message}")
         return compiled
 

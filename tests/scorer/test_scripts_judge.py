@@ -35,6 +35,7 @@ PROBLEM = small_problem(
     cxx_std="gnu++17",
 )
 COMPILED = Stage(stdout="Compiled sum\n", stderr="", code=0)
+BAD_CHECKER = Stage(stdout="Compiling checker\n", stderr="graders/checker.cpp:1:1: error: expected\n", code=1)
 REFUSED = Stage(stdout="Problem name: sum\n", stderr="graders/sum.cpp:1:1: error: expected\n", code=1)
 DOUBTFUL = Stage(stdout="Problem name: sum\n", stderr="", code=None, signal="SIGKILL", status="EL")
 RIGHT = Stage(stdout="1\n", stderr="", code=0)
@@ -100,6 +101,14 @@ def test_a_program_that_does_not_compile_any_more(tmp_path: Path) -> None:
     assert judged(tmp_path, worker).score == 100.0
     result = judged(tmp_path, Scripted((COMPILED, RIGHT), *[(REFUSED, REFUSED)] * 3))
     assert (verdicts(result), result.score) == (["AC", "JE"], None)
+
+
+def test_a_checker_that_does_not_compile_any_more(tmp_path: Path) -> None:
+    """It is final only if it never compiled: else the machine is at fault."""
+    worker = Scripted((COMPILED, RIGHT), (BAD_CHECKER, BAD_CHECKER), (COMPILED, RIGHT))
+    assert judged(tmp_path, worker).score == 100.0
+    result = judged(tmp_path, Scripted((BAD_CHECKER, BAD_CHECKER)))
+    assert (result.verdict, result.compile.final) == (Verdict.JE, True)
 
 
 def test_a_failing_checker_is_final(tmp_path: Path) -> None:
