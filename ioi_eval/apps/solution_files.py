@@ -47,7 +47,7 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
     Args:
         spec: a source of rows; a `.py` file; or a directory of `<id>/solution.py`.
         ids: the problems that the user named. If there is one, a single file is for that problem; else the name of
-            its directory is the problem.
+            its directory is the problem. If there is any, a directory's own `solution.py` is the dump.
 
     Raises:
         InputError: there is no such dump, it cannot be read, a file's problem is not known, or two files are for the
@@ -58,10 +58,16 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
         if path.is_file() and path.suffix == ".py":
             return SolutionFiles({_problem_of_file(path, ids): path}, str(path))
         if path.is_dir():
-            if solutions := _solutions_below(path):
+            own = path / SOLUTION
+            has_own = own.is_file()
+            if not (has_own and ids) and (solutions := _solutions_below(path)):
+                if has_own:
+                    raise InputError(
+                        f"{own} is beside directories with a {SOLUTION}; name its problem (-t ID), or move it"
+                    )
                 return SolutionFiles(solutions, f"{path} ({counted(len(solutions), 'file')} {SOLUTION})")
-            if (path / SOLUTION).is_file():
-                return SolutionFiles({_problem_of_file(path / SOLUTION, ids): path / SOLUTION}, str(path / SOLUTION))
+            if has_own:
+                return SolutionFiles({_problem_of_file(own, ids): own}, str(own))
             if next(path.rglob("*.py"), None) is not None:
                 return _rows_beside_programs(path)
     except OSError as error:

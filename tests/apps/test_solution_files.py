@@ -58,6 +58,17 @@ def test_folders_without_a_solution_are_named(tmp_path: Path) -> None:
     assert open_dump(str(tmp_path), ()).describe() == f"{tmp_path} (1 files)"
 
 
+def test_a_solution_beside_directories_with_solutions(tmp_path: Path) -> None:
+    """It is the dump if its problem is named; else nobody knows for which problem it is."""
+    (tmp_path / "backup").mkdir()
+    for directory in (tmp_path, tmp_path / "backup"):
+        (directory / "solution.py").write_text(f"# {directory.name}")
+    (row,) = open_dump(str(tmp_path), ["42"]).rows(None)
+    assert row.values == {"problem_id": "42", "code": f"# {tmp_path.name}"}
+    with pytest.raises(InputError, match=r"is beside directories with a solution.py; name its problem \(-t ID\)"):
+        open_dump(str(tmp_path), [])
+
+
 def test_two_solutions_of_one_problem_are_refused(tmp_path: Path) -> None:
     """None of them is ignored silently. The message names both."""
     for name in ("42", "apps_42"):
