@@ -29,7 +29,7 @@ from ioi_eval.config import MIB
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, internal_error_text
 from ioi_eval.extract.fences import encodable
 from ioi_eval.extract.messages import last_answer, last_answer_or_content
-from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol_page
+from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol_page, extract_python
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.model.methods import Comparator
@@ -64,7 +64,8 @@ def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **
         broken ground truth is a valid 0, as in its code).
 
     Raises:
-        InputError: one of our own arguments has a value that is not allowed.
+        InputError: an argument of ours has a value that is not allowed; or an item of `messages` is not a message (with
+            `compat="eval-protocol"`: a valid score of 0).
 
     Source: Eval Protocol's page on APPS; `evaluate_apps_solution` in eval-protocol 0.3.
     """
@@ -163,14 +164,16 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
 def _program(messages: Sequence[Any], judged_by: str) -> str:
     """The program in the last message.
 
-    It is found by our rules, else by Eval Protocol's, which accept any text; for its own code, by Eval Protocol's only.
+    It is found by our rules; for Eval Protocol's page else by Eval Protocol's, which accept any text; for its own code
+    by these only.
     """
     if judged_by == CODE:
         last = messages[-1]
         content = last.get("content") if isinstance(last, Mapping) else getattr(last, "content", None)
         return encodable(extract_eval_protocol(content if isinstance(content, str) else "") or "").strip()
     text = last_answer_or_content(messages) if judged_by == PAGE else last_answer(messages)
-    return extract_eval_protocol_page(text or "").code or ""
+    extract = extract_eval_protocol_page if judged_by == PAGE else extract_python
+    return extract(text or "").code or ""
 
 
 def _converted(problem: AppsProblem, result: AppsResult) -> EvaluateResult:

@@ -144,6 +144,14 @@ def test_without_an_assistant_the_last_message_counts() -> None:
     assert result.reason == "The provided code solution was empty after extraction."
 
 
+def test_a_block_that_was_cut_off_is_no_program_by_our_rules() -> None:
+    """As in `apps score`. The page's rules take any text with a function."""
+    talk = [{"role": "assistant", "content": "```python\nimport sys\ndef main():\n    print(4)\nmain()\n"}]
+    assert evaluate_apps_solution(talk, ONE).score == 1.0
+    result = evaluate_apps_solution(talk, ONE, compat="ioi_eval")
+    assert result.reason == "The provided code solution was empty after extraction."
+
+
 def test_functions_are_called() -> None:
     """Eval Protocol's own code gives 0 for every such row."""
     tests = {"fn_name": "twice", "inputs": [[1], [2]], "outputs": [2, 4]}
