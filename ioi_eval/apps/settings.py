@@ -158,7 +158,7 @@ def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, ch
     values |= {"comparator": settings.judged_by, "time_limit_s": settings.cpu_s, "checker": checker}
     toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
     ours = (rules_digest(), harness_digest(), runner_meaning_digest())
-    return digest_of([ours, values, python, target.isolation, toolchain, target.narrowed])
+    return digest_of([ours, values, python, target.isolation, toolchain, target.narrowed, target.outer_filter])
 
 
 def fingerprint_of(judging_digest: str, problem: str, submission: AppsSubmission) -> str:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,6 +90,15 @@ def test_the_default_limit_has_the_same_fingerprint_if_it_is_given() -> None:
     limits = (None, 10.0, 5.0)
     found = [judging_digest_of(AppsSettings(time_limit_s=limit), A, "cpython 3", checker=None) for limit in limits]
     assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize("change", [{"narrowed": "by memory"}, {"outer_filter": True}])
+def test_what_is_different_on_a_machine_changes_the_fingerprint(change: dict[str, Any]) -> None:
+    """As for contest problems: results also have the refused calls, which an outer filter hides."""
+    found = [
+        judging_digest_of(AppsSettings(), target, "cpython 3", checker=None) for target in (A, replace(A, **change))
+    ]
+    assert found[0] != found[1]
 
 
 class Losing:
