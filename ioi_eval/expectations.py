@@ -87,8 +87,8 @@ def is_judged(result: SubtaskResult) -> bool:
 def deciding_test(result: SubtaskResult) -> TestOutcome | None:
     """The test that gave the subtask its verdict; `None` if no test was run.
 
-    It is the first one with the lowest score. If the subtask has 0 points and no test has, a score is over the threshold
-    (`GroupThreshold`): then it is the first one with the highest score.
+    It is the first one with the lowest score. If the subtask scores 0 and none of its tests does, a score is over the
+    threshold (`GroupThreshold`): then it is the first one with the highest score.
     """
     scored = [(test.score, test) for test in result.tests if test.score is not None]
     if result.score is None or not scored:

@@ -7,8 +7,8 @@ synchronous, so that a cancellation cannot lose a slot.
 
 The waiting tasks may be in several threads, each with its own event loop, as training frameworks call rewards: a mutex
 protects the state, and a task that gets a slot is woken in its own loop. If a loop was closed while a task of it held a
-slot, the next task that asks for one or releases one frees it: the task never runs on. In a forked process all slots
-are free: those that threads of the parent held do not count there.
+slot, that slot is freed by the next task that asks for one or releases one, because a task of a closed loop never
+continues. In a forked process all slots are free: those that threads of the parent held do not count there.
 """
 
 from __future__ import annotations

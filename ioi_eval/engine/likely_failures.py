@@ -27,7 +27,8 @@ class _TestCounts:
     def share_of_zeros(self, test: str) -> float:
         """The share of its runs that scored 0.
 
-        One more run is counted, so that a test which failed its only run does not come before one that failed often.
+        One more run is counted, so that a test which failed its only run does not come before one that failed most of
+        many runs.
         """
         return self.zeros[test] / (self.runs[test] + 1)
 

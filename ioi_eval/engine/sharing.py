@@ -87,7 +87,8 @@ class SharedJobs:
 
     Args:
         max_tests: of a shared job.
-        max_jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
+        max_jobs: how many shared jobs of one event loop run at once at most, on all targets; `None` for as many as
+            these have slots.
     """
 
     def __init__(

@@ -158,7 +158,7 @@ class Bindings(Generic[ProblemT]):
             self._bound[target.name].discard(binding)
 
     def jobs_at_once(self, target: Target) -> int:
-        """How many jobs each submission on a target may run at once, so that no slot is idle."""
+        """How many jobs each submission on a target may run at once: its share of the slots, at least one."""
         bound = max(1, len(self._bound[target.name]))
         return max(1, target.slots // bound)
 

@@ -174,9 +174,9 @@ def ends_in_block(text: str) -> bool:
 def split_thoughts(text: str) -> tuple[list[str], list[str]]:
     """Separate a model's answer from its thoughts, which are between `<think>` and `</think>`, or markers like these.
 
-    Templates often put the opening marker into the prompt, so the text before a single `</think>` is a thought too. A
-    thought that was cut off ends at the end of the text. In a complete block, a marker in a quoted string is code, and
-    so is an opening tag behind a letter, a digit or `_`.
+    Templates often put the opening marker into the prompt, so all text before a closing marker is a thought, also if no
+    opening marker precedes it. A thought that was cut off ends at the end of the text. In a complete block, a marker in
+    a quoted string is code, and so is an opening tag behind a letter, a digit or `_`.
 
     Returns:
         The pieces of the answer and those of the thoughts, each in order.

@@ -19,8 +19,8 @@ from ioi_eval.journal.opening import Index, StoredResult
 from ioi_eval.journal.records import Record, RecordFile
 
 SYNC_RECORDS, SYNC_S = 64, 2.0
-"""A power failure costs at most so many results, about a minute's work of a fast machine, and at most those of so many
-seconds. An fsync takes 1 to 30 ms."""
+"""An fsync follows after so many results, or when the oldest is so many seconds old; the writer of a run asks each
+second whether it is. So a power failure costs the results of about 3 s, and at most 64. An fsync takes 1 to 30 ms."""
 
 
 class Journal:

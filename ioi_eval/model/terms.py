@@ -19,7 +19,7 @@ class Verdict(StrEnum):
     CE = "CE"  # does not compile
     NC = "NC"  # no code found in the generation
     JE = "JE"  # judge error: our failure, or that of a checker or manager
-    SKIPPED = "SKIPPED"  # an earlier test of the subtask scored 0, or no program compiles
+    SKIPPED = "SKIPPED"  # an earlier test of the subtask scored 0, or there is no program to run (CE, NC)
 
 
 class TaskType(StrEnum):
