@@ -59,8 +59,13 @@ class SavedDataset(PathSource):
 def rows_of_dataset(source: str, dataset: datasets.Dataset, columns: Sequence[str] | None) -> Iterator[Row]:
     """The rows of a memory-mapped data set; only a few decoded rows are in memory."""
     names = [name for name in dataset.column_names if columns is None or name in columns]
+    all_names = tuple(dataset.column_names)
+    if not names:  # without columns, a data set of `datasets` has no rows
+        for number in range(1, dataset.num_rows + 1):
+            yield Row(source=source, number=number, values={}, all_names=all_names)
+        return
     tables = dataset.select_columns(names).with_format("arrow").iter(batch_size=64)
-    yield from _rows_of_tables(source, tables, tuple(dataset.column_names))
+    yield from _rows_of_tables(source, tables, all_names)
 
 
 def _rows_of_tables(

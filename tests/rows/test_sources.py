@@ -35,6 +35,13 @@ def test_only_requested_columns_are_read(tmp_path: Path, make: Callable[[Path], 
 
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_a_source_without_the_requested_columns_has_its_rows(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    """The rows are empty, and name the existing columns; the source itself is not called empty."""
+    rows = list(open_source(make(tmp_path / "data.jsonl")).iterate(["absent"]))
+    assert [(dict(row.values), set(row.names)) for row in rows] == [({}, set(values)) for values in ROWS]
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
 def test_all_files_of_a_directory_are_read_unless_it_is_a_saved_data_set(
     tmp_path: Path, make: Callable[[Path], Path]
 ) -> None:
