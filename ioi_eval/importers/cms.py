@@ -19,7 +19,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
-from ioi_eval.importers.package import ONLY_SUBTASK, ROOT_FILE, Package, first_names, open_package
+from ioi_eval.importers.package import ONLY_SUBTASK, ROOT_FILE, Package, check_nesting, first_names, open_package
 from ioi_eval.importers.score_parameters import score_type_without_parameters
 from ioi_eval.importers.stated_numbers import number_in_text
 from ioi_eval.importers.task import (
@@ -160,6 +160,7 @@ def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
             params = json.loads(params) or {}
         except (ValueError, RecursionError) as error:
             raise InputError(f"{where} is not JSON: {error}") from error
+        check_nesting(params, where)
     if isinstance(params, dict) and package.has(CHECKER):
         params = with_checker(package, params, task_type, where)
     if isinstance(params, list):  # CMS's own form, in packages of protocol version 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,8 @@ from xml.etree import ElementTree
 
 import orjson
 
-from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.package_files import DAMAGE, LARGEST_FILE, PackageFiles, open_files, zipped_files
+from ioi_eval.errors import ODD_DATA, InputError, UnsupportedError
+from ioi_eval.importers.package_files import DAMAGE, DEEPEST, LARGEST_FILE, PackageFiles, open_files, zipped_files
 from ioi_eval.problems.row import is_number
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ _LARGEST_OF_ZIPS = 1 << 30  # all files read from zips in a package together, be
 _DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
 _LARGEST_LIMIT = 1e12  # whatever its unit
 _MAX_NODES = 100_000
+_DEEPEST_VALUE = 100  # Python shows and copies values by recursion, which ends at about 1,000
 _SHOWN_CHARS = 200  # letters of a name
 _NAMED = 5  # how many of several names a message has
 ONLY_SUBTASK = "all"
@@ -164,6 +165,7 @@ class Package:
             raise InputError(f"{self.where}: {name} is not JSON: {error}") from error
         if not isinstance(value, dict):
             raise InputError(f"{self.where}: {name} is not a JSON object")
+        check_nesting(value, f"{self.where}: {name}")
         return value
 
     def toml(self, name: str) -> dict[str, Any]:
@@ -220,11 +222,30 @@ class Package:
                 value = None if node is None else loader.construct_document(node)
             finally:
                 loader.dispose()
-        except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        except (yaml.YAMLError, *ODD_DATA) as error:  # such as KeyError for `!!bool "x"`
             raise InputError(f"{self.where}: {name} is not YAML: {error}") from error
         if value is not None and not isinstance(value, dict):
             raise InputError(f"{self.where}: {name} holds no named values")
         return value or {}
+
+
+def check_nesting(value: object, what: str) -> None:
+    """Refuse a value from JSON that is nested more deeply than any package needs.
+
+    Raises:
+        InputError: it is.
+    """
+    level = [value]
+    for _ in range(_DEEPEST_VALUE + 1):
+        level = [inner for item in level for inner in _inner_values(item)]
+    if level:
+        raise InputError(f"{what} is nested more than {_DEEPEST_VALUE} deep, which no package needs")
+
+
+def _inner_values(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _expanded_size(root: yaml.Node) -> int:
@@ -303,6 +324,10 @@ def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
             if _NO_TEXT.search(name):
                 raise InputError(
                     f"{where} holds a file whose name is not plain text: {_escaped(name)}; rename it (UTF-8, one line)"
+                )
+            if len(path.parts) > DEEPEST + 1:
+                raise InputError(
+                    f"{where} is deeper than {DEEPEST} directories ({_escaped(name)}), which no package is"
                 )
             clean[str(path)] = member
     return clean

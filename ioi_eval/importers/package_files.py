@@ -29,7 +29,7 @@ from ioi_eval.rows.source import refuse_pointer
 
 LARGEST_FILE = 1 << 30
 _MAX_ENTRIES = 200_000
-_DEEPEST = 64
+DEEPEST = 64
 _LEAST_EXPANDED, _MAX_EXPANDED = 2 << 30, 32 << 30
 _RATIO = 100
 """An archive may expand to 2 GiB, or to a hundred times its size if that is more. Random data of contests shrinks to a
@@ -109,9 +109,9 @@ class _Directory(PackageFiles):
         for name in sorted(os.listdir(directory)):
             path = directory / name
             seen[0] += 1
-            if seen[0] > _MAX_ENTRIES or depth > _DEEPEST:
-                deep = f"is deeper than {_DEEPEST} directories"
-                what = deep if depth > _DEEPEST else f"holds over {_MAX_ENTRIES:,} files"
+            if seen[0] > _MAX_ENTRIES or depth > DEEPEST:
+                deep = f"is deeper than {DEEPEST} directories"
+                what = deep if depth > DEEPEST else f"holds over {_MAX_ENTRIES:,} files"
                 raise InputError(
                     f"{self.where} {what} ({prefix}{name}), which no package does; give the package's own directory"
                 )

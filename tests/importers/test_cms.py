@@ -395,6 +395,7 @@ def test_notes(tmp_path: Path) -> None:
         ({"problem.json": {**META, "time_limit": 0}}, "time_limit is 0"),
         ({"problem.json": {**META, "task_type_params": "{"}}, "task_type_params in problem.json is not JSON"),
         ({"problem.json": {**META, "task_type_params": "[" * 100_000}}, "task_type_params in problem.json is not JSON"),
+        ({"problem.json": {**META, "task_type_params": "[" * 900 + "1" + "]" * 900}}, "is nested more than 100 deep"),
         ({"problem.json": {**META, "task_type_params": "7"}}, "it must be named parameters or CMS's list of them"),
         ({"problem.json": {**META, "task_type_params": ["alone"]}}, "it must be a list of compilation"),
         ({"subtasks/01-small.json": b"{"}, "subtasks/01-small.json is not JSON"),

@@ -87,6 +87,19 @@ def test_paths_outside_of_the_package_end_the_import(
         raise AssertionError("opened")
 
 
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_packages_of_every_kind_may_be_equally_deep(
+    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]
+) -> None:
+    """Files may be below 64 directories, and not below more."""
+    deepest = "d/" * 64 + "x"
+    with open_package(make(tmp_path / "1", {"problem.json": b"{}", deepest: b""})) as package:
+        assert package.has(deepest)
+    where = make(tmp_path / "2", {"problem.json": b"{}", f"d/{deepest}": b""})
+    with pytest.raises(InputError, match="is deeper than 64 directories"), open_package(where):
+        raise AssertionError("opened")
+
+
 @pytest.mark.parametrize("name", ["tests/1\n.in", "tests/\x1b[31m.in", "tests/\udcff.in", "a\x85b/1.in"])
 @pytest.mark.parametrize("make", [as_folder, as_zip, as_tar("")], ids=lambda make: make.__name__)
 def test_names_that_are_not_text_end_the_import(
@@ -228,7 +241,16 @@ def test_an_archive_of_archives(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize(("content", "words"), [(b"{", "is not JSON"), (b"[]", "is not a JSON object")])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"{", "is not JSON"),
+        (b"[]", "is not a JSON object"),
+        (b'{"a": ' + b"[" * 100 + b"1" + b"]" * 100 + b"}", "is nested more than 100 deep"),
+        (b'{"a": ' * 900 + b"1" + b"}" * 900, "is nested more than 100 deep"),
+    ],
+    ids=["syntax", "list", "deep", "deeper"],
+)
 def test_invalid_json(tmp_path: Path, content: bytes, words: str) -> None:
     """The message has the file and the package."""
     as_folder(tmp_path, {"problem.json": content})

@@ -212,8 +212,14 @@ MERGED = "a: &a {x: 1}\n" + "".join(
         ("a: 2001-99-99\n", "is not YAML"),
         ("x: " + "y" * (1 << 20), r"more than such a file may be"),
         ("a: !!python/object/apply:os.system [id]\n", "is not YAML"),
+        ('a: !!int ""\n', "is not YAML"),
+        ('a: !!bool "x"\n', "is not YAML"),
+        ('a: !!timestamp "x"\n', "is not YAML"),
     ],
-    ids=["aliases", "merges", "itself", "itself-named", "deep", "number", "date", "large", "python"],
+    ids=[
+        *("aliases", "merges", "itself", "itself-named", "deep", "number", "date", "large", "python"),
+        *("no-int", "no-bool", "no-time"),
+    ],
 )
 def test_yaml_that_expands_too_much(tmp_path: Path, text: str, words: str) -> None:
     """It is refused before its values are created."""
