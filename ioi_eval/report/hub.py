@@ -255,11 +255,11 @@ def card_with(card: str, config: str) -> str:
         others = [entry for entry in entries if entry["config_name"] != config]
         described = values.get("dataset_info") or []
         described = described if isinstance(described, list) else [described]
+        new = {"config_name": config, "data_files": [{"split": "train", "path": f"{config}/train-*"}]}
+        values["configs"] = sorted([*others, new], key=lambda entry: str(entry["config_name"]))
+        values["dataset_info"] = [entry for entry in described if entry.get("config_name", config) != config]
     except (yaml.YAMLError, *ODD_DATA) as error:  # such as ValueError for the date 2024-99-99
         raise InputError(f"the head of the data set's {CARD} cannot be read: {error}; correct it on the Hub") from error
-    new = {"config_name": config, "data_files": [{"split": "train", "path": f"{config}/train-*"}]}
-    values["configs"] = sorted([*others, new], key=lambda entry: str(entry["config_name"]))
-    values["dataset_info"] = [entry for entry in described if entry.get("config_name", config) != config]
     if not values["dataset_info"]:
         del values["dataset_info"]
     new_head = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)

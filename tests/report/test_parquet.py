@@ -63,7 +63,7 @@ def test_a_card_keeps_other_configurations() -> None:
     assert new.count("config_name: a") == 1
     assert card_with("---\n---\n# Mine\n", "a").endswith("---\n# Mine\n")
     assert "config_name: a\n  data_files:\n  - split: train\n    path: a/train-*\n" in card_with("", "a")
-    for head in (": [", "date: 2024-99-99"):
+    for head in (": [", "date: 2024-99-99", "dataset_info: [x]"):
         with pytest.raises(InputError, match=r"the head of the data set's README\.md cannot be read"):
             card_with(f"---\n{head}\n---\n", "a")
 
