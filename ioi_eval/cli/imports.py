@@ -61,7 +61,8 @@ class Rows:
         """Turn packages (directories or archives) into rows by `import_package` of a format, with a line about each.
 
         Raises:
-            InputError: packages are refused. If there are several packages, the rows of the others are written.
+            InputError: packages are refused. If there are several packages, the rows of the others are written, unless
+                two hold the same problem.
         """
         from ioi_eval.cli.messages import tell
         from ioi_eval.importers.rows_out import write_rows
@@ -79,16 +80,17 @@ class Rows:
                 tell(str(error))
         if not tasks:
             raise InputError(f"none of {len(packages)} packages imported")
-        written = write_rows(tasks, self.out)
-        for task in tasks:
+        refused = None if len(packages) == 1 else lambda error: tell(str(error))
+        written = write_rows(tasks, self.out, refused=refused)
+        for task in written.tasks:
             tests = {name for row in task.problem_rows for name in row["test_names"]}
             sizes = {"subtask": len(task.problem_rows), "test": len(tests), "solution": len(task.solution_rows)}
             print(f"{printable(str(task.key))}: {', '.join(counted(size, noun) for noun, size in sizes.items())}")
             for note in task.notes:
                 print(f"  {printable(note)}")
         print(f"\n{written.problems}\n{written.tests}\n{written.solutions}")
-        if refused := len(packages) - len(tasks):
-            raise InputError(f"{refused} of {len(packages)} packages not imported")
+        if missing := len(packages) - len(written.tasks):
+            raise InputError(f"{missing} of {len(packages)} packages not imported")
         return 0
 
 

@@ -1,7 +1,8 @@
 """Writes imported tasks to `problems.jsonl`, `tests.jsonl` and `solutions.jsonl`, which `score` and `validate` read.
 
 Tests are streamed, one at a time. The files get their names only when all three are complete; if one cannot be written,
-the directory does not change. Existing rows of other problems are kept, so a contest can be imported day by day.
+the directory does not change. If a test of one of several packages cannot be read, only that package's rows are not
+written. Existing rows of other problems are kept, so a contest can be imported day by day.
 Imports into the same directory wait for each other.
 """
 
@@ -9,10 +10,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,22 +27,28 @@ from ioi_eval.rows import open_source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenRows:
-    """The paths of the files."""
+    """The paths of the files, and the tasks whose rows were written."""
 
     problems: Path
     tests: Path
     solutions: Path
+    tasks: tuple[ImportedTask, ...]
 
 
-def write_rows(tasks: Sequence[ImportedTask], out: str | Path) -> WrittenRows:
+def write_rows(
+    tasks: Sequence[ImportedTask], out: str | Path, *, refused: Callable[[InputError], None] | None = None
+) -> WrittenRows:
     """Write tasks as rows.
 
     Args:
         tasks: of one or several packages, each problem once.
         out: the directory; made if absent.
+        refused: is called with the error about each task whose rows cannot be written; those of the others are written,
+            and older rows of that problem stay. Without it, the first such error is raised.
 
     Raises:
-        InputError: two packages hold the same problem, or a package's test cannot be read.
+        InputError: two packages hold the same problem, or no task can be written, for example because a package's test
+            cannot be read.
         SetupError: the directory cannot be written, or the disk is full.
     """
     keys = [task.key for task in tasks]
@@ -50,28 +56,98 @@ def write_rows(tasks: Sequence[ImportedTask], out: str | Path) -> WrittenRows:
         if keys.count(key) > 1:
             raise InputError(f"the problem {key} is in several of the packages; give each once")
     directory = Path(out)
-    written = WrittenRows(
-        problems=directory / "problems.jsonl", tests=directory / "tests.jsonl", solutions=directory / "solutions.jsonl"
-    )
-    rows: dict[Path, tuple[str, Iterable[dict[str, Any]]]] = {
-        written.problems: ("id", (row for task in tasks for row in task.problem_rows)),
-        written.tests: ("problem_id", chain.from_iterable(task.tests() for task in tasks)),
-        written.solutions: ("problem_id", (row for task in tasks for row in task.solution_rows)),
-    }
+    problems, tests, solutions = (directory / f"{name}.jsonl" for name in ("problems", "tests", "solutions"))
     new_directories = [parent for parent in (directory, *directory.parents) if not parent.exists()]
     try:
-        with _only_writer(written.problems), ExitStack() as files:
-            for path, (id_column, of_tasks) in rows.items():
-                files.enter_context(_errors_with_path(path))
-                file = files.enter_context(new_file(path, alone=True))
-                with _errors_with_path(path):
-                    _write(file, path.name, chain(_rows_of_other_problems(path, id_column, keys), of_tasks))
+        with _only_writer(problems), ExitStack() as opened:
+            files = [
+                _RowFile.open(problems, "id", opened),
+                _RowFile.open(tests, "problem_id", opened),
+                _RowFile.open(solutions, "problem_id", opened),
+            ]
+            for file in files:
+                file.keep(lambda key: key not in keys)
+            written = tuple(task for task in tasks if _write_task(task, files, refused))
+            if not written:
+                raise InputError("no rows are written: no package can be read to its end")
+            for file in files:
+                file.store()
     except BaseException:
         with suppress(OSError):
             for new_directory in new_directories:
                 new_directory.rmdir()
         raise
-    return written
+    return WrittenRows(problems=problems, tests=tests, solutions=solutions, tasks=written)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RowFile:
+    """One of the files while it is written.
+
+    Args:
+        id_column: the column with a problem's id.
+        new: the file that will replace the one at `path`.
+    """
+
+    path: Path
+    id_column: str
+    new: BinaryIO
+
+    @classmethod
+    def open(cls, path: Path, id_column: str, opened: ExitStack) -> _RowFile:
+        opened.enter_context(_errors_with_path(path))
+        return cls(path=path, id_column=id_column, new=opened.enter_context(new_file(path, alone=True)))
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        with _errors_with_path(self.path):
+            for row in rows:
+                try:
+                    self.new.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+                except orjson.JSONEncodeError as error:
+                    raise InputError(
+                        f"{self.path.name}: a row of {row.get('problem_id', row.get('id'))!a} cannot be JSON: {error};"
+                        " correct the package"
+                    ) from error
+
+    def keep(self, kept: Callable[[ProblemKey], bool]) -> None:
+        """Write the existing rows of some problems again."""
+        if not self.path.is_file() or self.path.stat().st_size == 0:
+            return
+        rows = open_source(self.path).iterate()
+        self.write(
+            dict(row.values)
+            for row in rows
+            if kept(ProblemKey(year=row.integer("year"), id=row.identifier(self.id_column)))
+        )
+
+    def cut(self, size: int) -> None:
+        """Remove what was written after this many bytes."""
+        with _errors_with_path(self.path):
+            self.new.seek(size)
+            self.new.truncate()
+
+    def store(self) -> None:
+        """Store all rows on the disk: a full disk may show only here, and then no file may have its name yet."""
+        with _errors_with_path(self.path):
+            self.new.flush()
+            os.fsync(self.new.fileno())
+
+
+def _write_task(task: ImportedTask, files: Sequence[_RowFile], refused: Callable[[InputError], None] | None) -> bool:
+    """Write a task's rows; if that fails, none of them, but its older rows. Whether it succeeded."""
+    sizes = [file.new.tell() for file in files]
+    try:
+        for file, rows in zip(files, (task.problem_rows, task.tests(), task.solution_rows), strict=True):
+            file.write(rows)
+    except InputError as error:
+        if refused is None:
+            raise
+        refused(error)
+        for file, size in zip(files, sizes, strict=True):
+            file.cut(size)
+            file.keep(lambda key: key == task.key)
+        return False
+    return True
 
 
 @contextmanager
@@ -88,19 +164,6 @@ def _only_writer(path: Path) -> Iterator[None]:
         os.close(directory)
 
 
-def _write(file: BinaryIO, name: str, rows: Iterable[dict[str, Any]]) -> None:
-    for row in rows:
-        try:
-            file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-        except orjson.JSONEncodeError as error:
-            raise InputError(
-                f"{name}: a row of {row.get('problem_id', row.get('id'))!a} cannot be JSON: {error};"
-                " correct the package"
-            ) from error
-    file.flush()
-    os.fsync(file.fileno())  # a full disk may show only here, and then no file may have its name yet
-
-
 @contextmanager
 def _errors_with_path(path: Path) -> Iterator[None]:
     """Turn system errors into an error that names the file that could not be written."""
@@ -110,12 +173,3 @@ def _errors_with_path(path: Path) -> Iterator[None]:
         raise SetupError(
             f"cannot write {path}: {error.strerror or error}; free space or choose another directory"
         ) from error
-
-
-def _rows_of_other_problems(path: Path, id_column: str, replaced: Sequence[ProblemKey]) -> Iterator[dict[str, Any]]:
-    """The existing rows that belong to other problems."""
-    if not path.is_file() or path.stat().st_size == 0:
-        return
-    for row in open_source(path).iterate():
-        if ProblemKey(year=row.integer("year"), id=row.identifier(id_column)) not in replaced:
-            yield dict(row.values)

@@ -33,19 +33,19 @@ def test_the_year_must_be_given(start: Start) -> None:
     assert "--year" in ended.stderr
 
 
-def write_task(directory: Path) -> None:
+def write_task(directory: Path, name: str = "tt") -> None:
     """A TPS task with two tests and a solution."""
     limits = {"time_limit": 1.0, "memory_limit": 256, "has_grader": False, "has_checker": False}
     files = {
-        "problem.json": json.dumps({"name": "tt", "title": "Twice", "type": "Batch", **limits}),
+        "problem.json": json.dumps({"name": name, "title": "Twice", "type": "Batch", **limits}),
         "subtasks.json": json.dumps({"subtasks": {"full": {"index": 1, "score": 100}}}),
         "solutions.json": json.dumps({"a.cpp": {"verdict": "correct"}}),
         "solution/a.cpp": "int main() {}",
         "tests/mapping": "full 1\nfull 2\n",
         **{f"tests/{test}.{ending}": "1\n" for test in (1, 2) for ending in ("in", "out")},
     }
-    for name, text in files.items():
-        path = directory / name
+    for relative, text in files.items():
+        path = directory / relative
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
@@ -62,13 +62,16 @@ def test_counts_of_the_imported_parts(start: Start, tmp_path: Path) -> None:
 def test_packages_that_are_refused_do_not_stop_the_others(start: Start, tmp_path: Path) -> None:
     """All that are refused are named at once, and the rows of the others are written."""
     write_task(tmp_path / "task")
+    write_task(tmp_path / "bad", name="bad")
+    (tmp_path / "bad" / "tests" / "2.out").write_bytes(b"\xff")
     (tmp_path / "empty").mkdir()
-    ended = start("import", "tps", "empty", "task", "none", "--year", "2022", "--out", "out")
+    ended = start("import", "tps", "empty", "bad", "task", "none", "--year", "2022", "--out", "out")
     assert ended.returncode == 2
-    first, second, last = ended.stderr.splitlines()
+    first, second, third, last = ended.stderr.splitlines()
     assert first.startswith("ioi-eval: empty ")
     assert "none" in second
-    assert last == "ioi-eval: 2 of 3 packages not imported"
+    assert third.startswith("ioi-eval: bad: tests/2.out is not text")
+    assert last == "ioi-eval: 3 of 4 packages not imported"
     rows = [json.loads(line) for line in (tmp_path / "out" / "problems.jsonl").read_text().splitlines()]
     assert [row["id"] for row in rows] == ["tt"]
 

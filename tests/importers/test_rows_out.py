@@ -134,6 +134,36 @@ def test_an_unreadable_test_leaves_no_new_files(tmp_path: Path, out: str) -> Non
     assert not list(tmp_path.iterdir())
 
 
+def test_an_unreadable_test_does_not_stop_other_tasks(tmp_path: Path) -> None:
+    """The rows of its own task are not written, and the older ones of that problem stay."""
+    write_rows([task("b", text="old")], tmp_path)
+
+    def fail() -> Iterator[dict[str, Any]]:
+        yield {"year": 2025, "problem_id": "b", "test_name": "new"}
+        raise InputError("the archive is damaged")
+
+    errors: list[InputError] = []
+    tasks = [task("a"), replace(task("b"), tests=fail), task("c")]
+    written = write_rows(tasks, tmp_path, refused=errors.append)
+    assert [found.key.id for found in written.tasks] == ["a", "c"]
+    assert list(map(str, errors)) == ["the archive is damaged"]
+    assert content(tmp_path) == {
+        "problems.jsonl": [(2025, name) for name in "abc"],
+        "solutions.jsonl": [(2025, name) for name in "abc"],
+        "tests.jsonl": [(2025, name) for name in "aabbcc"],
+    }
+    assert "new" not in written.tests.read_text()
+    assert "old" in written.problems.read_text()
+
+
+def test_nothing_is_written_if_no_task_is_readable(tmp_path: Path) -> None:
+    """Not even the directory."""
+    broken = replace(task("a"), problem_rows=({"year": 2025, "id": "a", "name": "\ud800"},))
+    with pytest.raises(InputError, match="no rows are written"):
+        write_rows([broken], tmp_path / "rows", refused=lambda _error: None)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("value", ["\ud800", 1 << 64])
 def test_values_that_json_cannot_contain(tmp_path: Path, value: object) -> None:
     """A surrogate that YAML accepts, or a number of any size. The message has its place."""
