@@ -33,7 +33,7 @@ from ioi_eval.importers.task import (
 from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.row import is_number
-from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
+from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key, with_own_names
 
 _UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stated
 _JUDGES = ("checker", "manager")
@@ -173,6 +173,7 @@ def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
 
 def with_checker(package: Package, params: RowValues, task_type: TaskType, where: str) -> RowValues:
     """The named parameters of a task that has a checker: as by CMS's loader, it is used even if they name `diff`."""
+    params = with_own_names(params, task_type)
     key = parameter_key(task_type, Parameter.OUTPUT_EVAL)
     if params.get(key) != "diff":
         return params

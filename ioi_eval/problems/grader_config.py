@@ -18,7 +18,7 @@ from ioi_eval.boxfiles import runner_rules
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.model import ProcessIO, ScoreType, TaskType
 from ioi_eval.problems.row import is_finite
-from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
+from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key, with_own_names
 
 PATH = "graders/grader_config.json"
 _WITH_PROGRAM = (TaskType.BATCH, TaskType.BATCH_AND_OUTPUT)
@@ -162,7 +162,7 @@ def _flat(values: dict[str, Any], task_type: TaskType | None) -> dict[str, Any]:
         nested = by_name(nested, task_type, where)
     if nested is not None and not isinstance(nested, dict):
         raise InputError(f"{where} is neither an object nor a list, nor either as a JSON text")
-    return {**(nested or {}), **values}
+    return with_own_names({**(nested or {}), **values}, task_type)
 
 
 def _text(values: Mapping[str, Any], key: str) -> str:

@@ -7,7 +7,7 @@ Source: CMS, `ACCEPTED_PARAMETERS` of each class in `cms/grading/tasktypes/`, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -42,6 +42,21 @@ _POSITIONS: dict[TaskType, tuple[Parameter | tuple[Parameter, ...], ...]] = {
 def parameter_key(task_type: TaskType | None, parameter: Parameter) -> str:
     """The name of a task type's parameter: `task_type_parameters_Batch_output_eval`."""
     return f"task_type_parameters_{task_type}_{parameter}"
+
+
+def with_own_names(values: Mapping[str, Any], task_type: TaskType | None) -> dict[str, Any]:
+    """Named parameters; those of Batch stand for parameters of BatchAndOutput, which has them too, if it has no others.
+
+    Source: CMS, where `BatchAndOutput` is a subclass of `Batch`.
+    """
+    if task_type is not TaskType.BATCH_AND_OUTPUT:
+        return dict(values)
+    inherited = {
+        parameter_key(task_type, parameter): values[key]
+        for parameter in Parameter
+        if (key := parameter_key(TaskType.BATCH, parameter)) in values
+    }
+    return {**inherited, **values}
 
 
 def by_name(parameters: Sequence[Any], task_type: TaskType | None, where: str) -> dict[str, Any]:

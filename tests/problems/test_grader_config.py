@@ -83,6 +83,23 @@ def test_batch_parameters() -> None:
     assert parse(TaskType.BATCH, **{f"{prefix}io_0_inputfile": "", f"{prefix}user_managers": '["grader.%l"]'})
 
 
+def test_parameters_of_batch_for_batch_and_output() -> None:
+    """The second is a kind of the first, so these keys count if there are none of its own."""
+    values = {
+        "compilation": "grader",
+        "io_0_inputfile": "in.txt",
+        "io_1_outputfile": "out.txt",
+        "output_eval": "comparator",
+    }
+    batch = {f"task_type_parameters_Batch_{key}": value for key, value in values.items()}
+    for stated in (batch, {"task_type_params": batch}):
+        found = parse(TaskType.BATCH_AND_OUTPUT, **stated)
+        assert (found.linked, found.checker_decides) == (True, True)
+        assert (found.input_file, found.output_file) == ("in.txt", "out.txt")
+    own = {"task_type_parameters_BatchAndOutput_io_0_inputfile": "own.txt"}
+    assert parse(TaskType.BATCH_AND_OUTPUT, **batch, **own).input_file == "own.txt"
+
+
 @pytest.mark.parametrize(
     ("stated", "name"),
     [
