@@ -204,7 +204,10 @@ class Rules:
     ] = None
     fail_fast: Annotated[
         bool,
-        typer.Option("--fail-fast", help="Stop at a program's first failed test; its other tests count as not passed."),
+        typer.Option(
+            "--fail-fast",
+            help="Stop at a program's first failed test; its other tests count as not passed. Not with --compat.",
+        ),
     ] = False
     conventions: Annotated[
         bool,
@@ -232,6 +235,8 @@ class Rules:
             timeout = min(most, configuration.timeout_seconds)
         if compat is not None and self.comparator != "lines":
             raise InputError(f"--compat {compat.name} has its own rules; leave --comparator {self.comparator} out")
+        if compat is not None and self.fail_fast:
+            raise InputError(f"--compat {compat.name} itself decides after which test it stops; leave --fail-fast out")
         return AppsSettings(
             python=self.python,
             time_limit_s=timeout,

@@ -320,6 +320,6 @@ def _rules(results: ResultSet, row: Mapping[str, Any]) -> Rules:
         memory_mib=1024 if memory is None else memory // MIB,
         python=str(options.get("python") or "python3"),
         near_limit_repeats=int(options.get("near_limit_repeats") or 1),
-        fail_fast=bool(options.get("fail_fast")),
+        fail_fast=bool(options.get("fail_fast")) and judged_by not in NAMES,
         conventions=bool(options.get("conventions")),
     )

@@ -387,6 +387,7 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
         (["--comparator", "checker:none.cpp"], "none.cpp cannot be read"),
         (["--compat", "codeforces"], "no such grader 'codeforces'; there are: hendrycks"),
         (["--compat", "mcpbr", "--comparator", "exact"], "has its own rules"),
+        (["--compat", "hendrycks", "--fail-fast"], "leave --fail-fast out"),
         (["--filter-difficulty", "hard"], "has no problem of difficulty hard; there are: competition"),
         (["-t", "1"], "has no program for any of the problems that were asked for; it has programs for 0\n"),
         (["-n", "0"], "-n"),
