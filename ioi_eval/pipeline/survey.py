@@ -57,7 +57,7 @@ def survey(source: Source, selection: RowSelection, *, id_column: str = "uuid") 
             submission needs.
         RowError: a row cannot be read, or no row names its problem correctly.
     """
-    first = (row for row, _ in selection.rows(source, (id_column, "problem_id", *PROGRAM_COLUMNS)))
+    first = (row for row, _ in selection.rows(source, (id_column, "year", "problem_id", *PROGRAM_COLUMNS)))
     check_first_rows(
         first, source.describe(), _needs(id_column), optional=OPTIONAL_COLUMNS, read=submission_columns(id_column)
     )

@@ -135,7 +135,7 @@ class KeptColumns(_Changed):
         self._is_whole = False
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
-        """The source's rows; from the temporary file, if only kept columns are wanted."""
+        """The source's rows; if only kept columns are wanted, from the temporary file, with all kept columns."""
         if self._columns is not None and (columns is None or not set(columns) <= set(self._columns)):
             yield from self._source.rows(columns)
         elif self._file is None:

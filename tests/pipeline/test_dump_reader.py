@@ -53,6 +53,13 @@ def test_a_selection_without_rows_lists_the_problems(contest: Contest) -> None:
         survey(open_source(contest.dump), selection)
 
 
+def test_missing_programs_are_found_in_selected_rows(contest: Contest) -> None:
+    """Also if the rows of one year are selected."""
+    contest.write({"uuid": "x", "problem_id": "tree", "year": 2023})
+    with pytest.raises(InputError, match="no row has source_files or code"):
+        survey(open_source(contest.dump), RowSelection(years=frozenset({2023})))
+
+
 def test_an_unreadable_row_is_found_before_anything_is_judged(contest: Contest) -> None:
     """The whole dump is read first."""
     contest.write(*programs(*map(str, range(1000))))
