@@ -136,12 +136,12 @@ class ContestDumpReader(DumpReader[ContestCandidate]):
     def problem_signatures(self) -> Iterator[str]:
         """For each problem its notes, and the fingerprints of an empty program in each language. It waits for all."""
         problems = self.problems.wait_for_all()
-        for key, problem in sorted(problems.problems.items(), key=str):
+        for key, problem in sorted(problems.problems.items(), key=_key_text):
             yield f"{key} {problem.name} {problem.day} {problem.notes}"
             for language in Language:
                 probe = Submission(id="", problem=key, code="", language=language)
                 yield from self._fingerprints(problem, probe)
-        yield from (f"{key}: {error}" for key, error in sorted(problems.unusable.items(), key=str))
+        yield from (f"{key}: {error}" for key, error in sorted(problems.unusable.items(), key=_key_text))
 
     def _entry(
         self, row: Row, key: ProblemKey | None, problems: ProblemSet, reading: DumpReading
@@ -184,6 +184,10 @@ def _without_problem(row: Row, key: ProblemKey, problems: ProblemSet) -> Refused
         if similar := problems.similar_to(key):
             kind += f". Did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"
     return Refused(row=row, kind=kind, message=str(row.error(kind)))
+
+
+def _key_text(item: tuple[ProblemKey, object]) -> str:
+    return str(item[0])
 
 
 def _problem_of(row: Row) -> ProblemKey | None:
