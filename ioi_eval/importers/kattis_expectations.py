@@ -137,8 +137,13 @@ class Expectations:
 
     def _common_range(self, stated: Sequence[Any]) -> Range | None:
         """The scores that all statements allow together."""
+        if not stated:
+            return None
         ranges = [self._score(value) for value in stated]
-        return (max(low for low, _ in ranges), min(high for _, high in ranges)) if ranges else None
+        least, most = max(low for low, _ in ranges), min(high for _, high in ranges)
+        if least > most:
+            raise InputError(f"{PATH}: by score {' and '.join(map(str, stated))} no points are possible; correct it")
+        return least, most
 
     def _score(self, value: Any) -> Range:
         ends = value if isinstance(value, list) else [value, value]

@@ -194,7 +194,10 @@ def _total(row: Row) -> tuple[float, float]:
     ends = row.items("expected_total")
     if len(ends) != 2 or not all(map(is_finite, ends)):
         raise row.error("expected_total must be points, or a list of two: the least and the most")
-    return float(ends[0]), float(ends[1])
+    least, most = map(float, ends)
+    if least > most:
+        raise row.error("expected_total has the most points before the least")
+    return least, most
 
 
 def _subtasks(row: Row, problem: Problem) -> dict[str, Expectation]:

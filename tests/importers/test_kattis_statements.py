@@ -152,6 +152,8 @@ def test_entry_points_that_cannot_be_started(tmp_path: Path, files: dict[str, st
             "its permitted and required lists together allow no verdict; correct them",
         ),
         ("other: {score: high}", "score is 'high'"),
+        ("other: {score: [80, 20]}", r"by score \[80, 20\] no points are possible; correct it"),
+        ("accepted: {score: [80, 100]}\naccepted/*: {score: 20}", r"by score \[80, 100\] and 20 no points"),
         (f"other: {{score: 1{'0' * 400}}}", "score is 10{400}; it must be a number"),
         ("'" + "{a,b}" * 20 + "': {}", "stands for more than 10000 patterns"),
     ],
