@@ -63,7 +63,9 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
         UnsupportedError: there are several, or it is built in a way that is not supported.
     """
     directories = [directory for directory in VALIDATOR_DIRECTORIES if _programs(package, directory)]
-    if len(directories) != 1:
+    if len(directories) > 1:
+        raise UnsupportedError(f"there is an output validator in {' and in '.join(directories)}; one is supported")
+    if not directories:
         raise InputError("validation is custom, but there is no output validator; get the complete package")
     below, names = package.names(directories[0]), _programs(package, directories[0])
     if len({name.removeprefix(f"{directories[0]}/").partition("/")[0] for name in names}) > 1 and any(

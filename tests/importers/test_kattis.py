@@ -222,6 +222,14 @@ def test_python_2_validator_is_refused(tmp_path: Path) -> None:
             "on_reject of data/secret is 'grade'; it must be",
         ),
         (PASS_FAIL, {"problem.yaml": "validation: custom\n"}, "there is no output validator"),
+        (
+            PASS_FAIL,
+            {
+                "problem.yaml": "validation: custom\n",
+                **{f"output_validator{end}/v.cpp": "int main() {}" for end in ("", "s")},
+            },
+            "an output validator in output_validators and in output_validator; one is supported",
+        ),
     ],
 )
 def test_invalid_packages(
