@@ -42,18 +42,19 @@ def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, 
     if not isinstance(limits, Mapping) or stated_limits(package, limits, ini):
         return None
     multipliers = limits.get("time_multipliers") or {}
-    stated, default = limits.get("time_multiplier"), _LEGACY_MULTIPLIER
+    name, stated, default = "time_multiplier", limits.get("time_multiplier"), _LEGACY_MULTIPLIER
     if not legacy:
-        stated = multipliers.get("ac_to_time_limit") if isinstance(multipliers, Mapping) else multipliers
-        default = _MULTIPLIER
+        name, stated, default = "time_multipliers", multipliers, _MULTIPLIER
+        if isinstance(multipliers, Mapping):
+            name, stated = "ac_to_time_limit of time_multipliers", multipliers.get("ac_to_time_limit")
     resolution = limits.get("time_resolution", 1.0)
     values = []
-    for name, value, least in (
-        ("time_multiplier", default if stated is None else stated, 1.0),
+    for key, value, least in (
+        (name, default if stated is None else stated, 1.0),
         ("time_resolution", resolution, 0.001),
     ):
         if not is_number(value) or not least <= value <= 1000:
-            raise InputError(f"{name} in {ROOT_FILE} is {value!r}; it must be a number from {least:g} to 1,000")
+            raise InputError(f"{key} in {ROOT_FILE} is {value!r}; it must be a number from {least:g} to 1,000")
         values.append(float(value))
     names = [name.removeprefix(_DIRECTORY) for name in package.names(_DIRECTORY.rstrip("/"))]
     labels = {*names, *(name.partition("/")[0] for name in names)}  # a file's, or that of a directory of several

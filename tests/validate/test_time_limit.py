@@ -169,3 +169,6 @@ def test_invalid_multipliers(tmp_path: Path, value: str) -> None:
     """They must be at least 1."""
     with pytest.raises(InputError, match=r"time_multiplier in problem\.yaml is"):
         imported(tmp_path, **{"problem.yaml": f"name: x\nlimits: {{time_multiplier: {value}}}\n"})
+    new = f"problem_format_version: 2025-09\nname: x\nlimits: {{time_multipliers: {{ac_to_time_limit: {value}}}}}\n"
+    with pytest.raises(InputError, match=r"ac_to_time_limit of time_multipliers in problem\.yaml is"):
+        imported(tmp_path, **{"problem.yaml": new})
