@@ -307,7 +307,7 @@ def _checker_after_manager(shared: SharedColumns, files: GraderFiles) -> JudgePr
     """The checker that judges what the manager wrote; `None` if the manager decides."""
     checker, stated = _checker(shared, files), shared.checker_protocol
     if stated is not None and not stated.has_program:
-        raise UnsupportedError(f"checker_protocol {stated.value} is for Batch; in Communication the manager decides")
+        raise UnsupportedError(f"checker_protocol {stated.value} is for tasks without a manager or interactor")
     if shared.checker_after_manager and checker is None:
         raise InputError("grader_files holds no checker/checker.cpp, though checker_after_manager is true; add it")
     return None if shared.checker_after_manager is False else checker

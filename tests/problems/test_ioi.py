@@ -430,7 +430,15 @@ def test_a_misspelled_column_of_a_problem_is_named(tmp_path: Path, column: str, 
             "score type 'GroupSum' is not supported; GroupMin, GroupMul, GroupThreshold, Sum",
         ),
         ({"checker_protocol": "polygon"}, "checker_protocol 'polygon' is not supported; cms, testlib"),
-        ({**COMMUNICATION, "checker_protocol": "white-diff"}, "white-diff is for Batch"),
+        ({**COMMUNICATION, "checker_protocol": "white-diff"}, "white-diff is for tasks without a manager"),
+        (
+            {
+                "task_type": "Interactive",
+                "checker_protocol": "tokens",
+                "grader_files": [["interactor/interactor.py", "print()"]],
+            },
+            "tokens is for tasks without a manager or interactor",
+        ),
         ({"passes": 2}, "more than one pass is supported for Batch with checker_protocol kattis only"),
         (
             {"passes": 2, "checker_protocol": "kattis", "grader_files": [BATCH_FILES[0], NAMED_FILES]},
