@@ -225,7 +225,8 @@ async def _rerun(
     """Judge the submission again with the run's options. Returns its result as a row, and its output on each test."""
     options = results.options
     source = Row(source=str(results.directory / RESULTS), number=1, values=row)
-    submission = fitted(submission_from_row(source, id_column=results.id_column), source, problem)
+    read = submission_from_row(source, id_column=results.id_column, problems={problem.key: problem})
+    submission = fitted(read, source, problem)
     async with opened(call.sandbox) as entered:
         await make_ready(entered, [problem.memory_limit_bytes])
         policy = contest_rules(options).policy(entered.least_isolation)

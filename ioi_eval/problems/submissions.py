@@ -76,6 +76,7 @@ def submission_from_row(
         problem: the problem's key, if the caller knows it (`problem_of`).
         max_code_bytes: a program with a longer file is refused, as by the official server; `None` for no limit.
         problems: if one of them is the submission's problem and has its own limit, that applies to all files together.
+            If it takes outputs only, the row's program is not read.
 
     Raises:
         RowError: the row does not name its problem, or has no id; it has none of the columns with code; its messages
@@ -91,6 +92,9 @@ def submission_from_row(
         raise row.absent(id_column, advice="Name another with --id-column")
     name = row.identifier(id_column)
     problem = problem or problem_of(row)
+    known = problems.get(problem) if problems else None
+    if known is not None and isinstance(known.method, OutputOnly):
+        return Submission(id=name, problem=problem, code=None, extraction="none")
     language = Language.CPP
     if row.has("language") and any(row.has(column) for column in (*SOURCE_COLUMNS, *SAMPLE_COLUMNS)):
         language = _language(row)  # outputs have no language
@@ -103,7 +107,7 @@ def submission_from_row(
     make = partial(Submission, id=name, problem=problem, language=language, extraction=found.rule)
     if code is None:
         return make(code=None)
-    if why := _why_refused(code, sources, max_code_bytes, problems.get(problem) if problems else None):
+    if why := _why_refused(code, sources, max_code_bytes, known):
         return make(code=None, refused=f"{why}. It was not compiled.")
     return make(code=code, sources=sources)
 

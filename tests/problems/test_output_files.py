@@ -25,6 +25,7 @@ from ioi_eval.problems.output_files import test_of as named_test
 from ioi_eval.problems.output_files import tests_by_output as by_output
 from ioi_eval.problems.output_files import with_outputs
 from ioi_eval.problems.row import Row
+from ioi_eval.problems.submissions import fitted, submission_from_row
 
 PREFIX = "task_type_parameters_BatchAndOutput_"
 TESTS = {name: TestCase(name=name, input=b"", answer=b"") for name in ("01", "output_2", "x.y")}
@@ -74,6 +75,18 @@ def test_only_outputs_count_in_output_only_tasks() -> None:
     assert (found.code, found.sources, found.refused, found.extraction) == (None, (), "", "outputs")
     assert read().is_empty
     assert read(outputs=None, files=[["01.out", ""]]).outputs == (OutputFile(test="01", content=b""),)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [{"code": "x", "language": "Java"}, {"messages": 7}, {"source_files": {"a.txt": "x"}}, {"code": "x" * 10**6}],
+)
+def test_a_program_beside_outputs_is_not_read(program: dict[str, Any]) -> None:
+    """A row with one that is refused elsewhere can be judged."""
+    row = Row(source="dump", number=1, values={"uuid": "s", "problem_id": "p", **program, "outputs": {"01.out": "1"}})
+    found = fitted(submission_from_row(row, problems={PROBLEM.key: PROBLEM}), row, PROBLEM)
+    assert (found.code, found.refused, found.extraction) == (None, "", "outputs")
+    assert found.outputs == (OutputFile(test="01", content=b"1"),)
 
 
 @pytest.mark.parametrize("empty", [None, {}, {"01.out": None}, []])
