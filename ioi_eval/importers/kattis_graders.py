@@ -4,7 +4,8 @@ What such a program computes is only known by running it. Most of them compute t
 group's points, rounded down or to the nearest point, or not rounded; full marks are 1, or a number in the group's
 `grader_flags` (`rescale 1000 30`). So the program is run in a box on made-up results that distinguish these rules from
 others; a grader with another rule is refused by name. For groups of groups the grader may compute the sum, like the
-default grader. If a group's only group takes the minimum of its tests, the grader may be for a single result.
+default grader. If a group with its own grader holds one group only, which takes the minimum of its tests, the grader
+gets one result, that minimum.
 """
 
 from __future__ import annotations
@@ -120,7 +121,8 @@ def _most(group: TestGroup) -> float:
 def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
     """The groups. If the package's own grader only computes sums, groups of groups get the default grading.
 
-    A group whose only group takes the minimum of its tests has these tests itself.
+    If the only group of a group with its own grader takes the minimum of its tests, it is removed, and its tests belong
+    to the outer group.
 
     Raises:
         UnsupportedError: there is no such grader in Python, or it does not compute the sum.

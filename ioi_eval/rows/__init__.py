@@ -226,7 +226,7 @@ def _require_split(split: str | None, names: tuple[str, str], path: Path) -> Non
 
 
 def _by_split(path: Path, files: Sequence[Path], splits: SplitChoice) -> Source:
-    """The files of one split, if the names of all files in the directory say theirs; else all files."""
+    """The files of one split; all files, if the user named no split and the name of a file states none."""
     named: dict[str, list[Path]] = {}
     for file in files:
         named.setdefault(split_in(str(file.relative_to(path))), []).append(file)

@@ -58,9 +58,9 @@ class Altered(_Changed):
 
     Args:
         without_code: leave out the columns with a program, which may be outdated: it is extracted again.
-        with_messages: put the conversation of `prompt` and `generation` into `messages`, if all columns are read. Rows
-            that lack one of the two are not changed. Nor are rows with `messages` whose program is in these: it would
-            not be found when all columns are read.
+        with_messages: put the conversation of `prompt` and `generation` into `messages`, if all columns are read. A row
+            is changed only if it has both, and if its program is still sought in the same text. Otherwise judging,
+            which reads some columns, and writing, which reads all, would find different programs.
 
     Source: `--always_extract_code` and `--add_messages_column` of huggingface/ioi.
     """

@@ -64,8 +64,8 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
     with tempfile.TemporaryDirectory() as directory:
         problem = _read_back(task, Path(directory))
         submissions = _timed_submissions(task, timing, problem)
-        rejected = {f"{task.key}/{label}" for label in timing.in_time - timing.accepted}
-        measured = asyncio.run(_measure(problem, submissions, rejected, any_group=timing.any_group))
+        may_fail = {f"{task.key}/{label}" for label in timing.in_time - timing.accepted}
+        measured = asyncio.run(_measure(problem, submissions, may_fail, any_group=timing.any_group))
     steps = max(1, math.ceil(measured.seconds * timing.multiplier / timing.resolution_s - 1e-9))
     limit = steps * timing.resolution_s
     note = _note_on_limit(limit, timing, measured, len(submissions))
@@ -113,9 +113,11 @@ def _note_on_limit(limit: float, timing: Timing, measured: _Measured, submission
 
 
 async def _measure(
-    problem: Problem, submissions: Sequence[Submission], rejected: Collection[str], *, any_group: bool
+    problem: Problem, submissions: Sequence[Submission], may_fail: Collection[str], *, any_group: bool
 ) -> _Measured:
-    """The longest time of these solutions. Those in `rejected` must fail, but within the time limit."""
+    """The longest time of these solutions. Those in `may_fail` need not be accepted, but must end within the time
+    limit.
+    """
     measured = _Measured()
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
@@ -124,9 +126,9 @@ async def _measure(
             if result.compile.all_unsuitable:
                 continue
             measured.judged += 1
-            is_rejected = submission.id in rejected
-            in_all = _require_accepted(problem, submission, result, rejected=is_rejected, any_group=any_group)
-            if not in_all and not is_rejected:
+            this_may_fail = submission.id in may_fail
+            in_all = _require_accepted(problem, submission, result, may_fail=this_may_fail, any_group=any_group)
+            if not in_all and not this_may_fail:
                 measured.in_part.append(submission.id)
             for subtask in result.subtasks:
                 for test in subtask.tests:
@@ -142,12 +144,13 @@ async def _measure(
 
 
 def _require_accepted(
-    problem: Problem, submission: Submission, result: SubmissionResult, *, rejected: bool, any_group: bool
+    problem: Problem, submission: Submission, result: SubmissionResult, *, may_fail: bool, any_group: bool
 ) -> bool:
-    """Refuse a solution with another result than expected, or that is late on a test, so that its time is not known.
+    """Refuse a solution that is not accepted although it must be, or whose time is not known: it is late on a test, or
+    was not judged.
 
     Args:
-        rejected: whether it must fail.
+        may_fail: whether it need not be accepted.
         any_group: whether it is accepted if one subtask is.
 
     Returns:
@@ -155,12 +158,12 @@ def _require_accepted(
     """
     worth = [item for item in result.subtasks if item.points > 0]
     accepted = [item.verdict in {Verdict.AC, Verdict.PA} for item in worth]
-    may_fail = rejected or (any_group and any(accepted))
+    is_enough = may_fail or (any_group and any(accepted))
     for subtask, is_accepted in zip(worth, accepted, strict=True):
         verdicts = (subtask.verdict, *(test.verdict for test in subtask.tests))
         untimed = next((verdict for verdict in verdicts if verdict in _UNTIMED), None)
-        if untimed is not None or not (is_accepted or may_fail):
-            wanted = "rejected in time" if rejected else "accepted"
+        if untimed is not None or not (is_accepted or is_enough):
+            wanted = "in time" if may_fail else "accepted"
             reason = next(
                 (f" ({item.test}: {item.message})" for item in subtask.tests if item.verdict is Verdict.JE), ""
             )
