@@ -107,7 +107,12 @@ class ChosenPackages:
     ] = None
     version: Annotated[
         str | None,
-        typer.Option("--version", metavar="V", help="Its version, or a range in npm's syntax; else the latest."),
+        typer.Option(
+            "--version",
+            metavar="V",
+            help="Its version, or a range in npm's syntax (for `ioi-eval serve` a version, its first parts, or *); else"
+            " the latest.",
+        ),
     ] = None
     problems: Annotated[
         str | None, typer.Option("--problems", metavar="P", help="The packages of these problems, such as open-r1/ioi.")

@@ -96,7 +96,7 @@ class Rows:
 
 @grouped(rows=Rows)
 def cms(
-    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Exports of CMS: zips or directories.")],
+    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Exports of CMS: directories, archives.")],
     rows: Rows,
 ) -> int:
     """Turn official CMS export packages into rows."""
@@ -118,7 +118,7 @@ def tps(
 
 @grouped(rows=Rows)
 def polygon(
-    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Polygon packages: zips or directories.")],
+    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Polygon packages: directories, archives.")],
     rows: Rows,
 ) -> int:
     """Turn problem packages of Polygon into rows."""

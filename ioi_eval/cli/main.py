@@ -134,8 +134,9 @@ def about(
 ) -> None:
     """Score programs for competitive-programming problems.
 
-    Exit codes: 0 success; 1 something could not be judged, no worker answers, or results disagree; 2 the command or its
-    data is wrong, or nothing can be judged here; 130 interrupted. doctor and cluster: 1 some workers fail, 2 all do.
+    Exit codes: 0 success; 1 something could not be judged or pushed, no worker answers, or results disagree; 2 the
+    command or its data is wrong, or nothing can be judged here; 130 interrupted. doctor and cluster: 1 some workers
+    fail, 2 all do.
     """
 
 
