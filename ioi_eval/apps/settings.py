@@ -45,7 +45,8 @@ class AppsSettings(RunPolicy):
         memory_limit_bytes: resident memory of a test.
         comparator: decides whether an output is right. Another grader has its own rules.
         compat: judge as this other grader does; `None` for our rules.
-        fail_fast: run nothing after a program's first failure. The other tests count as not passed.
+        fail_fast: run nothing after a program's first failure. The other tests count as not passed. Another
+            grader (`compat`) itself decides where it stops.
         conventions: undo changes of the data set that break its own reference solutions (`docs/apps.md`).
         warm: fork each test from one interpreter per job, instead of starting one for each.
         shown_bytes: how much of an output is in a result.
