@@ -133,8 +133,8 @@ class Compilation {
     size_t printed = 0;
     Limit limit = Limit::None;
     int64_t begun_us = 0, cpu_us = 0, peak_bytes = 0;
-    int64_t looked_cpu_us = 0, looked_us = 0;  // CPU time of its processes when they were last looked at, and when, by the stopwatch
     Stopwatch stopwatch;
+    WaitClock wait_clock;
     int64_t idle_us = 0;  // for how long all of them have waited
     StartError start_error;
   };
@@ -204,7 +204,7 @@ class Compilation {
     std::vector<pid_t> processes = descendants(getpid());
     processes.erase(std::remove(processes.begin(), processes.end(), s.pid_namespace.pid()), processes.end());
     int64_t cpu = 0, resident = 0;
-    bool waits = true;
+    bool waits = !processes.empty();
     for (pid_t pid : processes) {
       Sample sample = ProcFiles().read(pid, {}, true);
       cpu += sample.cpu_us + read_totals(pid).reaped_children_us;
@@ -212,9 +212,8 @@ class Compilation {
       resident += sample.resident_bytes;
       waits &= sample.threads > 0 && !sample.runs && !sample.waits;
     }
-    int64_t now = s.stopwatch.look(now_us());
-    int64_t passed = now - std::exchange(s.looked_us, now), worked = cpu - std::exchange(s.looked_cpu_us, cpu);
-    if (waits) s.idle_us += std::max<int64_t>(0, passed - worked);
+    int64_t waited = s.wait_clock.end_piece(s.stopwatch.look(now_us()), cpu);
+    if (waits) s.idle_us += waited;
     s.cpu_us = std::max(s.cpu_us, cpu);
     // A compiler waits for a processor or a disk only. If it waits for something else, a program made it open a pipe (under
     // reduced isolation the pipes of its own processes are in /proc/self/fd), or sleep. It would reach its wall clock limit, which a

@@ -105,7 +105,8 @@ class Stopwatch {
 };
 
 // Divides wall clock into work and waiting, piece by piece. Work counts at most as long as the piece lasts: processes that work, or wait
-// for a processor, at the same time have more CPU time and run-queue delay together than wall clock.
+// for a processor, at the same time have more CPU time and run-queue delay together than wall clock. It counts at least 0: the CPU time
+// falls if a look misses a process.
 class WaitClock {
  public:
   // Ends a piece, and returns how much of it was waiting. Both times count from the start; `busy`: CPU time and run-queue delay.
@@ -117,7 +118,8 @@ class WaitClock {
   }
   // How much of all wall clock was waiting, with the piece that has not ended.
   int64_t waited_us(int64_t wall, int64_t busy) const {
-    return waited_us_ + std::max<int64_t>(0, wall - ended_us_ - (busy - busy_us_));
+    int64_t worked = std::max<int64_t>(0, busy - busy_us_);
+    return waited_us_ + std::max<int64_t>(0, wall - ended_us_ - worked);
   }
   int64_t ended_us() const { return ended_us_; }  // when the last piece ended
 

@@ -98,6 +98,8 @@ void test_wait_clock() {
   CHECK(clock.waited_us(210, 1060) == 60 + 80);
   CHECK(clock.end_piece(210, 1060) == 80);
   CHECK(clock.ended_us() == 210);
+  CHECK(clock.end_piece(310, 0) == 100);  // this look has missed the processes
+  CHECK(clock.end_piece(410, 1070) == 0);
 }
 
 void test_json() {
