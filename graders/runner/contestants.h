@@ -45,7 +45,7 @@ struct Contestant {
   Limit limit = Limit::None;      // the rule that stopped it
   bool not_executable = false;    // the kernel refuses to execute it because of the file's content
   bool made_deadly_call = false;  // a call that ends the program (SV)
-  bool killed_itself = false;     // it called for SIGKILL, which the runner then sent
+  bool killed_itself = false;     // it called for its own SIGKILL, which the runner then sent
   bool terminated_itself = false;  // it called for SIGTERM, which it may
   bool has_timers = false;        // it has timers, which can send any signal
   long long kills_before = 0;     // the kernel's count of kills before it could kill itself

@@ -81,7 +81,7 @@ class TestRun : RunningTest {
   }
 
   // A SIGKILL that the runner did not send comes from the machine, which most likely has no memory left. With a listener, a
-  // contestant can send itself one only by a timer, and the listener reports timers. (If it calls kill, the runner sends the signal.)
+  // contestant can send itself one only by a timer, and the listener reports timers. (If it calls kill for itself, the runner sends the signal.)
   // Without a listener, or with timers, the kernel's count of kills decides, which includes processes of others.
   // Programs that watch the machine's memory (earlyoom) send SIGTERM first. A contestant can send itself that too, and the listener
   // reports it; there is no count.

@@ -10,10 +10,10 @@
 
 namespace runner {
 
-// Whether a call sends SIGTERM to the program itself, which it may.
-inline bool terminates_itself(const Contestant& contestant, const seccomp_data& call) {
+// Whether a call sends a signal to the program itself.
+inline bool sends_itself(int signal, const Contestant& contestant, const seccomp_data& call) {
   const CallRule* rule = call.arch == AUDIT_ARCH_X86_64 ? rule_of(call.nr) : nullptr;
-  bool sends = rule != nullptr && rule->let == Let::SignalSelf && static_cast<int>(call.args[*rule->values.begin()]) == SIGTERM;
+  bool sends = rule != nullptr && rule->let == Let::SignalSelf && static_cast<int>(call.args[*rule->values.begin()]) == signal;
   pid_t own = contestant.pid_namespace.pid() > 0 ? PidNamespace::kOnlyProcess : contestant.process.pid;
   return sends && (static_cast<pid_t>(call.args[rule->arg]) == 0 || static_cast<pid_t>(call.args[rule->arg]) == own);
 }
@@ -34,7 +34,7 @@ inline void answer_refusal(const Plan& plan, Contestant& contestant) {
   Padded<seccomp_notif> request;
   if (!receive_call(contestant.listener, request)) return;
   const seccomp_data& call = request.fields.data;
-  bool is_timer = makes_timer(plan, call), is_own_end = terminates_itself(contestant, call);
+  bool is_timer = makes_timer(plan, call), is_own_end = sends_itself(SIGTERM, contestant, call);
   if (is_timer && !contestant.has_timers) contestant.kills_before = out_of_memory_kills();
   contestant.has_timers |= is_timer;
   contestant.terminated_itself |= is_own_end;
@@ -44,9 +44,10 @@ inline void answer_refusal(const Plan& plan, Contestant& contestant) {
   }
   Refusal refusal = refusal_of(call);
   add_attempts(contestant.attempted, refusal.name, 1);
-  if (refusal.deadly || refusal.killed_itself) {
+  bool kills_itself = sends_itself(SIGKILL, contestant, call);
+  if (refusal.deadly || kills_itself) {
     contestant.made_deadly_call |= refusal.deadly;
-    contestant.killed_itself |= refusal.killed_itself;
+    contestant.killed_itself |= kills_itself;
     contestant.process.kill();
     return;
   }

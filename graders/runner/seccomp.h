@@ -139,7 +139,7 @@ inline std::string name_of_call(long number) {
 struct Refusal {
   std::string name;
   int error = ENOSYS;
-  bool deadly = false, killed_itself = false;
+  bool deadly = false;
 };
 
 inline Refusal refusal_of(const seccomp_data& data) {
@@ -153,7 +153,6 @@ inline Refusal refusal_of(const seccomp_data& data) {
   if (const CallRule* rule = rule_of(data.nr)) {
     refusal.error = rule->error;
     refusal.deadly = rule->let == Let::Deadly;
-    refusal.killed_itself = rule->let == Let::SignalSelf && data.args[*rule->values.begin()] == SIGKILL;
   }
   return refusal;
 }

@@ -12,7 +12,7 @@ enum class Let {
   Always,
   OnSelf,           // argument `arg` is 0 or the process's own id
   SignalSelf,       // the same, and the signal, argument values[0], is neither SIGKILL nor SIGSYS: those are ours and the filter's. A
-                    // listener is told of SIGTERM, and lets it be sent
+                    // listener is told of SIGTERM, and lets it be sent. It is told of SIGKILL, and the runner sends it
   OneOf,            // argument `arg` is one of `values`
   Without,          // argument `arg` has none of the bits of values[0]
   Opening,          // the same for the flags of an open, which is to read or to write, and truncates only to write
