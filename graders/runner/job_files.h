@@ -89,6 +89,7 @@ class JobFiles {
   int get(const std::string& name) {
     int fd = take(name);
     if (fd < 0) fd = unpack(name);
+    if (fd < 0 && sums_.count(name) > 0) fault(FaultKind::System, "the job's file " + name + " was lost on the way");
     if (fd < 0) plan_fault("the job has no file %s", name.c_str());
     return checked(name, fd);
   }
@@ -146,13 +147,13 @@ class JobFiles {
   static std::string inflated(const std::string& name, const std::string& file) {
     size_t line = std::min(file.find('\n'), file.size());
     size_t size = number(file.substr(0, line), name + kDeflated);
-    if (size > std::max(kMostUnpackedBytes, kMostRatio * file.size())) plan_fault("%s is too large when unpacked", name.c_str());
+    if (size > std::max(kMostUnpackedBytes, kMostRatio * file.size())) fault(FaultKind::System, name + " is too large when unpacked");
     return inflate(std::string_view(file).substr(std::min(line + 1, file.size())), size);
   }
 
   static size_t number(const std::string& digits, const std::string& file) {
     bool is_number = !digits.empty() && digits.size() < 12 && digits.find_first_not_of("0123456789") == std::string::npos;
-    if (!is_number) plan_fault("%s has a size that is no number: %s", file.c_str(), digits.substr(0, 64).c_str());
+    if (!is_number) fault(FaultKind::System, file + " has a size that is no number: " + digits.substr(0, 64));
     return std::stoul(digits);
   }
 
@@ -162,10 +163,10 @@ class JobFiles {
     std::string text = head(fd, kMostUnpackedBytes);
     for (size_t at = 0; at < text.size();) {
       size_t end = text.find('\n', at), blank = text.find(' ', at);
-      if (end == std::string::npos || blank > end) plan_fault("%s is cut off", kPacked);
+      if (end == std::string::npos || blank > end) fault(FaultKind::System, format("%s is cut off", kPacked));
       size_t size = number(text.substr(at, blank - at), kPacked);
-      if (size > text.size() - end - 1) plan_fault("%s is cut off", kPacked);
-      packed_[decode(text.substr(blank + 1, end - blank - 1))] = text.substr(end + 1, size);
+      if (size > text.size() - end - 1) fault(FaultKind::System, format("%s is cut off", kPacked));
+      packed_[decode(text.substr(blank + 1, end - blank - 1), FaultKind::System)] = text.substr(end + 1, size);
       at = end + 1 + size;
     }
   }
@@ -175,7 +176,7 @@ class JobFiles {
     std::map<std::string, std::string> sums;
     if (fd < 0) return sums;
     for (const std::string& line : split(head(fd, 16 << 20), '\n')) {
-      if (line.size() > 9) sums[decode(line.substr(9))] = line.substr(0, 8);
+      if (line.size() > 9) sums[decode(line.substr(9), FaultKind::System)] = line.substr(0, 8);
     }
     return sums;
   }

@@ -12,7 +12,8 @@ inline int hex_digit(char c) {
   return -1;
 }
 
-inline std::string decode(const std::string& word) {
+// `kind`: of the fault if the word is not encoded as it must be.
+inline std::string decode(const std::string& word, FaultKind kind = FaultKind::Plan) {
   std::string text;
   if (word == "%") return text;
   for (size_t i = 0; i < word.size(); i++) {
@@ -22,7 +23,7 @@ inline std::string decode(const std::string& word) {
     }
     int high = i + 2 < word.size() ? hex_digit(word[i + 1]) : -1;
     int low = i + 2 < word.size() ? hex_digit(word[i + 2]) : -1;
-    if (high < 0 || low < 0) plan_fault("a word is not encoded as it must be: %s", word.c_str());
+    if (high < 0 || low < 0) fault(kind, "a word is not encoded as it must be: " + word);
     text += static_cast<char>(high * 16 + low);
     i += 2;
   }

@@ -119,15 +119,23 @@ def test_damaged_bytes_are_a_fault(plain_box: Box) -> None:
         ({"packed": b"9 o%20t\n1\n"}, "packed is cut off"),
         ({"packed": b"2o%20t\n1\n"}, "packed is cut off"),
         ({"packed": b"2 o%20t"}, "packed is cut off"),
+        ({"packed": b"2 o%Q0t\n1\n"}, "a word is not encoded as it must be: o%Q0t"),
         ({"packed": b"-2 o%20t\n1\n"}, "packed has a size that is no number: -2"),
         ({"o t.deflated": b""}, "o t.deflated has a size that is no number: "),
         ({"o t.deflated": b"99999999999\n"}, "o t is too large when unpacked"),
         ({"o t.deflated": deflated(bytes((64 << 20) + 1), 9)}, "o t is too large when unpacked"),
     ],
 )
-def test_a_wrong_frame_is_a_fault_of_the_plan(plain_box: Box, files: dict[str, bytes], words: str) -> None:
+def test_a_wrong_frame_is_damage(plain_box: Box, files: dict[str, bytes], words: str) -> None:
     """Sizes that are wrong, or that would take much memory, are refused before anything is unpacked."""
-    assert fault_of(plain_box, {}, **files) == ("plan", words)
+    assert fault_of(plain_box, {}, **files) == ("system", words)
+
+
+def test_a_changed_name_is_damage(plain_box: Box) -> None:
+    """A file that is in the list of checksums, but is not found, was sent. Another one is a fault of the plan."""
+    files = packed({"another": b"1\n"})
+    assert fault_of(plain_box, {"o t": b"1\n"}, packed=files) == ("system", "the job's file o t was lost on the way")
+    assert fault_of(plain_box, {}, packed=files) == ("plan", "the job has no file o t")
 
 
 @pytest.mark.parametrize("how", ["packed", "deflated", "opened before"])
