@@ -35,6 +35,9 @@ class JobFiles {
     if (chdir(directory.c_str()) != 0) system_fault("--dir %s", directory.c_str());
     by_path_ = true;
     read_lists();
+    // If the client has sent the runner, we are that file. Damage may not have kept us from starting.
+    Fd runner(open("runner", O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (runner) checked("runner", runner.get());
   }
 
   // Adds the files that the job takes from a problem's package. `stored` has a line for each of them: `stored FILE HASH NAME`. The

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 
 import pytest
 
@@ -47,3 +48,13 @@ def test_a_changed_file_is_a_fault(plain_box: Box, name: str) -> None:
     assert answer.last["fault"] == "system"
     assert answer.last["explanation"] == f"the job's file {name} was changed on the way"
     assert answer.lines == []
+
+
+def test_a_changed_runner_is_a_fault(boxes: Callable[[str], Box]) -> None:
+    """A runner that is sent with the job compares its own file too. (It starts in spite of most damage.)"""
+    files = {"t0.in": b"", "t0.ans": b"1\n", "t0 .out": b"1\n", "runner": b"one"}
+    box = boxes("dir-reduced")
+    assert answer_with_sums(box, files, files).verdicts == ["AC"]
+    answer = answer_with_sums(box, files, {**files, "runner": b"two"})
+    assert (answer.code, answer.lines, answer.last["fault"]) == (3, [], "system")
+    assert answer.last["explanation"] == "the job's file runner was changed on the way"
