@@ -199,11 +199,10 @@ inline void check_task(const Plan& plan) {
       if (plan.has_checker && !rules_of(plan.manager.protocol).before_checker) {
         plan_fault("a %s interactor cannot be followed by a checker", name_of(plan.manager.protocol));
       }
-      [[fallthrough]];
-    case TaskType::Communication:
-      if (rules_of(plan.checker.protocol).batch_only) plan_fault("the protocol %s is for batch tasks only", name_of(plan.checker.protocol));
       break;
+    case TaskType::Communication: break;
   }
+  if (rules_of(plan.checker.protocol).batch_only) plan_fault("the protocol %s is for batch tasks only", name_of(plan.checker.protocol));
   if (plan.passes > 1) plan_fault("passes are for batch tasks");
   if (plan.warm) plan_fault("a warm interpreter is for batch tasks");
   for (const Test& test : plan.tests) {

@@ -53,6 +53,14 @@ BAD_PLANS = {
     ),
     "batch with a manager": plan("run", *GOOD, MANAGER),
     "communication without a manager": plan("run", *good_lines_with(TASK, "task kind=communication io=std_io")),
+    **{
+        f"two steps with {protocol}": plan(
+            "run",
+            *(PROGRAM, line("limits", **{**LIMITS, "processes": 2}), "task kind=two-steps"),
+            *(f"checker protocol={protocol}", ORDER, TEST),
+        )
+        for protocol in ("none", "compare rule=exact")
+    },
     "white-diff without an answer": plan("run", *good_lines_with(TEST, "test id=0 input=in")),
     "a file that is not there": plan("run", *good_lines_with(TEST, "test id=0 input=other answer=ans")),
     "a place that is none": plan("run", *good_lines_with(TEST, TEST + " at=1:2,3")),
