@@ -193,6 +193,19 @@ def test_slurm_jobs_are_named_by_their_ports(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("options", [[], ["--partition=cpu", "--mem=2G"]])
+def test_there_are_four_slurm_workers_by_default(tmp_path: Path, options: list[str]) -> None:
+    """The number may be left out, also before options."""
+    environment = fake_program(tmp_path, "sbatch")
+    subprocess.run([PISTON / "slurm/launch-workers", *options], env=environment, check=True)
+    calls = (tmp_path / "calls").read_text().splitlines()
+    script = PISTON / "slurm/worker.sbatch"
+    passed = "".join(f"<{option}>" for option in options)
+    assert calls == [
+        f"<--job-name=piston-worker-{port}><--output=./%x-%j.log>{passed}<{script}>" for port in range(20000, 20004)
+    ]
+
+
 def test_a_slurm_worker_serves_on_the_port_of_its_name(tmp_path: Path) -> None:
     """The worker listens on the port in the job's name. A name without a port is refused."""
     slurm = {"SLURM_JOB_NAME": "piston-worker-25001", "SLURM_CPUS_PER_TASK": "3", "SLURMD_NODENAME": "node7"}
