@@ -227,19 +227,28 @@ def _limit(body: Mapping[str, Any], stage: str, what: str) -> int | None:
 
 
 def _args(value: Any) -> tuple[str, ...]:
-    """`args`, spread as in JavaScript: null is empty, a string is its characters; lone surrogates become U+FFFD."""
+    """`args`, spread as in JavaScript: null is empty, a string is its characters."""
     if value is None:
         return ()
     if not isinstance(value, list | str):
         raise Refusal(500, None)
     if any(isinstance(word, list | dict) for word in value):
         _refuse("args must be an array of strings")
-    args = tuple("null" if word is None else _encoded(str(word)).decode() for word in value[: _MAX_WORDS + 1])
+    args = tuple(_word(word) for word in value[: _MAX_WORDS + 1])
     if len(args) > _MAX_WORDS or sum(len(word.encode()) for word in args) > _MAX_WORDS_BYTES:
         _refuse(f"args has more than {_MAX_WORDS} entries or {_MAX_WORDS_BYTES} bytes; send them as a file or as stdin")
     if any("\0" in word for word in args):
         raise Refusal(500, None)
     return args
+
+
+def _word(value: Any) -> str:
+    """An entry of `args`: booleans and whole numbers as JavaScript writes them. Lone surrogates become U+FFFD."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return _encoded(str(value)).decode()
 
 
 # ---------------------------------------------------------------------- the files

@@ -137,7 +137,14 @@ def test_main_is_the_first_text() -> None:
 
 @pytest.mark.parametrize(
     ("sent", "args"),
-    [(..., ()), (None, ()), ([], ()), ("xyz", ("x", "y", "z")), ([1, "b c", None], ("1", "b c", "null"))],
+    [
+        (..., ()),
+        (None, ()),
+        ([], ()),
+        ("xyz", ("x", "y", "z")),
+        ([1, "b c", None], ("1", "b c", "null")),
+        ([True, False, 1.0, 0.5], ("true", "false", "1", "0.5")),
+    ],
 )
 def test_args(sent: Any, args: tuple[str, ...]) -> None:
     """Arguments are expanded as JavaScript's spread syntax does."""
