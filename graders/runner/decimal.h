@@ -87,7 +87,7 @@ inline std::string magnitude_difference(const std::string& a, const std::string&
 }
 
 inline std::string magnitude_product(const std::string& a, const std::string& b) {
-  std::vector<uint32_t> cells(a.size() + b.size(), 0);  // least first; a cell stays below 2^32: b has at most 61 digits
+  std::vector<uint32_t> cells(a.size() + b.size(), 0);  // least first; a cell stays below 2^32: b has at most 66 digits
   for (size_t i = 0; i < a.size(); i++) {
     for (size_t j = 0; j < b.size(); j++) {
       cells[i + j] += static_cast<uint32_t>((a[a.size() - 1 - i] - '0') * (b[b.size() - 1 - j] - '0'));

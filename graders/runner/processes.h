@@ -216,7 +216,7 @@ inline bool drop_privileges(uid_t uid) {
   bool privileged = has_capability(CAP_SETPCAP);
   if (privileged) {
     for (int capability = 0; capability < 64; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-    prctl(PR_SET_SECUREBITS, 0x3f, 0, 0, 0);  // NOROOT, NO_SETUID_FIXUP, and their locks
+    prctl(PR_SET_SECUREBITS, 0x3f, 0, 0, 0);  // NOROOT, NO_SETUID_FIXUP, KEEP_CAPS, each with its lock
   }
   if (uid != geteuid()) {
     gid_t gid = static_cast<gid_t>(uid);

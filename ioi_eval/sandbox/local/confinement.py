@@ -12,9 +12,9 @@ Facts behind the options (each tried):
   before bwrap starts, in outer namespaces. bwrap is root in these, and would pass on root's capabilities if they were
   not dropped.
 
-The user says where an interpreter is, and boxes show this directory to the programs that are judged. With a prefix that
-is too short (`/` instead of `/opt/python`) they would see the whole machine, and it would hide the box's directories.
-So a directory that contains more than an interpreter is never shown (`why_not_shown`).
+The user says where an interpreter is, and boxes show this directory to the programs that are judged. If it is too high
+(`/` instead of `/opt/python`), programs would see the whole machine, and it would hide the box's directories. So a
+directory that contains more than an interpreter is never shown (`why_not_shown`).
 """
 
 from __future__ import annotations

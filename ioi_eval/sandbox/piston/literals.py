@@ -12,7 +12,7 @@ import orjson
 from ioi_eval.fast_dataclass import fast_dataclass
 
 _DEFLATE_LEVEL = 6  # level 1 takes a third of the time, and a program becomes 8 % longer
-_MAX_RATIO = 32  # the runner refuses what becomes longer than that. Source: graders/runner/numbers.h
+_MAX_RATIO = 32  # the runner may refuse what becomes longer (above 64 MiB). Source: graders/runner/numbers.h
 
 
 class Pieces(Protocol):
