@@ -121,7 +121,8 @@ class CompilerChecks:
             if error is not None:
                 raise BrokenTargetError(
                     f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {error}. "
-                    "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
+                    "It sees only the compiler's own files there, so a wrapper (ccache, a script) cannot start another "
+                    "program: name the compiler itself in CXX, or install one from the system's packages"
                 )
             self.require_known_standard(std, target, language)
         self._checked[key] = now

@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.boxfiles import runner_rules
+from ioi_eval.config import Environment
 from ioi_eval.errors import SandboxError, SetupError, UnsupportedError
 from ioi_eval.importers.kattis_data import VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_groups import GradedGroup
@@ -258,7 +259,7 @@ def _score(line: str) -> float | None:
 
 
 async def _run(job: Job) -> str:
-    async with LocalSandbox(slots=1) as sandbox:
+    async with LocalSandbox(slots=1, compiler=Environment.read().compiler) as sandbox:
         return (await sandbox.execute(job, sandbox.targets()[0])).run.stdout
 
 

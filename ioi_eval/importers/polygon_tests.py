@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename
 
+from ioi_eval.config import Environment
 from ioi_eval.errors import InputError, SandboxError, SetupError, UnsupportedError
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.polygon_groups import PolygonTest
@@ -130,7 +131,7 @@ class MadeTests:
         return self._programs.generators[name]
 
     async def _make_all(self, package: Package, made: Path) -> None:
-        async with LocalSandbox() as sandbox:
+        async with LocalSandbox(compiler=Environment.read().compiler) as sandbox:
             box = _Box(sandbox, package, self._programs)
             for test in self._tests:
                 if not package.has(test.input):

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
+from ioi_eval.config import Environment
 from ioi_eval.errors import InputError
 from ioi_eval.importers.rows_out import write_rows
 from ioi_eval.importers.task import ImportedTask, Timing
@@ -119,7 +120,7 @@ async def _measure(
     limit.
     """
     measured = _Measured()
-    async with LocalSandbox() as sandbox:
+    async with LocalSandbox(compiler=Environment.read().compiler) as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
         for submission in submissions:
             result = await scorer.score(problem, submission, exhaustive=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import InputError, SetupError, UnsupportedError
 from ioi_eval.importers.polygon import import_package
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import Batch, CheckerProtocol, Interactive, Problem, ScoreType
@@ -371,6 +371,17 @@ def test_missing_tests_are_made(tmp_path: Path) -> None:
         "3 inputs and 4 answers are not in the package: its generators and its main solution"
     )
     assert made(task) == {"01": ("1\n", "2\n"), "02": ("4\na b\n", "8\n"), "03": ("6", "12\n"), "04": ("8", "16\n")}
+
+
+def test_missing_tests_are_made_with_the_compiler_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for judging, `CXX` names it."""
+    require_full_isolation()
+    monkeypatch.setenv("CXX", "/nonexistent/g++")
+    task = read(tmp_path, STANDARD, tests=GENERATED, groups="")
+    with pytest.raises(SetupError, match="'/nonexistent/g\\+\\+' is not in"):
+        made(task)
 
 
 def test_answers_of_interactive_problems(tmp_path: Path) -> None:

@@ -114,6 +114,23 @@ def test_clang_can_look_for_the_gcc_whose_headers_it_uses(tmp_path: Path) -> Non
     assert versions not in detect("g++").sees
 
 
+def test_results_of_clang_depend_on_the_gcc_that_it_uses(tmp_path: Path) -> None:
+    """Clang's own version does not say whose standard library it takes. (A stand-in that names another one.)"""
+    versions = []
+    for release in ("12", "13"):
+        directory = tmp_path / release
+        directory.mkdir()
+        command = tmp_path / "clang"
+        command.write_text(
+            f"#!/bin/sh\ncase $1 in\n--version) echo clang version 14 ;;\n"
+            f'-print-file-name=libstdc++.a) echo {directory}/libstdc++.a ;;\n*) exec g++ "$@" ;;\nesac\n'
+        )
+        command.chmod(0o755)
+        versions.append(detect(str(command)).fingerprint)
+    assert str(tmp_path / "12") in versions[0]
+    assert versions[0] != versions[1]
+
+
 def test_all_headers_of_the_compiler_are_listed() -> None:
     """All headers that the compiler reads for C++ and for the kernel's types are listed, also targets of links."""
     included = "#include <bits/stdc++.h>\n#include <pthread.h>\n#include <linux/types.h>\n"
