@@ -112,7 +112,8 @@ def test_without_namespaces_the_files_of_all_jobs_need_room(tmp_path: Path, mib:
 def test_a_root_directory_that_is_read_only(tmp_path: Path) -> None:
     """If no temporary file can be made, there is a message, not a traceback."""
     message = output_of_entering_under(
-        "mount --make-rprivate /; for at in /tmp /var/tmp /; do mount --bind -o ro $at $at; done; cd /"
+        "mount --make-rprivate /; for at in /tmp /var/tmp; do mount --bind -o ro $at $at; done\n"
+        "mount -o remount,bind,ro /"
     )
     assert "temporary files: none can be made" in message, message
 
