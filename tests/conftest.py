@@ -12,7 +12,7 @@ import pytest
 from ioi_eval.sandbox.piston import probing
 from tests.forked_commands import ForkedCommands, forked_commands
 from tests.ordering import TESTS, rank
-from tests.selecting import deselect
+from tests.selecting import deselect, set_full
 from tests.shared_work import copy_cache, first_alone, made_once, put_runner, shared_directory
 
 # A slow machine is not a failure: examples have no deadline.
@@ -29,6 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="also run the tests with large budgets")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell modules of tests whether `--full` was given, before they are imported."""
+    set_full(config)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Of the processes that share the tests, the first imports all modules of tests alone.
@@ -41,9 +46,15 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests with large budgets unless `--full` is given, and skip tests that need root, with the reason."""
+    """Deselect tests with large budgets unless `--full` is given, which allows each test an hour. Skip tests that need
+    root, with the reason.
+    """
     if not config.getoption("--full"):
         deselect(config, items, lambda item: item.get_closest_marker("full") is not None)
+    else:
+        for item in items:
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(3600))
     for item in items:
         if item.get_closest_marker("root") and os.geteuid() != 0:
             item.add_marker(pytest.mark.skip(reason="not root"))
@@ -55,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def shared() -> Path:
     """The directory with third-party data beside the checkout. A test that needs it is skipped if it is absent."""
     path = ROOT.parent / "shared"
-    if not path.is_dir():
+    if not (path / "piston-transcripts").is_dir():  # another directory may have this name
         pytest.skip("no shared data beside the checkout")
     return path
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 
@@ -21,3 +22,13 @@ def deselect(config: pytest.Config, items: list[pytest.Item], unwanted: Callable
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not unwanted(item)]
+
+
+def set_full(config: pytest.Config) -> None:
+    """Record whether `--full` was given, for `is_full`. Processes of pytest-xdist get options, but not `sys.argv`."""
+    os.environ["IOI_EVAL_TESTS_FULL"] = str(int(config.getoption("--full")))
+
+
+def is_full() -> bool:
+    """Whether the tests run with large budgets. For modules that need to know it when they are imported."""
+    return os.environ.get("IOI_EVAL_TESTS_FULL") == "1"

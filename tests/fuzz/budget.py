@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-FULL = "--full" in sys.argv
+from tests.selecting import is_full
 
 fuzzed = settings(
-    max_examples=20_000 if FULL else 120,
+    max_examples=20_000 if is_full() else 120,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )

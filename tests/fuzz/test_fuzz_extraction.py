@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ioi_eval.extract.cpp import extract_cpp, fix_includes, looks_like_cpp
 from tests.cpu_time import TooLongError, limit_cpu_time
-from tests.fuzz.budget import FULL, fuzzed
+from tests.fuzz.budget import fuzzed
+from tests.selecting import is_full
 
 PIECES = [
     *(
@@ -52,8 +53,8 @@ REPEATED = [
 ]
 generations = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=10)), max_size=40).map("".join)
 
-SIZE = 4_000_000 if FULL else 100_000
-CPU_S = SIZE / (20_000 if FULL else 40_000)
+SIZE = 4_000_000 if is_full() else 100_000
+CPU_S = SIZE / (20_000 if is_full() else 40_000)
 """CPU time for one text: forty times the measured time. A pattern that backtracks over such a text takes longer."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections import Counter
 
 from hypothesis import HealthCheck, settings
@@ -14,6 +13,7 @@ from ioi_eval.sandbox.piston.endpoint_state import Endpoint, SlotRequest
 from ioi_eval.sandbox.piston.job_end import JobEnd
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import FLOOR, SHARE, WINDOW_S
+from tests.selecting import is_full
 
 NAMES = st.sampled_from([f"http://w{number}" for number in range(6)])
 GROUPS = st.sampled_from(["g0", "g1"])
@@ -247,7 +247,7 @@ class PoolMachine(RuleBasedStateMachine):
 
 
 PoolMachine.TestCase.settings = settings(
-    max_examples=1_000 if "--full" in sys.argv else 80,
+    max_examples=1_000 if is_full() else 80,
     stateful_step_count=50,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
