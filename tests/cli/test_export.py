@@ -172,12 +172,12 @@ def test_eval_results_are_entries_of_the_hub(tmp_path: Path) -> None:
     """In per cent, with the benchmark. The Hub's client reads them if it is new enough."""
     hub = pytest.importorskip("huggingface_hub")
     for directory, metric, values in (
-        (contest(tmp_path / "contest"), "score", [12.5, 62.5]),
+        (contest(tmp_path / "contest"), "score", [12.5, 75.0]),
         (apps(tmp_path / "apps"), "pass@1", [50.0]),
     ):
         paths = export(directory, "eval-results", "task_id=all", "source_url=https://example.org", "source_name=Runs")
         entries = [yaml.safe_load(path.read_text()) for path in paths]
-        assert [one["value"] for (one,) in entries] == values or metric == "score"
+        assert [one["value"] for (one,) in entries] == values
         for (one,) in entries:
             assert one["dataset"]["task_id"] == "all"
             assert one["source"] == {"url": "https://example.org", "name": "Runs"}
