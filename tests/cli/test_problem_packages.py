@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.addition import COMMAND, PROBLEMS, TESTS, Start, Write, submission_row
+from tests.full_isolation import require_full_isolation
 
 ROWS = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
 
@@ -24,6 +25,7 @@ def rows(write: Write) -> None:
 @pytest.fixture
 def endpoint(environment: Mapping[str, str], tmp_path: Path) -> Iterator[str]:
     """A server that installs packages from `repository`."""
+    require_full_isolation()
     (tmp_path / "repository").mkdir()
     places = ("--repository", tmp_path / "repository", "--packages", tmp_path / "packages")
     process = subprocess.Popen(
@@ -33,12 +35,14 @@ def endpoint(environment: Mapping[str, str], tmp_path: Path) -> Iterator[str]:
         env={**os.environ, **environment},
     )
     assert process.stderr is not None
+    lines = []
     try:
         for line in process.stderr:
+            lines.append(line)
             if "serving Piston API v2 at " in line:
                 yield line.split("serving Piston API v2 at ")[1].split()[0].removesuffix("/api/v2")
                 return
-        pytest.skip("nothing can be served here")
+        pytest.fail(f"nothing is served: {''.join(lines)}")
     finally:
         process.terminate()
         process.communicate()

@@ -173,12 +173,16 @@ def test_ctrl_c_keeps_the_results_so_far(write: Write, environment: Mapping[str,
     )
     assert isinstance(child.stderr, io.BufferedReader)
     seen = b""
-    while b"AC 1" not in seen:
-        piece = child.stderr.read1(4096)
-        assert piece, seen
-        seen += piece
-    os.killpg(child.pid, signal.SIGINT)
-    output, _ = child.communicate()
+    try:
+        while b"AC 1" not in seen:
+            piece = child.stderr.read1(4096)
+            assert piece, seen
+            seen += piece
+        os.killpg(child.pid, signal.SIGINT)
+        output, _ = child.communicate()
+    finally:
+        child.kill()
+        child.wait()
     assert child.returncode == 130
     assert b"2024/add, quick, (whole): stated incorrect, seen" in output
     assert b"solutions still to be judged" in output

@@ -24,6 +24,7 @@ from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now
 from tests import unprivileged
 from tests.forked_commands import COMMAND
+from tests.full_isolation import require_full_isolation
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandboxes.md"
 MAX_LINES = 60  # of the complete sandbox in docs/sandboxes.md, which users should be able to read at once
@@ -60,6 +61,7 @@ def blobs(cache: Path) -> BlobStore:
 @pytest.fixture(scope="session")
 def served(cache: Path) -> Iterator[str]:
     """The URL of `ioi-eval serve`, which runs as a separate process."""
+    require_full_isolation()
     command = [*COMMAND, "serve", "--port", "0"]
     environment = {**os.environ, "IOI_EVAL_CACHE": str(cache), "PISTON_ENDPOINTS": ""}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
@@ -71,7 +73,7 @@ def served(cache: Path) -> Iterator[str]:
             if "serving Piston API v2 at " in line:
                 break
         else:
-            pytest.skip(f"nothing can be served here: {''.join(lines)}")
+            pytest.fail(f"nothing is served: {''.join(lines)}")
         yield lines[-1].split("serving Piston API v2 at ")[1].split()[0]
     finally:
         process.terminate()

@@ -18,6 +18,7 @@ from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.piston.problem_packages import package_of
 from tests.forked_commands import COMMAND, Ended, ForkedCommands
+from tests.full_isolation import require_full_isolation
 
 Run = Callable[..., Ended]
 
@@ -282,14 +283,19 @@ def test_the_doctor_finds_no_fault_in_our_server(
     environment: dict[str, str], commands: ForkedCommands, tmp_path: Path
 ) -> None:
     """`ioi-eval serve` on this machine passes all checks of the doctor, with the largest requests too."""
+    require_full_isolation()
     command = [*COMMAND, "serve", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stderr is not None
-        line = server.stderr.readline()
+        lines = []
         try:
-            if "serving Piston API v2 at " not in line:
-                pytest.skip(f"nothing can be served here: {line}")
-            url = line.split("serving Piston API v2 at ")[1].split("/api/v2")[0]
+            for line in server.stderr:
+                lines.append(line)
+                if "serving Piston API v2 at " in line:
+                    break
+            else:
+                pytest.fail(f"nothing is served: {''.join(lines)}")
+            url = lines[-1].split("serving Piston API v2 at ")[1].split("/api/v2")[0]
             done = commands.run("doctor", "--endpoints", url, cwd=tmp_path, env=environment)
         finally:
             server.terminate()

@@ -16,6 +16,7 @@ import pytest
 from ioi_eval import sample
 from ioi_eval.report.frame import result_rows
 from tests.forked_commands import COMMAND, Ended, ForkedCommands
+from tests.full_isolation import require_full_isolation
 
 Score = Callable[[Path, str], Ended]
 FAULTS = (
@@ -32,6 +33,7 @@ class Served:
     """`ioi-eval serve` as a separate process."""
 
     def __init__(self, environment: dict[str, str], port: int = 0) -> None:
+        require_full_isolation()
         self.process = subprocess.Popen(
             [*COMMAND, "serve", "--port", str(port), "--workers", "2"],
             stderr=subprocess.PIPE,
@@ -45,7 +47,7 @@ class Served:
             if "serving Piston API v2 at " in line:
                 break
         else:
-            pytest.skip(f"nothing can be served here: {''.join(lines)}")
+            pytest.fail(f"nothing is served: {''.join(lines)}")
         self.url = lines[-1].split("serving Piston API v2 at ")[1].split("/api")[0]
 
     @property
@@ -157,10 +159,15 @@ def test_all_servers_die_and_the_same_command_goes_on(
     command = [*COMMAND, *arguments(dump, out, first.url)]
     run = subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe)
     journal = out / "journal"
-    while run.poll() is None and not (journal.is_file() and journal.read_bytes().count(b"\n") >= 2):
-        time.sleep(0.05)
-    first.kill()
-    _, messages = run.communicate()
+    try:
+        while run.poll() is None and not (journal.is_file() and journal.read_bytes().count(b"\n") >= 2):
+            time.sleep(0.05)
+        first.kill()
+        _, messages = run.communicate()
+    finally:
+        first.process.kill()
+        run.kill()
+        run.wait()
     assert run.returncode == 1, messages
     assert "Traceback" not in messages
     summary = json.loads((out / "summary.json").read_text())

@@ -71,6 +71,8 @@ def server(
     def work() -> None:
         try:
             asyncio.run(serve())
+        except BaseException as error:  # noqa: BLE001 - the test's thread raises it
+            found["error"] = error
         finally:
             started.set()
 
@@ -78,10 +80,13 @@ def server(
     thread.start()
     started.wait()
     try:
-        if "base" not in found:
-            pytest.skip(f"no full isolation here: {found.get('why', 'the server did not start')}")
-        yield Served(found["base"], found["runner"])
+        if "why" in found:
+            pytest.skip(f"no full isolation here: {found['why']}")
+        if "base" in found:
+            yield Served(found["base"], found["runner"])
     finally:
         if "end" in found:
             found["loop"].call_soon_threadsafe(found["end"].set)
         thread.join()
+    if "error" in found:
+        raise found["error"]
