@@ -43,6 +43,7 @@ def enter_under(*command: str) -> list[str]:
     done = subprocess.run(
         [*command, sys.executable, "-c", ENTER], capture_output=True, text=True, timeout=120, check=False
     )
+    assert "Traceback" not in done.stderr, done.stderr
     if done.returncode != 0 and not done.stdout:
         pytest.skip(f"cannot be tested here: {done.stderr.strip()[-200:]}")
     return done.stdout.splitlines()

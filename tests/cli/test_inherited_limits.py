@@ -108,8 +108,10 @@ def test_what_a_parent_passes_on(started: Started, start: str) -> None:
 @pytest.mark.parametrize("command", [SCORE, APPS_SCORE], ids=["score", "apps score"])
 def test_without_proc(started: Started, command: Sequence[str]) -> None:
     """Without /proc, as in a bare chroot, nothing is judged, and the message says what is missing."""
-    hidden = ("unshare", "--mount", "sh", "-c", 'umount --lazy /proc; exec "$@"', "sh", *COMMAND)
+    hidden = ("unshare", "--mount", "sh", "-ec", 'umount --lazy /proc; exec "$@"', "sh", *COMMAND)
     ended = started(*hidden, *command)
+    if ended.stderr.startswith(("unshare:", "umount:")):
+        pytest.skip(f"cannot be tried here: {ended.stderr.strip()}")
     assert ended.returncode == 2, ended.stderr
     assert "/proc: it is not mounted" in ended.stderr
 
@@ -197,6 +199,6 @@ def test_a_cache_mounted_noexec(under: Under, started: Started, tmp_path: Path, 
     script = f'mount -t tmpfs -o noexec,mode=755 none {there}; cp -a {cache_with_runner}/. {there}; exec "$@"'
     start = ("unshare", "--mount", "env", f"IOI_EVAL_CACHE={there}", f"TMPDIR={there}", "sh", "-ec", script, "sh")
     ended = started(*start, *COMMAND, *SCORE, "--no-resume")
-    if "unshare" in ended.stderr or "mount" in ended.stderr:
+    if ended.stderr.startswith(("unshare:", "mount:")):
         pytest.skip(f"cannot be tried here: {ended.stderr.strip()}")
     assert ended.returncode == 0, ended.stderr

@@ -196,6 +196,6 @@ print(*[prints.index(each) for each in prints])
     mount = "mount -t tmpfs none /usr/local/include"
     words = ["unshare", "--mount", "sh", "-ec", f'{mount}; exec "$@"', "sh", sys.executable, "-c", script]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
-    if "unshare" in done.stderr or "mount" in done.stderr:
+    if done.stderr.startswith(("unshare:", "mount:")):
         pytest.skip(f"cannot be tested here: {done.stderr.strip()[-200:]}")
     assert done.stdout == "0 1 2 1 0\n", done

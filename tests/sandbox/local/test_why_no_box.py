@@ -69,6 +69,7 @@ def _entered(command: list[str], rules: tuple[tuple[int, int, int, int], ...] = 
         check=False,
         preexec_fn=(lambda: _filter_calls(rules)) if rules else None,
     )
+    assert "Traceback" not in done.stderr, done.stderr
     if done.returncode != 0:
         pytest.skip(f"cannot be tested here: {done.stderr.strip()[-300:]}")
     return done.stdout.strip()
@@ -113,6 +114,7 @@ def _why_after(*commands: str) -> str:
     script = f'{"; ".join(commands)}; exec "$@"'
     words = ["unshare", "--user", "--map-root-user", "sh", "-ec", script, "sh", sys.executable, "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
     if done.returncode != 0:
         pytest.skip(f"cannot be tested here: {done.stderr.strip()[-300:]}")
     return done.stdout
