@@ -36,6 +36,7 @@ def look(data):
             os._exit(0)
 """
 
+# A program that writes ANSWER has the right answer, as its attack has worked.
 ATTACKS = {
     "frames": """
 import sys
@@ -104,9 +105,21 @@ for line in open("/proc/self/maps"):
 import ctypes
 look(ctypes.string_at(id(look) - (1 << 20), 2 << 20))
 """,
-    "ptrace": "import ctypes, os\nctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0)\n",
-    "process_vm_readv": "import ctypes, os\nctypes.CDLL(None).syscall(310, os.getppid(), 0, 0, 0, 0, 0)\n",
-    "another namespace": "import ctypes\nctypes.CDLL(None).unshare(0x10000000)\n",
+    "ptrace": """
+import ctypes, os
+if ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == 0:
+    print("ANSWER")
+""",
+    "process_vm_readv": """
+import ctypes, os
+if ctypes.CDLL(None).syscall(310, os.getppid(), 0, 0, 0, 0, 0) != -1:
+    print("ANSWER")
+""",
+    "another namespace": """
+import ctypes
+if ctypes.CDLL(None).unshare(0x10000000) == 0:
+    print("ANSWER")
+""",
     "killing the parent": """
 import os, signal
 for pid in (os.getppid(), 0, -1, 1, 2, *range(os.getpid() - 50, os.getpid())):
@@ -120,11 +133,15 @@ for pid in (os.getppid(), 0, -1, 1, 2, *range(os.getpid() - 50, os.getpid())):
     "the environment": "import os\nlook(repr(dict(os.environ)))\n",
     "a child that stays": """
 import os, threading, time
-for way in (os.fork, os.forkpty, lambda: os.spawnlp(0, "sleep", "sleep", "9"), lambda: os.system("sleep 9")):
+for way in (os.fork, os.forkpty, lambda: os.spawnlp(0, "sleep", "sleep", "9")):
     try:
         way()
+        print("ANSWER")
+        os._exit(0)
     except OSError:
         pass
+if os.system("sleep 9") == 0:
+    print("ANSWER")
 threading.Thread(target=lambda: time.sleep(0.1) or print("secret"), daemon=True).start()
 """,
     "sockets": """
@@ -132,7 +149,8 @@ from socket import *
 for kind in ((AF_INET, SOCK_STREAM), (AF_UNIX, SOCK_STREAM), (AF_NETLINK, SOCK_RAW)):
     try:
         socket(*kind)
-        print("a socket")
+        print("ANSWER")
+        break
     except OSError:
         pass
 """,
@@ -170,11 +188,12 @@ from multiprocessing.managers import BaseProxy
 gc.unfreeze()
 for thing in gc.get_objects():
     if isinstance(thing, BaseProxy):
-        print("a proxy")
+        print("ANSWER")
         thing.append(True)
 try:
     with multiprocessing.Manager() as manager:
-        print(manager.list([True]))
+        manager.list([True])
+        print("ANSWER")
 except OSError:
     pass
 """,
@@ -217,7 +236,7 @@ CALLS = {
 def test_attacks_score_nothing(name: str, score: Score, monkeypatch: pytest.MonkeyPatch) -> None:
     """They pass no test and cause no JE."""
     monkeypatch.setenv("ANSWER", SECRET)
-    result = score(ROW, FOUND + ATTACKS[name], time_limit_s=5.0)
+    result = score(ROW, FOUND + ATTACKS[name].replace("ANSWER", SECRET), time_limit_s=5.0)
     assert result.score == 0.0, result
     assert all(test.passed is False for test in result.tests)
 
