@@ -15,6 +15,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Policy
 from ioi_eval.journal import Journal
 from ioi_eval.kept_programs import KeptPrograms
+from ioi_eval.model import Execution, Job
 from ioi_eval.pipeline import Settings, score_dump
 from ioi_eval.pipeline.contest import ContestDumpReader, ContestFamily, RowSelection
 from ioi_eval.pipeline.progress import progress_for
@@ -22,6 +23,7 @@ from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.loading import LoadingProblems
 from ioi_eval.report.frame import result_rows
 from ioi_eval.rows import open_source
+from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 
@@ -118,8 +120,20 @@ def test_the_whole_dump_scored_twice_is_the_same(tmp_path: Path, cache: Path) ->
 WAITS = '#include <unistd.h>\n#include <cstdio>\nint main() { usleep(1100000); puts("1"); }'
 
 
-def test_tests_that_a_job_does_not_start_run_in_another(full_bench: Any, problem_from: Any) -> None:
+def test_tests_that_a_job_does_not_start_run_in_another(
+    full_bench: Any, problem_from: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A job that has taken long starts no further test. The other tests run in another job, each once."""
+    jobs: list[Job] = []
+
+    async def execute(sandbox: LocalSandbox, job: Job, target: Target) -> Execution:
+        if any(file.name == "program" for file in job.files):
+            jobs.append(job)
+        return await unchanged(sandbox, job, target)
+
+    unchanged = LocalSandbox.execute
+    monkeypatch.setattr(LocalSandbox, "execute", execute)
     problem = problem_from(dict.fromkeys("abc", (b"", b"1\n")), time_limit_s=2.0)
     outcomes = full_bench.outcomes(problem, WAITS)
+    assert len(jobs) == 2
     assert {name: outcome.verdict for name, outcome in outcomes.items()} == dict.fromkeys("abc", "AC")
