@@ -29,7 +29,9 @@ RUNNER_SOURCE = ROOT / "graders" / "runner.cpp"
 RUNNER_FILES = (RUNNER_SOURCE, ROOT / "graders" / "runner")
 NONCE = "00112233445566778899aabbccddeeff"
 RUNNER_UID = 0x6F000001
-"""The uid of the runner if the tests run as root; no other process has it."""
+"""The uid of the runner if the tests run as root. Tests that run at the same time share it; a test that counts
+processes by uid uses another one.
+"""
 
 LIMITS = {
     "cpu_ms": 1000,

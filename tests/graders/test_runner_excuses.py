@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -95,7 +94,6 @@ def test_program_that_something_else_ends(
         for pid in found:
             os.kill(pid, number)
         stdout, _ = runner.communicate(timeout=60)
-    shutil.rmtree(work)
     test, *_ = (json.loads(text) for text in stdout.splitlines())
     assert (test["verdict"], test.get("fault"), test.get("program")) == ("JE", "signal", "runner"), test
     assert "killed from outside" in test["explanation"]
