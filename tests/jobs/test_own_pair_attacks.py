@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from tests.jobs.own_pair import Boxes, judged, talking, with_checker
 
 OF_THE_MACHINE = (  # a system file, a program that is not part of a compiler, and files of two installed packages
     *("/usr/lib/os-release", "/usr/bin/env"),
-    *("/usr/share/common-licenses/GPL-3", f"/usr/lib/python3.{sys.version_info.minor}/os.py"),
+    *("/usr/share/common-licenses/GPL-3", os.__file__),
 )
 INCLUDED = ("../input.txt", "grader.cpp", "../checker/checker.cpp", *OF_THE_MACHINE)
 TAKEN = (
@@ -95,7 +95,8 @@ ATTACKS = {
 def test_the_files_of_the_attacks_exist(boxes: Boxes) -> None:
     """Otherwise the attacks would show nothing."""
     assert boxes.target.name == "local"
-    assert [path for path in OF_THE_MACHINE[:2] if not Path(path).is_file()] == []
+    missing = {path for path in OF_THE_MACHINE if not Path(path).is_file()}
+    assert missing <= {"/usr/share/common-licenses/GPL-3"}, "only Debian and its derivatives have this one"
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
