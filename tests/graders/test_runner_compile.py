@@ -305,6 +305,7 @@ def test_calls_that_no_compiler_needs(plain_box: Box) -> None:
 TOOLS = ["/usr", "/bin", "/lib", "/lib64"]
 HARM = """
 exec 2> /dev/null
+python3 -c '' || echo no python3
 kill -0 $$ && echo a signal
 cp /usr/bin/true mine && ./mine && echo a program of its own
 echo > file && chmod 000 file; stat -c %a file
@@ -337,7 +338,9 @@ def test_a_step_cannot_harm_others(box: Box) -> None:
     """
     harm = step("env", f"CALLS={CALLS}", "bash", "-c", HARM)
     entry = last_step(compile_(box, harm, sees=TOOLS))
-    assert (entry["code"], entry["output"]) == (0, "644\n")
+    assert (entry["code"], entry["output"].removeprefix("no python3\n")) == (0, "644\n")
+    if entry["output"].startswith("no python3\n"):
+        pytest.skip("boxes have no python3 in /usr/bin: only what the shell tried was tested")
 
 
 SLOW = b"""constexpr long f(long n) { return n < 2 ? n : f(n - 1) + f(n - 2); }
