@@ -135,18 +135,26 @@ class _Server:
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=_ROOT, env=self._env,
                 )  # fmt: skip
         assert self._channel is not None
-        socket.send_fds(self._channel, [json.dumps(command).encode()], [output.fileno(), errors.fileno()])
-        answer = self._channel.recv(1 << 10)
+        answer = None
+        try:
+            socket.send_fds(self._channel, [json.dumps(command).encode()], [output.fileno(), errors.fileno()])
+            answer = self._channel.recv(1 << 10)
+        finally:
+            if answer is None:  # interrupted: the answer to this command must not be taken for that to the next one
+                for child in _children(self._process.pid):
+                    os.kill(child, signal.SIGKILL)
+                self.close()
         assert answer, "the process that starts commands has ended"
         code, *left = answer.decode().split("\n")
         assert not left, f"{command['words']} has ended, and has left processes behind: {left}"
         return int(code)
 
     def close(self) -> None:
-        """End it."""
+        """End it, after the command that it runs. The next command starts another one."""
         if self._process is not None and self._channel is not None:
             self._channel.close()
             self._process.wait()
+            self._process = self._channel = None
 
 
 def _of_libraries(environment: Mapping[str, str]) -> _Libraries:
@@ -227,7 +235,7 @@ def end_orphans(patience_s: float = 30.0) -> list[str]:
             if os.waitpid(-1, os.WNOHANG)[0]:
                 continue
             if time.monotonic() >= until:
-                for child in _children():
+                for child in _children(os.getpid()):
                     found.append(Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ").strip()[:80])
                     os.kill(child, signal.SIGKILL)
                     os.waitpid(child, 0)
@@ -235,13 +243,13 @@ def end_orphans(patience_s: float = 30.0) -> list[str]:
     return found[:_MAX_REPORTED]
 
 
-def _children() -> list[int]:
-    """The child processes of this process. An ended child stays in the list until this process waits for it."""
+def _children(parent: int) -> list[int]:
+    """The child processes of a process. An ended child stays in the list until the process waits for it."""
     found = []
     for name in filter(str.isdecimal, os.listdir("/proc")):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            parent = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1]
-            if int(parent) == os.getpid():
+            of_child = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1]
+            if int(of_child) == parent:
                 found.append(int(name))
     return found
 

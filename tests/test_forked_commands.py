@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -73,3 +74,23 @@ def test_leftover_processes_are_reported_and_killed() -> None:
     """Also processes in another session. Processes that end by themselves are waited for."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", LEAVING], env=environment, check=True)
+
+
+def test_an_interrupted_command_does_not_answer_for_the_next(tmp_path: Path) -> None:
+    """A time limit of pytest, or Ctrl-C, may interrupt the wait for a command."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise InterruptedError
+
+    commands = ForkedCommands()
+    assert commands.run_code("print(1)", cwd=tmp_path, env=os.environ).stdout == "1\n"
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(InterruptedError):
+            commands.run_code("import time; time.sleep(60)", cwd=tmp_path, env=os.environ)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    ended = commands.run_code("print(2); raise SystemExit(3)", cwd=tmp_path, env=os.environ)
+    commands.close()
+    assert (ended.returncode, ended.stdout) == (3, "2\n")

@@ -56,16 +56,19 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
             os.setgid(UID)
             os.setuid(UID)
             ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)  # as in a process that never was root
-            answer: tuple[bool, Any] = (True, function(*arguments))
+            answer = pickle.dumps((True, function(*arguments)))
         except BaseException:  # noqa: BLE001 - whatever it was, the parent must hear of it
-            answer = (False, traceback.format_exc())
-        with open(write, "wb") as stream:
-            pickle.dump(answer, stream)
-        os._exit(0)
+            answer = pickle.dumps((False, traceback.format_exc()))
+        try:
+            with open(write, "wb") as stream:
+                stream.write(answer)
+        finally:  # whatever happens, only the parent goes on with the tests
+            os._exit(0)
     os.close(write)
     with open(read, "rb") as stream:
         content = stream.read()
     os.waitpid(child, 0)
+    assert content, "the child process sent nothing"
     good, value = pickle.loads(content)
     assert good, value
     return value
