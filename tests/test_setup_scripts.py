@@ -5,7 +5,6 @@ The commands that the scripts call are stubs of these tests, which record their 
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -16,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-REAL = ("bash", "cat", "cp", "dirname", "env", "mkdir", "nproc", "rm", "sed", "sh", "touch", "tr")
+REAL = ("bash", "cat", "cp", "dirname", "env", "mkdir", "rm", "sed", "sh", "touch", "tr")
 
 PYTHON = """#!/bin/sh
 case "$1" in
@@ -74,6 +73,7 @@ class Machine:
         machine = cls(place=place)
         machine.add("stubs/true", "#!/bin/sh\n")
         machine.add("stubs/python", PYTHON.format(too_old=0))
+        machine.add("bin/nproc", "#!/bin/sh\necho 3\n")
         machine.add("bin/chmod", f'#!/bin/sh\nexec {shutil.which("chmod")} "$@"\n')
         return machine
 
@@ -234,7 +234,7 @@ def test_all_suites_run_if_one_fails(machine: Machine, failing: str, named: str)
     machine.add_tools_of_tests()
     done = machine.start("test", failing=failing)
     assert [line.split(" --")[0] for line in done.stdout.splitlines() if line.startswith("pytest")] == [
-        f"pytest -m pytest -q -n {len(os.sched_getaffinity(0)) + 4}",
+        "pytest -m pytest -q -n 7",
         "pytest -m pytest -q tests/test_architecture.py tests/test_pages.py",
     ]
     missing = "The site was not built, because mkdocs could not be installed."

@@ -115,8 +115,9 @@ def test_a_changed_record_does_not_make_the_tree_dirty(tmp_path: Path) -> None:
     for name in ("results.json", "RESULTS.md", "bench.py"):
         (tmp_path / name).write_text("1")
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    without_settings = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
-        subprocess.run([*git, *words], check=True)
+        subprocess.run([*git, *words], env=without_settings, check=True)
     program = f"import bench, pathlib; bench.HERE = pathlib.Path({str(tmp_path)!r}); print(bench.versions())"
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
     for name, is_dirty in (("results.json", False), ("RESULTS.md", False), ("bench.py", True)):

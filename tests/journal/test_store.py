@@ -251,7 +251,8 @@ def test_after_a_failed_fsync_nothing_more_is_reported_as_synced(tmp_path: Path)
         for _ in range(2):
             with pytest.raises(SetupError, match=r"Only the first 0 bytes are known .* the next start checks"):
                 records.sync()
-        os.dup2(os.open(tmp_path / "file", os.O_WRONLY | os.O_CREAT), sink)
+        with open(tmp_path / "file", "wb") as file:
+            os.dup2(file.fileno(), sink)
         with pytest.raises(SetupError, match="Only the first 0 bytes are known"):
             records.sync()
         assert records.safe == 0

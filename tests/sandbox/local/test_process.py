@@ -59,7 +59,7 @@ def test_a_signal_without_a_name() -> None:
 
 def test_deadline_keeps_what_was_written() -> None:
     """The process is killed at the deadline, and its earlier output is kept."""
-    end = run("echo early; sleep 60", wall_ms=300)
+    end = run("echo early; sleep 60", wall_ms=2000)
     assert end.timed_out
     assert end.stdout == b"early\n"
 
@@ -179,13 +179,13 @@ def test_input_and_wall_clock_start_with_the_slot() -> None:
 
     end = run("date +%s%N; read word; date +%s%N", stdin=b"go\n", wall_ms=3000, turn=turn())
     started, given = map(int, end.stdout.split())
-    assert given - started > 3_000_000_000
+    assert given - started > 1_000_000_000
     assert not end.timed_out
     assert end.wall_ms < 3000
     assert events == ["begins", "ends"]
 
 
-@pytest.mark.parametrize("bounds", [{"wall_ms": 300}, {"output_bytes": 10}], ids=["deadline", "flood"])
+@pytest.mark.parametrize("bounds", [{"wall_ms": 2000}, {"output_bytes": 10}], ids=["deadline", "flood"])
 def test_the_slot_is_held_until_a_killed_process_is_gone(bounds: dict[str, int], tmp_path: Path) -> None:
     """A process that is killed at a limit has ended before its slot is returned."""
     pid_file = tmp_path / "pid"
