@@ -30,6 +30,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from environment import use_environment
+
+if __name__ == "__main__":
+    use_environment()
+
 from ioi_eval.errors import InputError
 from ioi_eval.report.markdown import cell, markdown_table
 from ioi_eval.report.validation import evidence_of

@@ -68,12 +68,13 @@ def test_a_wrong_path_is_one_message(tmp_path: Path) -> None:
 
 def test_it_says_what_to_activate_where_the_package_is_not_installed(tmp_path: Path) -> None:
     """Started with the system's Python, the script continues with the environment's Python, or names it. The same holds
-    for the other script.
+    for the other scripts.
     """
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
-    for script in (SCRIPT, SCRIPT.with_name("tests_runner.py")):
-        command = [str(environment / "bin" / "python"), str(script), "--help"]
+    helps = {SCRIPT.name: "DUMP PROBLEMS TESTS", "tests_runner.py": "DATASETS", "fidelity_table.py": "--out DIR"}
+    for name, words in helps.items():
+        command = [str(environment / "bin" / "python"), str(SCRIPT.with_name(name)), "--help"]
         missing = {**os.environ, "IOI_EVAL_VENV": str(tmp_path / "none")}
         answer = subprocess.run(command, env=missing, capture_output=True, text=True, check=False)
         assert answer.returncode == 1
@@ -81,4 +82,4 @@ def test_it_says_what_to_activate_where_the_package_is_not_installed(tmp_path: P
         there = {**os.environ, "IOI_EVAL_VENV": sys.prefix}
         answer = subprocess.run(command, env=there, capture_output=True, text=True, check=False)
         assert "does not have ioi_eval" not in answer.stderr
-        assert "DUMP PROBLEMS TESTS" in answer.stderr or "DATASETS" in answer.stdout
+        assert words in answer.stdout + answer.stderr
