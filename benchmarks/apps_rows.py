@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
 import tempfile
 from pathlib import Path
 
@@ -46,6 +47,8 @@ def main() -> None:
         run = run_watched(directory, "apps", "score", str(dump), "--dataset", str(rows_file), every_s=0.05)
         size = rows_file.stat().st_size / 1e6
     print(f"{rows} rows ({size:.0f} MB), {run.written} programs in {run.seconds:.0f} s, exit code {run.exit_code}")
+    if run.exit_code != 0:
+        sys.exit("no figure is recorded, because the command has failed")
     report(Figure(name="anonymous memory", value=run.peak_mb, unit="MB", bound=BOUND_MB))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
 import tempfile
 from pathlib import Path
 
@@ -55,6 +56,8 @@ def main() -> None:
         sources = [str(directory / f"{part}.jsonl") for part in ("dump", "problems", "tests")]
         run = run_watched(directory, "score", sources[0], "--problems", sources[1], "--tests", sources[2], every_s=0.1)
     print(f"{run.written} rows in {run.seconds:.0f} s, exit code {run.exit_code}")
+    if run.exit_code != 0:
+        sys.exit("no figure is recorded, because the command has failed")
     report(Figure(name="anonymous memory", value=run.peak_mb, unit="MB", bound=300))
 
 
