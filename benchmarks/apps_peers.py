@@ -179,8 +179,7 @@ class Costs:
         cpu_s: the lowest CPU time, in s, by grader.
         differing: the number of programs with other codes from us, under the same rules, on tests that are not
             repetitions. On a repetition, a function that remembers earlier calls may answer differently in a process
-            that
-            has run it before.
+            that has run it before.
     """
 
     tests: int

@@ -1,4 +1,4 @@
-"""What the Piston client costs: `cluster_load.py [many|churn|large] [--seconds S] [--steady] [--busy N]`.
+"""What the Piston client costs: `cluster_load.py many|churn|large [--seconds S] [--steady] [--busy N]`.
 
 Client and stub share the machine. If other programs keep it busy, the stub answers so late that the client checks
 endpoints and connects again, which takes CPU time that it would not need on a quiet machine. `--steady` turns both off,

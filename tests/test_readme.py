@@ -41,7 +41,7 @@ def test_the_apps_example_runs(tmp_path: Path, cache: Path) -> None:
 
 
 def test_the_python_example_runs(tmp_path: Path, cache: Path) -> None:
-    """Beside a program `solution.cpp`, the example prints a verdict and points."""
+    """Beside a program `mine.cpp`, the example prints a verdict and points."""
     program = sample.tasks() / "berths" / "solutions" / "model_solution" / "heap.cpp"
     (tmp_path / "mine.cpp").write_bytes(program.read_bytes())
     assert printed(examples()[1], tmp_path, cache) == "AC 100.0 [0.0, 15.0, 25.0, 20.0, 40.0]\n"

@@ -24,11 +24,11 @@ from ioi_eval.model import TestOutcome
 
 BUNDLE_S = 2.0
 """How long a job should take, in seconds of wall clock; after this time it begins no other test. A job's start takes
-0.01 s on this machine, 0.03 s on a cluster."""
+0.01 s of wall clock in the embedded sandbox, and 0.03 s on a cluster."""
 
 SPLIT_S = 0.1
-"""Tests that take less than this together, in seconds, are not split to use an idle slot: a job's start on a Piston
-server takes 0.05 s of CPU time, for its scripts, users and directories."""
+"""Tests that take less than this together, in seconds, are not split to use an idle slot: a job's start costs a
+Piston server 0.05 s of CPU time, for its scripts, users and directories."""
 
 _FIRST_TESTS = 8
 _WEIGHT = 0.2  # of a new test in the mean

@@ -89,9 +89,9 @@ def judged(cache: Path) -> Iterator[Judged]:
 
 
 ATTACKS = {
-    "right and late, then anything in time": ("n", "-1", 3),
-    "a guess and late, then another guess": ("-1", "n", 0),
-    "nothing and late, then right": ("None", "n", 0),
+    "right and late, then anything in time": ("n", "-1", True),
+    "a guess and late, then another guess": ("-1", "n", False),
+    "nothing and late, then right": ("None", "n", False),
 }
 
 
@@ -99,13 +99,13 @@ ATTACKS = {
 @pytest.mark.parametrize("called", [True, False], ids=["called", "printed"])
 def test_a_program_that_notices_its_repetition_gains_nothing(name: str, called: bool, judged: Judged) -> None:
     """The output of one run and the time of another are never combined, and there is no second guess."""
-    first, again, repeated = ATTACKS[name]
+    first, again, is_repeated = ATTACKS[name]
     result = f"({again}) if IS_AGAIN else ({first})"
     code = f"def f(n):\n    {LATE}    return {result}\n" if called else f"n = int(input())\n{LATE}print({result})\n"
     found, alone = judged(FEW_CALLED if called else FEW_PRINTED, code)
     assert found.passed == 0
     assert {test.verdict for test in found.tests} <= {Verdict.TLE, Verdict.WA}
-    assert bool(alone) == bool(repeated)
+    assert bool(alone) is is_repeated
 
 
 @pytest.mark.parametrize("compat", ["hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr"])

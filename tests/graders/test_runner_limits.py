@@ -1,4 +1,4 @@
-"""Time, memory and threads: which limits stop a program, and their names. No test depends on the machine's speed."""
+"""Time, memory and threads: which limits stop a program, and their names. No verdict depends on the machine's speed."""
 
 from __future__ import annotations
 
