@@ -484,7 +484,8 @@ echo "$(pwd)" $(for name in *; do echo "$name:$(readlink "$name" || echo file)";
 eval "$(tail -n +2 input.txt)"
 """
 LINKS = {"input.txt": 10, "correct_output.txt": 11, "output.txt": 12, "checker": 13}
-LATE = "(sleep 5; echo late > note) > /dev/null 2>&1 &"  # it is killed before
+LATE = "(sleep 1; echo late > note) > /dev/null 2>&1 &"  # it is killed before
+WAIT = "sleep 1.3"  # so that the late note would be there for the next checker
 CHANGES = [
     "",
     "echo left > note",
@@ -493,7 +494,7 @@ CHANGES = [
     "rm input.txt; ln -s /proc/self/fd/11 input.txt",
     "chmod 755 .",
     LATE,
-    "",
+    WAIT,
     "",
 ]
 
@@ -510,7 +511,7 @@ def test_a_checker_does_not_find_what_another_one_left(box: Box, program: Callab
     assert [sorted(words[1:]) for words in seen] == [links] * len(CHANGES)
     directories = [words[0] for words in seen]
     unchanged = [after == before for before, after in itertools.pairwise(directories)]
-    assert unchanged == [change in ("", LATE) for change in CHANGES[:-1]]
+    assert unchanged == [change in ("", LATE, WAIT) for change in CHANGES[:-1]]
 
 
 LEFT = {
