@@ -87,14 +87,14 @@ def is_judged(result: SubtaskResult) -> bool:
 def deciding_test(result: SubtaskResult) -> TestOutcome | None:
     """The test that gave the subtask its verdict; `None` if no test was run.
 
-    It is the first one with the lowest score. If the subtask scores 0 and none of its tests does, a score is over the
-    threshold (`GroupThreshold`): then it is the first one with the highest score.
+    It is the first one with the lowest score. If the subtask scores 0 with another verdict than that one, a score is
+    over the threshold (`GroupThreshold`): then it is the one with the highest score, which is certainly over it.
     """
     scored = [(test.score, test) for test in result.tests if test.score is not None]
     if result.score is None or not scored:
         return None
     lowest = min(scored, key=itemgetter(0))
-    is_over_threshold = result.score == 0.0 < lowest[0]
+    is_over_threshold = result.score == 0.0 and result.verdict is not lowest[1].verdict
     return (max(scored, key=itemgetter(0)) if is_over_threshold else lowest)[1]
 
 

@@ -21,7 +21,8 @@ class Toolchain:
 
     Args:
         command: its command on the target.
-        version: its version, as it prints it (`g++ (Debian 12.2.0-14) 12.2.0`).
+        version: its version, as it prints it (`g++ (Debian 12.2.0-14) 12.2.0`); for Clang also the directory of the GCC
+            whose headers and libraries it uses.
         machine: its target triple (`x86_64-linux-gnu`).
         static: whether it can link statically.
         sees: the files and directories of the target that it reads; a box shows them when it compiles.

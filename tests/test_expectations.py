@@ -129,8 +129,10 @@ def test_a_score_over_the_threshold_decides() -> None:
         TestOutcome(test="1", verdict=Verdict.PA, score=0.3),
         TestOutcome(test="2", verdict=Verdict.PA, score=0.9),
     )
-    result = SubtaskResult(subtask="01-a", verdict=Verdict.WA, score=0.0, points=20, weighted_score=0.0, tests=tests)
-    assert deciding_test(result) is tests[1]
+    late = TestOutcome(test="3", verdict=Verdict.TLE, score=0.0)
+    for seen in (tests, (*tests, late)):
+        result = SubtaskResult(subtask="01-a", verdict=Verdict.WA, score=0.0, points=20, weighted_score=0.0, tests=seen)
+        assert deciding_test(result) is tests[1]
 
 
 def test_the_message_of_the_deciding_test_counts() -> None:

@@ -47,7 +47,8 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
     Args:
         spec: a source of rows; a `.py` file; or a directory of `<id>/solution.py`.
         ids: the problems that the user named. If there is one, a single file is for that problem; else the name of
-            its directory is the problem. If there is any, a directory's own `solution.py` is the dump.
+            its directory is the problem. If no directory in a
+            directory is for it, the directory's own `solution.py` is the dump.
 
     Raises:
         InputError: there is no such dump, it cannot be read, a file's problem is not known, or two files are for the
@@ -58,16 +59,13 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
         if path.is_file() and path.suffix == ".py":
             return SolutionFiles({_problem_of_file(path, ids): path}, str(path))
         if path.is_dir():
-            own = path / SOLUTION
-            has_own = own.is_file()
-            if not (has_own and ids) and (solutions := _solutions_below(path)):
-                if has_own:
-                    raise InputError(
-                        f"{own} is beside directories with a {SOLUTION}; name its problem (-t ID), or move it"
-                    )
-                return SolutionFiles(solutions, f"{path} ({counted(len(solutions), 'file')} {SOLUTION})")
-            if has_own:
+            own, solutions = path / SOLUTION, _solutions_below(path)
+            if own.is_file():
+                if solutions and not (len(ids) == 1 and _problem_of_directory(ids[0]) not in solutions):
+                    raise InputError(f"{own} is beside directories with a {SOLUTION}; score it apart ({own} -t ID)")
                 return SolutionFiles({_problem_of_file(own, ids): own}, str(own))
+            if solutions:
+                return SolutionFiles(solutions, f"{path} ({counted(len(solutions), 'file')} {SOLUTION})")
             if next(path.rglob("*.py"), None) is not None:
                 return _rows_beside_programs(path)
     except OSError as error:
@@ -91,7 +89,7 @@ def _solutions_below(path: Path) -> Mapping[str, Path]:
         if not file.is_file():
             others.append(directory.name)
             continue
-        first = solutions.setdefault(without_zeros(directory.name.removeprefix("apps_")), file)
+        first = solutions.setdefault(_problem_of_directory(directory.name), file)
         if first != file:
             raise InputError(
                 f"{first} and {file} are for the same problem; delete one, or score their directories apart"
@@ -100,6 +98,10 @@ def _solutions_below(path: Path) -> Mapping[str, Path]:
         message = f"{path}: no {SOLUTION} in {listed(others)}, so nothing is scored for these"
         warnings.warn(message, NotReadWarning, stacklevel=1)
     return solutions
+
+
+def _problem_of_directory(name: str) -> str:
+    return without_zeros(name.strip().removeprefix("apps_"))
 
 
 def _problem_of_file(path: Path, ids: Sequence[str]) -> str:

@@ -33,6 +33,10 @@ _MESSAGE_CHARS = 8_000  # of the compiler's message are kept
 _PROBLEM_TIME_FACTOR, _PROBLEM_MEMORY_FACTOR = 6, 4
 """The problem's own programs get a submission's compile limits times this: their authors are trusted."""
 
+_PROOF_CPU_S = 10.0
+"""How much longer a job may work that first compiles the known good program (0.5 CPU-s). The limit of idle time is the
+same, and must stay below that of wall clock: a submission that waits is CE, and a busy machine JE."""
+
 CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
 """Signals that end a compiler if a program is too large for it: rustc compiles recursively, and aborts without memory.
 GCC's driver reports that its compiler crashed, but the driver of Debian's GCC 16.2 then crashes itself. Before such a
@@ -128,7 +132,7 @@ def problem_limits(limits: CompileLimits) -> CompileLimits:
 
 def with_time_for_proof(limits: CompileLimits) -> CompileLimits:
     """The limits of a job that first compiles the known good program, which takes time too."""
-    return replace(limits, cpu_s=limits.cpu_s * _PROBLEM_TIME_FACTOR)
+    return replace(limits, cpu_s=limits.cpu_s + _PROOF_CPU_S)
 
 
 def runner_files(runner: Content, plan: RunnerPlan) -> tuple[JobFile, ...]:

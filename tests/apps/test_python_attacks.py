@@ -136,7 +136,7 @@ import os, threading, time
 for way in (os.fork, os.forkpty, lambda: os.spawnlp(0, "sleep", "sleep", "9")):
     try:
         way()
-        print("ANSWER")
+        print("ANSWER", flush=True)
         os._exit(0)
     except OSError:
         pass
@@ -203,9 +203,11 @@ warm = sys.modules.get("_harness.warm")
 if warm:
     try:
         warm.fork_sibling()
+        print("ANSWER", flush=True)
     except OSError:
         pass
-    print([type(v).__name__ for v in vars(warm).values() if "socket" in type(v).__name__])
+    if any("socket" in type(value).__name__ for value in vars(warm).values()):
+        print("ANSWER")
 """,
     "files as large as they get": """
 for number in range(400):

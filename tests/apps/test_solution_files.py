@@ -59,14 +59,15 @@ def test_folders_without_a_solution_are_named(tmp_path: Path) -> None:
 
 
 def test_a_solution_beside_directories_with_solutions(tmp_path: Path) -> None:
-    """It is the dump if its problem is named; else nobody knows for which problem it is."""
+    """It is the dump if its problem is named, and no directory is for that; else nobody knows what is meant."""
     (tmp_path / "backup").mkdir()
     for directory in (tmp_path, tmp_path / "backup"):
         (directory / "solution.py").write_text(f"# {directory.name}")
     (row,) = open_dump(str(tmp_path), ["42"]).rows(None)
     assert row.values == {"problem_id": "42", "code": f"# {tmp_path.name}"}
-    with pytest.raises(InputError, match=r"is beside directories with a solution.py; name its problem \(-t ID\)"):
-        open_dump(str(tmp_path), [])
+    for ids in ([], ["backup"], ["42", "43"]):
+        with pytest.raises(InputError, match=r"is beside directories with a solution.py; score it apart"):
+            open_dump(str(tmp_path), ids)
 
 
 def test_two_solutions_of_one_problem_are_refused(tmp_path: Path) -> None:

@@ -61,8 +61,9 @@ def _detect(path: str, _: tuple[int, ...]) -> Toolchain:
     """The toolchain of the compiler at a path; cached until the file changes."""
     version = _ask(path, "--version").splitlines()[0]
     static_libraries = [_ask(path, f"-print-file-name={name}").strip() for name in ("libc.a", "libstdc++.a")]
+    gcc = _ask(path, "-print-file-name=crtbegin.o").strip()
     if "clang" in version.lower():  # it uses headers and libraries of the newest GCC that is installed
-        version += f", {os.path.dirname(os.path.realpath(static_libraries[1]))}"
+        version += f", {os.path.dirname(os.path.realpath(gcc))}" if os.path.isabs(gcc) else ""
     sees, libraries = _files(path)
     machine = _ask(path, "-dumpmachine").strip()
     shipped.require_machine(f"the compiler {path}", machine, _ANOTHER_MACHINE)

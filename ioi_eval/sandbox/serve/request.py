@@ -243,7 +243,7 @@ def _args(value: Any) -> tuple[str, ...]:
 
 
 def _word(value: Any) -> str:
-    """An entry of `args`: booleans and whole numbers as JavaScript writes them. Lone surrogates become U+FFFD."""
+    """An entry of `args`: booleans and whole numbers below 2^53 as in JavaScript. Lone surrogates become U+FFFD."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, float) and value.is_integer():

@@ -123,7 +123,7 @@ def test_results_of_clang_depend_on_the_gcc_that_it_uses(tmp_path: Path) -> None
         command = tmp_path / "clang"
         command.write_text(
             f"#!/bin/sh\ncase $1 in\n--version) echo clang version 14 ;;\n"
-            f'-print-file-name=libstdc++.a) echo {directory}/libstdc++.a ;;\n*) exec g++ "$@" ;;\nesac\n'
+            f'-print-file-name=crtbegin.o) echo {directory}/crtbegin.o ;;\n*) exec g++ "$@" ;;\nesac\n'
         )
         command.chmod(0o755)
         versions.append(detect(str(command)).fingerprint)
