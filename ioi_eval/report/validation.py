@@ -23,7 +23,10 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
         results = counted(values["unmatched"], "stated result")
         parts.append(f"{results} without a solution: year, problem_id and label (or --id-column) must match.")
     if values["pending"]:
-        parts.append(f"Interrupted: {counted(values['pending'], 'solution')} still to be judged.")
+        pending = counted(values["pending"], "solution")
+        parts.append(
+            f"Interrupted: {pending} still to be judged. With --out, the same command goes on where it stopped."
+        )
     if values["problems"]:
         parts.append(table(_HEAD, _counts(values)))
     parts.append(_conclusion(values))
