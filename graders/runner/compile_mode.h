@@ -164,7 +164,7 @@ class Compilation {
     if (s.process.failed() && s.limit == Limit::None && put_missing_files() && !std::exchange(repeated_, true)) return step(argv, number);
     // A source can make the compiler print this, so it counts only if there is less room than steps may use.
     bool mentions_full_disk = s.output.find(strerror(ENOSPC)) != std::string::npos;
-    if (mentions_full_disk && s.process.failed() && s.limit == Limit::None) require_room(directory_, {most_made(), kScratchFiles}, made().all);
+    if (mentions_full_disk && s.process.failed() && s.limit == Limit::None) require_room(directory_, {most_made(), kScratchFiles}, [this] { return made().all; });
     // If a compiler was killed, its driver exits with an ordinary code. But the kernel counts such kills.
     bool killed = s.process.failed() && s.limit == Limit::None && out_of_memory_kills() > kills;
     Json line;

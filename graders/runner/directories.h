@@ -26,10 +26,13 @@ struct DiskUse {
   int files = 0;
 };
 
-// Checks that this much can be written to a directory, if what takes `own` of it were not there.
-inline void require_room(const std::string& directory, DiskUse room, DiskUse own = {}) {
+// Checks that this much can be written to a directory, if the files that `count_own` counts were not there. They are counted after
+// the look at the disk: those that a program makes meanwhile then count as its own, and not as missing room.
+template <typename CountOwn>
+void require_room(const std::string& directory, DiskUse room, CountOwn count_own) {
   struct statvfs disk;
   if (statvfs(directory.c_str(), &disk) != 0) system_fault("look at %s", directory.c_str());
+  DiskUse own = count_own();
   bool is_unlimited = disk.f_blocks == 0;  // Source: Linux, tmpfs with size=0
   if (!is_unlimited && static_cast<int64_t>(disk.f_bavail * disk.f_frsize) + own.bytes < room.bytes) {
     fault(FaultKind::System, format("less than %lld MiB are free in %s", static_cast<long long>(room.bytes >> 20), directory.c_str()));

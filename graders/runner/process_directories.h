@@ -288,14 +288,16 @@ inline DiskUse scratch_size(const std::string& path, const std::string& except) 
 // full, the program may fail because of it. Its own files do not count: otherwise it could fill a small disk to get a fault.
 inline void require_room_for_files(const Job& job, const Test& test) {
   if (job.full()) return;
-  DiskUse own;
-  for (const ProcessDirectories& each : job.directories) {
-    if (!each.made) continue;
-    DiskUse size = scratch_size(each.scratch, "");
-    own.bytes += size.bytes;
-    own.files += size.files;
-  }
-  require_room(job.machine.base, scratch_room(job.plan, test), own);
+  require_room(job.machine.base, scratch_room(job.plan, test), [&job] {
+    DiskUse own;
+    for (const ProcessDirectories& each : job.directories) {
+      if (!each.made) continue;
+      DiskUse size = scratch_size(each.scratch, "");
+      own.bytes += size.bytes;
+      own.files += size.files;
+    }
+    return own;
+  });
 }
 
 inline void clear_directories(const Job& job, ProcessDirectories& directories) {

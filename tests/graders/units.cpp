@@ -195,7 +195,7 @@ void test_room() {
 
 void test_room_on_disks() {
   auto fault_on = [](const char* disk, int files) {
-    return fault_of([&] { require_room(disk, {1 << 20, files}, {0, 10}); });
+    return fault_of([&] { require_room(disk, {1 << 20, files}, [] { return DiskUse{0, 10}; }); });
   };
   for (const char* disk : {"CephFS", "btrfs"}) CHECK(fault_on(disk, 256) == "no fault");
   CHECK(fault_on("ext4", 110) == "no fault" && fault_on("ext4", 111) == "system: fewer than 111 more files fit into ext4");
