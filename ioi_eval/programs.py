@@ -233,7 +233,7 @@ class Builder:
         self, recipe: recipes.Recipe, target: Target, *, of_problem: bool = False, alone: bool = False
     ) -> CompileAnswer:
         runner = await self.runner(target)
-        limits = compiling.problem_limits(self._policy.compile) if of_problem else self._policy.compile
+        limits = compiling.limits_for(self._policy, of_problem=of_problem)
 
         async def ask(retries: Retries) -> CompileAnswer:
             nonce = secrets.token_hex(16)

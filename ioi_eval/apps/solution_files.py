@@ -47,8 +47,8 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
     Args:
         spec: a source of rows; a `.py` file; or a directory of `<id>/solution.py`.
         ids: the problems that the user named. If there is one, a single file is for that problem; else the name of
-            its directory is the problem. If no directory in a
-            directory is for it, the directory's own `solution.py` is the dump.
+            its directory is the problem. A directory's own `solution.py` is the dump if one problem is named, and no
+            `<id>/solution.py` in it is for that one.
 
     Raises:
         InputError: there is no such dump, it cannot be read, a file's problem is not known, or two files are for the

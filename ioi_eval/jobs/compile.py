@@ -56,7 +56,7 @@ def compile_job(
         of_problem: whether the source is the problem's, not a submission's.
         alone: no other job of ours may run at the same time.
     """
-    limits = problem_limits(policy.compile) if of_problem else policy.compile
+    limits = limits_for(policy, of_problem=of_problem)
     if recipe.proof:  # `compiler_checks.without_proof` limits the CPU time of the recipe's own steps
         limits = with_time_for_proof(limits)
     returns = tuple(f"artifact{number}" for number in range(len(recipe.artifacts)))
@@ -118,6 +118,11 @@ def compile_plan(
     for artifact, name in zip(recipe.artifacts, into, strict=True):
         plan.line("artifact", path=artifact, into=name)
     return plan, files
+
+
+def limits_for(policy: Policy, *, of_problem: bool) -> CompileLimits:
+    """The compile limits for a submission, or for a problem's own program."""
+    return problem_limits(policy.compile) if of_problem else policy.compile
 
 
 def problem_limits(limits: CompileLimits) -> CompileLimits:

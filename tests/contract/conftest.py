@@ -25,6 +25,7 @@ from ioi_eval.sandbox.piston.endpoints import endpoint_source, endpoints_now
 from tests import unprivileged
 from tests.forked_commands import COMMAND
 from tests.full_isolation import require_full_isolation
+from tests.serve_process import served_address
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandboxes.md"
 MAX_LINES = 60  # of the complete sandbox in docs/sandboxes.md, which users should be able to read at once
@@ -65,16 +66,8 @@ def served(cache: Path) -> Iterator[str]:
     command = [*COMMAND, "serve", "--port", "0"]
     environment = {**os.environ, "IOI_EVAL_CACHE": str(cache), "PISTON_ENDPOINTS": ""}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-    assert process.stderr is not None
-    lines = []
     try:
-        for line in process.stderr:
-            lines.append(line)
-            if "serving Piston API v2 at " in line:
-                break
-        else:
-            pytest.fail(f"nothing is served: {''.join(lines)}")
-        yield lines[-1].split("serving Piston API v2 at ")[1].split()[0]
+        yield served_address(process)
     finally:
         process.terminate()
         process.communicate()

@@ -19,6 +19,7 @@ from ioi_eval.rows import open_source
 from ioi_eval.sandbox.piston.problem_packages import package_of
 from tests.forked_commands import COMMAND, Ended, ForkedCommands
 from tests.full_isolation import require_full_isolation
+from tests.serve_process import served_address
 
 Run = Callable[..., Ended]
 
@@ -286,16 +287,8 @@ def test_the_doctor_finds_no_fault_in_our_server(
     require_full_isolation()
     command = [*COMMAND, "serve", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
-        assert server.stderr is not None
-        lines = []
         try:
-            for line in server.stderr:
-                lines.append(line)
-                if "serving Piston API v2 at " in line:
-                    break
-            else:
-                pytest.fail(f"nothing is served: {''.join(lines)}")
-            url = lines[-1].split("serving Piston API v2 at ")[1].split("/api/v2")[0]
+            url = served_address(server).removesuffix("/api/v2")
             done = commands.run("doctor", "--endpoints", url, cwd=tmp_path, env=environment)
         finally:
             server.terminate()

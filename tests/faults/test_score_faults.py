@@ -17,6 +17,7 @@ from ioi_eval import sample
 from ioi_eval.report.frame import result_rows
 from tests.forked_commands import COMMAND, Ended, ForkedCommands
 from tests.full_isolation import require_full_isolation
+from tests.serve_process import served_address
 
 Score = Callable[[Path, str], Ended]
 FAULTS = (
@@ -40,15 +41,7 @@ class Served:
             text=True,
             env=environment,
         )
-        assert self.process.stderr is not None
-        lines = []
-        for line in self.process.stderr:
-            lines.append(line)
-            if "serving Piston API v2 at " in line:
-                break
-        else:
-            pytest.fail(f"nothing is served: {''.join(lines)}")
-        self.url = lines[-1].split("serving Piston API v2 at ")[1].split("/api")[0]
+        self.url = served_address(self.process).removesuffix("/api/v2")
 
     @property
     def port(self) -> int:
