@@ -47,8 +47,17 @@ class ConfigFile:
     commands: Mapping[str, Any] = field(default_factory=dict)
 
 
+def path_of_file(environ: Mapping[str, str] | None = None) -> Path:
+    """Where the file is, if there is one: at the path that `IOI_EVAL_CONFIG` names, else in the working directory.
+
+    Args:
+        environ: the environment; the process's own by default.
+    """
+    return Path((os.environ if environ is None else environ).get(ANOTHER) or NAME)
+
+
 def read_config_file(environ: Mapping[str, str] | None = None) -> ConfigFile:
-    """Read the file that `IOI_EVAL_CONFIG` names, else `ioi-eval.toml` in the working directory, if there is one.
+    """Read the file at `path_of_file`, if there is one.
 
     Args:
         environ: the environment; the process's own by default.
@@ -58,7 +67,7 @@ def read_config_file(environ: Mapping[str, str] | None = None) -> ConfigFile:
             not read, or a value that is neither text nor a number.
     """
     named = (os.environ if environ is None else environ).get(ANOTHER)
-    path = Path(named or NAME)
+    path = path_of_file(environ)
     if not named and not path.is_file():
         return ConfigFile()
     try:

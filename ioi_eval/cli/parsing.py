@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ioi_eval.cli.exits import WRONG_CALL
 from ioi_eval.cli.messages import tell
-from ioi_eval.cli.settings import choice_message, commands_of
+from ioi_eval.cli.settings import choice_message, commands_of, settings_of
+from ioi_eval.config_file import path_of_file
 from ioi_eval.errors import InputError, similar, unknown
 
 _UsageError = cast(type[Exception], typer.BadParameter.__bases__[0])
@@ -47,9 +48,16 @@ class CliCommand(TyperCommand):
             raise
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
+        """Run the command. If it is wrong, say which of its options are not the user's but those of `ioi-eval.toml`."""
         _refuse_wrong_file(ctx)
-        return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except typer.Exit as end:
+            from_file = [name for name, option in settings_of(self).items() if _is_from_file(ctx, option)]
+            if end.exit_code == WRONG_CALL and from_file:
+                command = ctx.command_path.partition(" ")[2]
+                tell(f"{path_of_file()} sets {', '.join(from_file)} here; `ioi-eval config {command}` shows the values")
+            raise
 
 
 class CliGroup(TyperGroup):
@@ -73,6 +81,11 @@ class CliGroup(TyperGroup):
             near = " ".join(calls.get(similar(name, calls) or "", ()))
             ctx.fail(unknown("command", " ".join([*path, name]), (), near=near, help_of=ctx.command_path))
         return super().resolve_command(ctx, args)
+
+
+def _is_from_file(ctx: Any, option: TyperOption) -> bool:
+    source = ctx.get_parameter_source(option.name)
+    return source is not None and source.name == "DEFAULT_MAP"
 
 
 def _refuse_wrong_file(ctx: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.errors import InputError, unknown
+from ioi_eval.errors import InputError, NotReadWarning, unknown
 from ioi_eval.problems.row import Row, Source
 
 
@@ -92,8 +93,10 @@ class SplitChoice:
     def among(self, existing: Sequence[str], what: str, instead: str) -> tuple[str, ...]:
         """The splits that are read, of those that exist. The only one needs no name.
 
+        By the usual order of preference (`OBVIOUS`), nobody has asked for one split: a warning names the others.
+
         Args:
-            what: the data set, for the message.
+            what: the data set, for the messages.
             instead: what the user can name instead.
 
         Raises:
@@ -107,6 +110,10 @@ class SplitChoice:
             return tuple(existing)
         for name in self.obvious:
             if name in existing:
+                others = [other for other in existing if other != name]
+                if others and self.obvious == OBVIOUS:
+                    message = f"{what}: only the split {name} is read, not {', '.join(others)}; to read another, give"
+                    warnings.warn(f"{message} {instead}", NotReadWarning, stacklevel=1)
                 return (name,)
         if len(existing) == 1:
             return (existing[0],)

@@ -147,3 +147,15 @@ def test_passwords_are_not_shown(tmp_path: Path, lines_of: Callable[..., dict[st
     assert lines_of(PISTON_ENDPOINTS="me:secret@w2:1,file:a@b")["PISTON_ENDPOINTS"] == ["w2:1,file:a@b", "environment"]
     assert lines_of("score")["endpoints"] == ["https://w1,slurm", NAME]
     assert lines_of("serve")["repository"] == ["https://r/index", NAME]
+
+
+def test_the_message_names_the_options_of_the_file(start: Start, tmp_path: Path) -> None:
+    """The user, who did not type them in this call, may not remember that they are there."""
+    (tmp_path / NAME).write_text('[apps.score]\ncomparator = "tokens"\ndataset = "missing.jsonl"\n')
+    ended = start("apps", "score", "dump.jsonl", "--out", "out", "--compat", "mcpbr")
+    assert ended.returncode == 2
+    assert "leave --comparator tokens out" in ended.stderr
+    assert f"{NAME} sets dataset, comparator here; `ioi-eval config apps score` shows the values" in ended.stderr
+    typed = start("apps", "score", "dump.jsonl", "--out", "out", "--dataset", "no", "--comparator", "lines")
+    assert typed.returncode == 2
+    assert "shows the values" not in typed.stderr

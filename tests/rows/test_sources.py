@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.errors import InputError, RowError
+from ioi_eval.errors import InputError, NotReadWarning, RowError
 from ioi_eval.rows import open_source, reads_all_files
 from tests.row_files import KINDS, LFS_POINTER, ROWS, folder, jsonl, parquet, rows_of, saved, saved_splits
 
@@ -78,7 +78,8 @@ def test_rows_of_long_tables_have_row_numbers(tmp_path: Path) -> None:
 def test_one_split_is_read_and_named(tmp_path: Path) -> None:
     """Of a saved data set with splits, `train` is read unless all are requested. The description names the split."""
     path = saved_splits(tmp_path / "d")
-    source = open_source(path)
+    with pytest.warns(NotReadWarning):
+        source = open_source(path)
     assert rows_of(source) == ROWS[:2]
     assert source.describe() == f"{path} (split train)"
     both = open_source(path, all_splits=True)
@@ -223,7 +224,8 @@ def test_the_split_of_a_saved_data_set(tmp_path: Path) -> None:
 
     one = datasets.Dataset.from_list([{"id": "a"}])
     datasets.DatasetDict({"train": one, "test": one}).save_to_disk(str(tmp_path / "d"))
-    assert open_source(tmp_path / "d").describe().endswith("(split train)")
+    with pytest.warns(NotReadWarning, match=r"d: only the split train is read, not test; to read another, give one of"):
+        assert open_source(tmp_path / "d").describe().endswith("(split train)")
     assert open_source(tmp_path / "d", obvious=("test", "train")).describe().endswith("(split test)")
     assert open_source(tmp_path / "d", split="train").describe().endswith("(split train)")
     with pytest.raises(InputError, match=r"no such split 'dev'; there are: train, test"):
