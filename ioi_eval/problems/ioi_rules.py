@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from ioi_eval.boxfiles import runner_rules
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.model import (
     Batch,
@@ -37,23 +36,19 @@ from ioi_eval.model import (
 from ioi_eval.problems.fifo_arguments import opens_fifos, processes_of
 from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
 from ioi_eval.problems.grader_files import GraderFiles, check_script, check_testlib, classify, config_text, read_pairs
+from ioi_eval.problems.limits import LEAST_MEMORY, check_bytes, check_time_limit, limit_of
 from ioi_eval.problems.output_files import tests_by_output
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.token_rules import check_token_flags
 from ioi_eval.toolchain import check_std
 
 _MAX_PASSES = 1000
-_LEAST_MEMORY = 1024 * 1024  # no C++ program starts with less: a lower number is in another unit
-_LEAST_TIME_S = 0.001  # the runner's unit
 
 _OTHER_CPP = re.compile(r"\.(?:cc|cxx)$", re.IGNORECASE)
 _UNUSED_CHECKER = re.compile(
     r"(?:checker/[^/]+|(?:.*/)?(?:checker|check|chk))(?P<ending>\.(?:c|cc|cpp|cxx|go|java|pas|py|rs|sh))", re.I | re.S
 )
 """What must be the checker of a problem that has no other."""
-
-_UNUSED_LIMITS = {"time_limit": 1.0, "memory_limit": float(1 << 28)}
-"""Limits of OutputOnly tasks, for which packages may state none: no program of the submission runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +85,7 @@ def read_shared_columns(row: Row) -> SharedColumns:
     if time_limit is not None and time_limit <= 0:
         raise row.error(f"time_limit is {time_limit:g}; it must be a number of CPU seconds above 0")
     memory_limit = row.integer("memory_limit") if row.has("memory_limit") else None
-    if memory_limit is not None and memory_limit < _LEAST_MEMORY:
+    if memory_limit is not None and memory_limit < LEAST_MEMORY:
         raise row.error(f"memory_limit is {memory_limit}; it must be a number of bytes, 1 MiB or more")
     precision = row.integer("score_precision", 2)  # Source: CMS's default of a TPS task
     if precision < 0:
@@ -156,14 +151,11 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
             check_script(program.source)
             check_testlib(program)
     _check_passes(shared.passes, method)
-    time_limit_s = _limit("time_limit", shared.time_limit, config.time_limit_s, task_type)
-    max_time_s = runner_rules()["kMaxMs"] / 1000
-    if not _LEAST_TIME_S <= time_limit_s <= max_time_s:
-        possible = f"from {_LEAST_TIME_S:g} to {max_time_s:g} s"
-        raise InputError(f"time_limit is {time_limit_s:g} s; it must be {possible}")
-    memory_limit = int(_limit("memory_limit", shared.memory_limit, config.memory_limit_bytes, task_type))
-    _check_bytes("memory_limit", memory_limit)
-    _check_bytes("output_limit", shared.output_limit or 0)
+    time_limit_s = limit_of("time_limit", shared.time_limit, config.time_limit_s, task_type)
+    check_time_limit(time_limit_s)
+    memory_limit = int(limit_of("memory_limit", shared.memory_limit, config.memory_limit_bytes, task_type))
+    check_bytes("memory_limit", memory_limit, least=LEAST_MEMORY)
+    check_bytes("output_limit", shared.output_limit or 0)
     return Problem(
         key=key,
         name=shared.name or key.id,
@@ -361,21 +353,6 @@ def _score_type(shared: SharedColumns, config: GraderConfig, subtasks: tuple[Sub
     if score_type is ScoreType.GROUP_THRESHOLD and any(subtask.threshold is None for subtask in subtasks):
         raise InputError("its score type GroupThreshold needs a number in the column threshold, in each of its rows")
     return score_type
-
-
-def _limit(name: str, stated: float | None, configured: float | None, task_type: TaskType) -> float:
-    limit = configured if stated is None else stated
-    if limit is None and task_type is TaskType.OUTPUT_ONLY:
-        return _UNUSED_LIMITS[name]
-    if limit is None:
-        raise InputError(f"neither the row nor graders/grader_config.json gives a {name}")
-    return limit
-
-
-def _check_bytes(name: str, limit: int) -> None:
-    most = runner_rules()["kMaxBytes"]
-    if limit > most:
-        raise InputError(f"{name} is {limit}; at most {most} is possible")
 
 
 def _conflicts(key: ProblemKey, shared: SharedColumns, config: GraderConfig) -> tuple[str, ...]:

@@ -334,6 +334,10 @@ def test_an_error_affects_only_its_problem(tmp_path: Path) -> None:
         ({"time_limit": 1e300}, r"time_limit is 1e\+300 s; it must be from 0.001 to 86400 s"),
         ({"time_limit": 0.0004}, "time_limit is 0.0004 s; it must be from 0.001 to 86400 s"),
         (
+            {"memory_limit": None, "grader_files": [["graders/grader_config.json", '{"memory_limit": 256}']]},
+            "memory_limit is 256; it must be a number of bytes, 1 MiB or more",
+        ),
+        (
             {"memory_limit": None, "grader_files": [["graders/grader_config.json", '{"memory_limit": 1e300}']]},
             "memory_limit is 1000.*; at most 70368744177664 is possible",
         ),

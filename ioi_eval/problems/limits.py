@@ -1,0 +1,56 @@
+"""The limits of a problem: which one counts, and the range in which the runner accepts it."""
+
+from __future__ import annotations
+
+from ioi_eval.boxfiles import runner_rules
+from ioi_eval.errors import InputError
+from ioi_eval.model import TaskType
+
+LEAST_MEMORY = 1024 * 1024
+"""In bytes. No C++ program starts with less: a lower number is in another unit."""
+
+_LEAST_TIME_S = 0.001  # the runner's unit
+
+_UNUSED_LIMITS = {"time_limit": 1.0, "memory_limit": float(1 << 28)}
+"""Limits of OutputOnly tasks, for which packages may state none: no program of the submission runs."""
+
+
+def limit_of(name: str, stated: float | None, configured: float | None, task_type: TaskType) -> float:
+    """The limit that counts: the row's, else that of the configuration.
+
+    Raises:
+        InputError: neither states one, and a submission's program runs.
+    """
+    limit = configured if stated is None else stated
+    if limit is None and task_type is TaskType.OUTPUT_ONLY:
+        return _UNUSED_LIMITS[name]
+    if limit is None:
+        raise InputError(f"neither the row nor graders/grader_config.json gives a {name}")
+    return limit
+
+
+def check_time_limit(limit_s: float) -> None:
+    """Check that the runner accepts a time limit.
+
+    Raises:
+        InputError: it does not.
+    """
+    max_s = runner_rules()["kMaxMs"] / 1000
+    if not _LEAST_TIME_S <= limit_s <= max_s:
+        raise InputError(f"time_limit is {limit_s:g} s; it must be from {_LEAST_TIME_S:g} to {max_s:g} s")
+
+
+def check_bytes(name: str, limit: int, *, least: int = 0) -> None:
+    """Check that a limit is in the range that makes sense, and that the runner accepts.
+
+    Args:
+        least: the least one: 0, or 1 MiB.
+
+    Raises:
+        InputError: it is not.
+    """
+    if limit < least:
+        raise InputError(f"{name} is {limit}; it must be a number of bytes, 1 MiB or more")
+    most = runner_rules()["kMaxBytes"]
+    if limit > most:
+        raise InputError(f"{name} is {limit}; at most {most} is possible")
