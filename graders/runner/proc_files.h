@@ -129,10 +129,9 @@ class ProcFiles {
  private:
   // A number in a `status` file; 0 if there is none.
   static int64_t value_of(const char* name, const Fd& directory, const char* path) {
-    char text[4096];
-    read_text(directory.get(), path, text, sizeof text);
-    const char* line = strstr(text, name);
-    return line != nullptr ? atoll(line + strlen(name)) : 0;
+    std::string text = read_long_text(directory.get(), path);  // its list of groups can be long
+    size_t at = text.find(name);
+    return at != std::string::npos ? atoll(text.c_str() + at + strlen(name)) : 0;
   }
 
   // For a process that has ended, or that /proc hides (hidepid). Its CPU clock, and the main thread that it shows us itself, can

@@ -227,6 +227,21 @@ def test_cpu_time_is_measured_where_processes_are_hidden(hiding: Box, program: C
 
 
 @pytest.mark.root
+def test_page_tables_count_for_a_user_with_many_groups(
+    boxes: Callable[[str], Box], program: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list of groups comes first in /proc/PID/status, and can be longer than a page."""
+    box = boxes("dir-reduced")
+    groups = ",".join(str(0x6F100000 + number) for number in range(900))
+    command = [f"--groups={groups}" if word == "--clear-groups" else word for word in box.command("{}")]
+    monkeypatch.setattr(
+        Box, "command", lambda _, *words: [*command[: command.index("{}")], *words, "--most", "reduced"]
+    )
+    entry = run_batch(box, program("contestant"), "loop-after-tables 12000", cpu_ms=2000, memory_bytes=64 << 20).only
+    assert (entry["verdict"], entry["limit"]) == ("MLE", "memory")
+
+
+@pytest.mark.root
 def test_memory_is_measured_where_processes_are_hidden(hiding: Box, program: Callable[..., Path]) -> None:
     """Before it starts, a program passes the runner a descriptor of its main thread, so the limits are enforced."""
     memory: dict[str, Any] = {"memory_bytes": 100 << 20}
