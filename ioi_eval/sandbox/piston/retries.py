@@ -9,7 +9,8 @@
 
 An attempt on which no server worked does not count as a retry: there was no connection, or the server cannot serve
 such jobs. Retries that were answered do not count in the budget: if a network drops all connections at once and then
-works again, no job may be lost because so many must be sent again.
+works again, no job may be lost because so many must be sent again. Nor do those that the caller gave up: they have not
+failed.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class RetryBudget:
         """Note how a request that was sent at `begun` has ended."""
         if is_retry:
             self._under_way -= 1
-            self._counts(now)[1] += end.may_have_started and end is not JobEnd.ANSWERED
+            self._counts(now)[1] += end not in {JobEnd.NOT_SERVED, JobEnd.ANSWERED, JobEnd.CANCELLED}
         elif not end.may_have_started and int(begun) in self._seconds:
             self._seconds[int(begun)][0] -= 1
 

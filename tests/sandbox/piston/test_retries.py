@@ -87,6 +87,16 @@ def test_retries_that_are_answered_do_not_count() -> None:
     assert budget.allows_retry(3.0)
 
 
+def test_retries_that_were_cancelled_do_not_count() -> None:
+    """The caller gave them up, so nothing is known about the workers."""
+    budget = RetryBudget()
+    for _ in range(FLOOR):
+        budget.begin(0.0, is_retry=True)
+    for _ in range(FLOOR):
+        budget.end(0.0, 3.0, JobEnd.CANCELLED, is_retry=True)
+    assert budget.allows_retry(3.0)
+
+
 def test_a_request_that_was_never_sent_does_not_count() -> None:
     """An attempt without a connection counts neither as request nor as retry, also if that is known later."""
     budget = RetryBudget()
