@@ -196,7 +196,7 @@ def test_only_the_time_without_budget_counts_for_a_retry() -> None:
             world.pool.retry(request, world.now, may_have_started=True)
             if not request.holds_slot:
                 break
-            world.release(request, JobEnd.CANCELLED)
+            world.release(request, JobEnd.BROKEN)
         world.release(request)
 
     spend()
