@@ -14,7 +14,7 @@ namespace runner {
 struct Outcome {
   Verdict verdict = Verdict::JE;
   std::string score, message;
-  std::string in_time;          // of a TLE that ended by itself: its score if it had been in time; empty if unknown
+  std::string in_time;          // of a TLE not stopped for its time: its score if it had been in time; empty if unknown
   bool may_be_in_time = false;  // whether the client may measure its time again
   Limit limit = Limit::None;
   int code = 0, signal = 0;
@@ -32,8 +32,9 @@ struct Outcome {
   bool is_zero() const { return !score.empty() && strtod(score.c_str(), nullptr) == 0.0; }
 };
 
-// Makes the outcome of a program that was late a TLE. If the program ended by itself, the score that it would have in time is
-// kept, and the client may run it once more to measure its time. If a failure hides that score, the verdict stays JE.
+// Makes the outcome of a program that was late a TLE. If the program was not stopped for its time, the score that it would
+// have in time is kept, and the client may run it once more to measure its time. If a failure hides that score, the verdict stays
+// JE.
 inline void make_late(Outcome& o, bool ended, Limit limit) {
   if (o.fault != JudgeFault::None) return;
   if (ended) o.in_time = o.score;

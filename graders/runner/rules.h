@@ -33,8 +33,8 @@ constexpr int64_t kMaxMs = 86'400'000;
 constexpr int64_t kMaxBytes = 70'368'744'177'664;
 constexpr int64_t kMaxProcesses = 64;
 
-// If scores are rounded leniently, a score that is below a step by at most 1 / this of a step counts as that step. Source: graders of
-// EGOI 2024.
+// If scores are rounded leniently, a score that is below a step by less than 1 / this of a step counts as that step. Source: graders
+// of EGOI 2024.
 constexpr int64_t kLenientParts = 10'000'000;
 
 constexpr int64_t cpu_stop_us(int64_t limit_ms) { return limit_ms * 10 * kCpuPercent + kCpuSlackMs * 1'000; }
