@@ -187,7 +187,7 @@ def _files_with_rows(path: Path) -> list[Path]:
 
     Raises:
         OSError: a directory below it cannot be read.
-        InputError: of files that have the rows together, some are missing.
+        InputError: of files that have the rows together, some are missing, or a link leads to a directory.
     """
 
     def fail(error: OSError) -> None:
@@ -196,6 +196,11 @@ def _files_with_rows(path: Path) -> list[Path]:
     files: list[Path] = []
     for directory, below, names in os.walk(path, onerror=fail):
         below[:] = [name for name in below if not name.startswith(".")]
+        if link := next((path for name in sorted(below) if (path := Path(directory, name)).is_symlink()), None):
+            raise InputError(
+                f"{link} is a link to a directory, and such links are not followed; name that directory itself, or"
+                " replace the link by its files"
+            )
         files += [Path(directory, name) for name in names if name.endswith(_ROWS) and not name.startswith(".")]
     _require_all_parts(str(file) for file in files)
     return sorted(file for file in files if file.is_file() or file.is_symlink())

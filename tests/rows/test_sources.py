@@ -412,6 +412,19 @@ def test_a_link_to_nothing_is_an_error(tmp_path: Path) -> None:
         open_source(tmp_path)
 
 
+def test_a_link_to_a_directory_is_an_error(tmp_path: Path) -> None:
+    """Its rows were missing silently. Hidden links are ignored, as hidden directories are."""
+    dump, elsewhere = tmp_path / "dump", tmp_path / "elsewhere"
+    for directory in (dump, elsewhere):
+        directory.mkdir()
+        jsonl(directory / "1.jsonl")
+    (dump / ".cache").symlink_to(elsewhere)
+    assert rows_of(open_source(dump)) == ROWS
+    (dump / "part").symlink_to(elsewhere)
+    with pytest.raises(InputError, match=r"dump/part is a link to a directory, and such links are not followed"):
+        open_source(dump)
+
+
 def test_a_missing_part_is_an_error(tmp_path: Path) -> None:
     """The rows of a file that was not downloaded would be missing silently. Each of the others can be read alone."""
     for number in (0, 2):
