@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 _BATCH_BYTES = 4 * 1024 * 1024  # about as much of a table is decoded at once
 _GROUP_BYTES = 32 * 1024 * 1024  # a larger row group is decoded in a separate process
+
+_OWN_TYPES = ("uuid", "decimal")  # in the names of Arrow's types whose values JSON Lines cannot have
 
 
 class Parquet(PathSource):
@@ -80,6 +84,7 @@ def _rows_of_tables(
     """
     done = 0
     for table in tables:
+        typed = [field.name for field in table.schema if any(name in str(field.type) for name in _OWN_TYPES)]
         step = table.num_rows if table.nbytes <= 2 * _BATCH_BYTES else 1
         for start in range(0, table.num_rows, step or 1):
             first = done + start + 1
@@ -90,8 +95,23 @@ def _rows_of_tables(
                 where = f"{source}, rows {first} to {first + part.num_rows - 1}"
                 raise InputError(f"{where}: {_why_unreadable(error)}") from error
             for number, values in enumerate(decoded, first):
+                values |= {name: _without_own_types(values[name]) for name in typed}
                 yield Row(source=source, number=number, values=values, all_names=all_names)
         done += table.num_rows
+
+
+def _without_own_types(value: Any) -> Any:
+    """A value with UUIDs in it as text and decimals as numbers, as they are in JSON Lines, at any depth."""
+    match value:
+        case UUID():
+            return str(value)
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case list():
+            return [_without_own_types(item) for item in value]
+        case dict():
+            return {key: _without_own_types(item) for key, item in value.items()}
+    return value
 
 
 def _why_unreadable(error: UnicodeDecodeError | OverflowError) -> str:

@@ -9,9 +9,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ioi_eval.errors import InputError, NotReadWarning, RowError
@@ -410,6 +414,18 @@ def test_a_link_to_nothing_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "2.jsonl").symlink_to("absent")
     with pytest.raises(InputError, match=r"2\.jsonl cannot be read: No such file"):
         open_source(tmp_path)
+
+
+def test_uuids_are_texts_and_decimals_are_numbers(tmp_path: Path) -> None:
+    """DuckDB writes columns of these types. Each row was refused: its `uuid` was no name, its score no number."""
+    name = UUID("85f5fbc8-3cb2-4e71-be8f-3847574fb8d8")
+    columns = {
+        "uuid": pa.array([name.bytes], pa.uuid()),
+        "score": pa.array([Decimal("7.00")]),
+        "scores": pa.array([[Decimal("1.50"), None]]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "d.parquet")
+    assert rows_of(open_source(tmp_path / "d.parquet")) == [{"uuid": str(name), "score": 7, "scores": [1.5, None]}]
 
 
 def test_a_link_to_a_directory_is_an_error(tmp_path: Path) -> None:
