@@ -359,7 +359,8 @@ def _mapping(meta: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _identifier(package: Package, ini: Mapping[str, str]) -> str:
-    name = ini.get("short-name") or ini.get("externalid") or package.name
+    """The problem's id. DOMjudge's `short-name` is none: it may be the letter that the problem has in a contest."""
+    name = ini.get("externalid") or package.name
     if not _IDENTIFIER.fullmatch(name):
         raise InputError(f"{name!r} cannot be a problem's id; rename the package (letters, digits, - and _)")
     return name

@@ -40,7 +40,7 @@ ANOTHER: dict[str, str | None] = {"data/secret/one/2.in": "", "data/secret/one/2
 
 SCORING: dict[str, str | None] = {
     "problem.yaml": "type: scoring\n",
-    "domjudge-problem.ini": "timelimit = '1.5'\nshort-name='groups'\n",
+    "domjudge-problem.ini": "timelimit = '1.5'\nexternalid='groups'\n",
     "data/testdata.yaml": "on_reject: continue\nrange: 0 100\ngrader_flags: ignore_sample\n",
     "data/secret/testdata.yaml": "grader_flags: first_error accept_if_any_accepted\n"
     "output_validator_flags: case_sensitive\n",

@@ -323,9 +323,15 @@ def test_programs_of_a_domjudge_server(tmp_path: Path, key: str, default: str) -
 
 def test_comments_in_domjudges_settings_are_no_values(tmp_path: Path) -> None:
     """Behind a value with or without quotes; in quotes `;` is a part of the value."""
-    settings = "; ours\ntimelimit = 3 ; seconds\nname = 'Sums; all' ; title\nshort-name=sum;id\n"
+    settings = "; ours\ntimelimit = 3 ; seconds\nname = 'Sums; all' ; title\nexternalid=sum;id\n"
     row = read(tmp_path, {**NEW, "problem.yaml": None}, **{"domjudge-problem.ini": settings}).problem_rows[0]
     assert (row["time_limit"], row["name"], row["id"]) == (3, "Sums; all", "sum")
+
+
+def test_a_letter_of_a_contest_is_no_id(tmp_path: Path) -> None:
+    """Problems of two contests may both be A there: the rows of the second one replaced those of the first."""
+    row = read(tmp_path, PASS_FAIL, **{"domjudge-problem.ini": "short-name = A\n"}).problem_rows[0]
+    assert row["id"] == "sums"
 
 
 def test_which_time_limit_counts(tmp_path: Path) -> None:
