@@ -76,7 +76,7 @@ def read_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
 
 def _legacy_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     """The kind of a package of a version before 2023-07."""
-    kind = meta.get("type", "pass-fail")
+    kind = meta.get("type") or "pass-fail"
     if kind not in ("pass-fail", "scoring"):
         raise UnsupportedError(f"type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are")
     validation = _validation(meta)
@@ -96,7 +96,7 @@ def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> KattisKind:
 
     Drafts of 2023-07 state interactive and multi-pass in `validation`. Source: BAPCtools, `bapctools/upgrade.py`.
     """
-    stated = meta.get("type", "pass-fail")
+    stated = meta.get("type") or "pass-fail"
     words = frozenset(map(str, stated) if isinstance(stated, list) else str(stated).split())
     if others := sorted(words - {"pass-fail", "scoring", "interactive", "multi-pass"}):
         raise UnsupportedError(

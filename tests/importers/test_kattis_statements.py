@@ -334,6 +334,14 @@ def test_a_letter_of_a_contest_is_no_id(tmp_path: Path) -> None:
     assert row["id"] == "sums"
 
 
+def test_a_type_without_a_value_is_pass_fail(tmp_path: Path) -> None:
+    """As if the line were not there. The package was refused."""
+    for number, files in enumerate((PASS_FAIL, NEW)):
+        text = "".join(line for line in (files["problem.yaml"] or "").splitlines(True) if not line.startswith("type:"))
+        row = read(tmp_path / str(number), files, **{"problem.yaml": f"{text}type:\n"}).problem_rows[0]
+        assert row["score"] == 1
+
+
 def test_which_time_limit_counts(tmp_path: Path) -> None:
     """That of problem.yaml, as in DOMjudge and problemtools. A .timelimit must be the same."""
     settings = {"domjudge-problem.ini": "timelimit = 3\n", "problem.yaml": "limits: {time_limit: 4.0}\n"}
