@@ -83,7 +83,7 @@ def _why_wrong(value: object, option: TyperOption) -> str:
     """Why a value cannot be typed on a command line, so that the parser would not refuse its text; else empty."""
     items = value if isinstance(value, list) and option.multiple else [value]
     if any(isinstance(item, list | dict) for item in items):
-        return "one value is wanted, and no list or table"
+        return "one value is wanted, not a list or a table"
     return "it is empty" if "" in items else ""
 
 

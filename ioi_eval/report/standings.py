@@ -218,7 +218,7 @@ def _from_row(row: Mapping[str, Any], where: str) -> Standings:
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{where}: this is no contest of LiveOIBench_contestants ({type(error).__name__}: {error}); a "
-            "table of contestants is a .csv file with the columns contestant, points and medal"
+            "table of contestants is a .csv file with a column points (and contestant, medal, year)"
         ) from error
     return Standings(contest=contest, problems=problems, totals=totals, cutoffs=cutoffs, source=where)
 

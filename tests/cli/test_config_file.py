@@ -106,7 +106,7 @@ def test_a_variable_can_name_another_file(
         ("[score]\nworkers = true", "[score]: workers = True: "),
         ("[score]\nno-resume = 'perhaps'", "[score]: no-resume = 'perhaps': "),
         ("[score]\nout = ''", "[score]: out = '': it is empty"),
-        ("[score]\nout = ['x']", "[score]: out = ['x']: one value is wanted, and no list or table"),
+        ("[score]\nout = ['x']", "[score]: out = ['x']: one value is wanted, not a list or a table"),
         ("[score]\nby = ['x', ['y']]", "[score]: by = ['x', ['y']]: one value is wanted"),
         ("[score]\nhelp = true", "[score]: no such option 'help'"),
         ("[xyz]\n", "no such command 'xyz'; `ioi-eval --help` lists them\n"),
