@@ -336,7 +336,8 @@ def test_a_letter_of_a_contest_is_no_id(tmp_path: Path) -> None:
 
 def test_a_type_without_a_value_is_pass_fail(tmp_path: Path) -> None:
     """As if the line were not there. The package was refused."""
-    for number, files in enumerate((PASS_FAIL, NEW)):
+    kinds: tuple[Mapping[str, str | None], ...] = (PASS_FAIL, NEW)
+    for number, files in enumerate(kinds):
         text = "".join(line for line in (files["problem.yaml"] or "").splitlines(True) if not line.startswith("type:"))
         row = read(tmp_path / str(number), files, **{"problem.yaml": f"{text}type:\n"}).problem_rows[0]
         assert row["score"] == 1
