@@ -53,11 +53,15 @@ class CliCommand(TyperCommand):
         try:
             return super().invoke(ctx)
         except typer.Exit as end:
-            from_file = [name for name, option in settings_of(self).items() if _is_from_file(ctx, option)]
-            if end.exit_code == WRONG_CALL and from_file:
-                command = ctx.command_path.partition(" ")[2]
-                tell(f"{path_of_file()} sets {', '.join(from_file)} here; `ioi-eval config {command}` shows the values")
+            if end.exit_code == WRONG_CALL:
+                self._name_options_of_file(ctx)
             raise
+
+    def _name_options_of_file(self, ctx: Any) -> None:
+        if names := [name for name, option in settings_of(self).items() if _is_from_file(ctx, option)]:
+            command = ctx.command_path.partition(" ")[2]
+            of_file = f"{path_of_file()} sets options of this command: {', '.join(names)}"
+            tell(f"{of_file}; `ioi-eval config {command}` shows the values")
 
 
 class CliGroup(TyperGroup):

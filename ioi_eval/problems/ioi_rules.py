@@ -36,7 +36,7 @@ from ioi_eval.model import (
 from ioi_eval.problems.fifo_arguments import opens_fifos, processes_of
 from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
 from ioi_eval.problems.grader_files import GraderFiles, check_script, check_testlib, classify, config_text, read_pairs
-from ioi_eval.problems.limits import LEAST_MEMORY, check_bytes, check_time_limit, limit_of
+from ioi_eval.problems.limits import check_bytes, check_memory_limit, check_time_limit, limit_of
 from ioi_eval.problems.output_files import tests_by_output
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.token_rules import check_token_flags
@@ -84,9 +84,6 @@ def read_shared_columns(row: Row) -> SharedColumns:
     time_limit = row.number_of("time_limit") if row.has("time_limit") else None
     if time_limit is not None and time_limit <= 0:
         raise row.error(f"time_limit is {time_limit:g}; it must be a number of CPU seconds above 0")
-    memory_limit = row.integer("memory_limit") if row.has("memory_limit") else None
-    if memory_limit is not None and memory_limit < LEAST_MEMORY:
-        raise row.error(f"memory_limit is {memory_limit}; it must be a number of bytes, 1 MiB or more")
     precision = row.integer("score_precision", 2)  # Source: CMS's default of a TPS task
     if precision < 0:
         raise row.error(f"score_precision is {precision}; it must be a number of decimals, 0 or more")
@@ -97,7 +94,7 @@ def read_shared_columns(row: Row) -> SharedColumns:
         day=row.identifier("day") if row.has("day") else None,
         task_type=None if task_type is None else parse_task_type(task_type, "the row"),
         time_limit=time_limit,
-        memory_limit=memory_limit,
+        memory_limit=row.integer("memory_limit") if row.has("memory_limit") else None,
         output_limit=_byte_limit(row, "output_limit"),
         code_limit=_byte_limit(row, "code_limit"),
         score_type=parse_score_type(row.optional_text("score_type"), "the row"),
@@ -154,7 +151,7 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
     time_limit_s = limit_of("time_limit", shared.time_limit, config.time_limit_s, task_type)
     check_time_limit(time_limit_s)
     memory_limit = int(limit_of("memory_limit", shared.memory_limit, config.memory_limit_bytes, task_type))
-    check_bytes("memory_limit", memory_limit, least=LEAST_MEMORY)
+    check_memory_limit(memory_limit)
     check_bytes("output_limit", shared.output_limit or 0)
     return Problem(
         key=key,

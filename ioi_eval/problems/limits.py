@@ -6,10 +6,8 @@ from ioi_eval.boxfiles import runner_rules
 from ioi_eval.errors import InputError
 from ioi_eval.model import TaskType
 
-LEAST_MEMORY = 1024 * 1024
-"""In bytes. No C++ program starts with less: a lower number is in another unit."""
-
 _LEAST_TIME_S = 0.001  # the runner's unit
+_LEAST_MEMORY = 1024 * 1024  # no C++ program starts with less: a lower number is in another unit
 
 _UNUSED_LIMITS = {"time_limit": 1.0, "memory_limit": float(1 << 28)}
 """Limits of OutputOnly tasks, for which packages may state none: no program of the submission runs."""
@@ -40,17 +38,23 @@ def check_time_limit(limit_s: float) -> None:
         raise InputError(f"time_limit is {limit_s:g} s; it must be from {_LEAST_TIME_S:g} to {max_s:g} s")
 
 
-def check_bytes(name: str, limit: int, *, least: int = 0) -> None:
-    """Check that a limit is in the range that makes sense, and that the runner accepts.
-
-    Args:
-        least: the least one: 0, or 1 MiB.
+def check_memory_limit(limit: int) -> None:
+    """Check that a memory limit can be a number of bytes, and that the runner accepts it.
 
     Raises:
-        InputError: it is not.
+        InputError: it cannot, or the runner does not.
     """
-    if limit < least:
-        raise InputError(f"{name} is {limit}; it must be a number of bytes, 1 MiB or more")
+    if limit < _LEAST_MEMORY:
+        raise InputError(f"memory_limit is {limit}; it must be a number of bytes, 1 MiB or more")
+    check_bytes("memory_limit", limit)
+
+
+def check_bytes(name: str, limit: int) -> None:
+    """Check that the runner accepts a number of bytes as a limit.
+
+    Raises:
+        InputError: it does not.
+    """
     most = runner_rules()["kMaxBytes"]
     if limit > most:
         raise InputError(f"{name} is {limit}; at most {most} is possible")

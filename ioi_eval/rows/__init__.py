@@ -196,9 +196,9 @@ def _files_with_rows(path: Path) -> list[Path]:
     files: list[Path] = []
     for directory, below, names in os.walk(path, onerror=fail):
         below[:] = [name for name in below if not name.startswith(".")]
-        if link := next((path for name in sorted(below) if (path := Path(directory, name)).is_symlink()), None):
+        if links := [link for link in (Path(directory, name) for name in sorted(below)) if link.is_symlink()]:
             raise InputError(
-                f"{link} is a link to a directory, and such links are not followed; name that directory itself, or"
+                f"{links[0]} is a link to a directory, and such links are not followed; name that directory itself, or"
                 " replace the link by its files"
             )
         files += [Path(directory, name) for name in names if name.endswith(_ROWS) and not name.startswith(".")]

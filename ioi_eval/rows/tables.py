@@ -107,7 +107,7 @@ def _without_own_types(value: Any) -> Any:
             return str(value)
         case Decimal():
             return int(value) if value == value.to_integral_value() else float(value)
-        case list():
+        case list() | tuple():  # a map is a list of pairs
             return [_without_own_types(item) for item in value]
         case dict():
             return {key: _without_own_types(item) for key, item in value.items()}

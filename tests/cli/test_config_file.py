@@ -155,7 +155,7 @@ def test_the_message_names_the_options_of_the_file(start: Start, tmp_path: Path)
     ended = start("apps", "score", "dump.jsonl", "--out", "out", "--compat", "mcpbr")
     assert ended.returncode == 2
     assert "leave --comparator tokens out" in ended.stderr
-    assert f"{NAME} sets dataset, comparator here; `ioi-eval config apps score` shows the values" in ended.stderr
+    assert f"{NAME} sets options of this command: dataset, comparator; `ioi-eval config apps score`" in ended.stderr
     typed = start("apps", "score", "dump.jsonl", "--out", "out", "--dataset", "no", "--comparator", "lines")
     assert typed.returncode == 2
     assert "shows the values" not in typed.stderr

@@ -29,6 +29,8 @@ FLOOR = 5
 `FLOOR` in any case, as a tenth of a small run is less than one. Source: "Site Reliability Engineering" (Google),
 chapter "Handling Overload": at most a tenth of a client's requests are retries."""
 
+_FAILED = frozenset({JobEnd.BROKEN, JobEnd.OVERLOADED, JobEnd.TIMED_OUT})
+
 FIRST_BACKOFF_S = 0.2
 LONGEST_BACKOFF_S = 10.0
 """The wait before a retry, doubled each time. It is multiplied by a random 0.5 to 1, so that jobs which failed
@@ -77,7 +79,7 @@ class RetryBudget:
         """Note how a request that was sent at `begun` has ended."""
         if is_retry:
             self._under_way -= 1
-            self._counts(now)[1] += end not in {JobEnd.NOT_SERVED, JobEnd.ANSWERED, JobEnd.CANCELLED}
+            self._counts(now)[1] += end in _FAILED
         elif not end.may_have_started and int(begun) in self._seconds:
             self._seconds[int(begun)][0] -= 1
 
