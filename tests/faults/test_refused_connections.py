@@ -21,7 +21,8 @@ from tests.faults.stub_jobs import echo, fails
 
 pytestmark = pytest.mark.usefixtures("short_requests")
 
-PATIENCE_S = 0.5
+PAUSE_S = 0.1
+PATIENCE_S = 50 * PAUSE_S  # an endpoint that is paused for all of it fails the job for another reason
 
 
 class Gate:
@@ -69,7 +70,8 @@ class Gate:
 
 def test_a_job_that_no_connection_is_made_for_fails_in_the_end(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Checks go on to succeed; the job is tried again after each, and fails after its patience, with the reason."""
-    monkeypatch.setattr(endpoint_state, "FIRST_PAUSE_S", 0.1)
+    monkeypatch.setattr(endpoint_state, "FIRST_PAUSE_S", PAUSE_S)
+    monkeypatch.setattr(endpoint_state, "LONGEST_PAUSE_S", PAUSE_S)
     stub = start("stub_piston.py")
 
     async def run() -> tuple[Exception, Gate]:
@@ -84,7 +86,7 @@ def test_a_job_that_no_connection_is_made_for_fails_in_the_end(start: Any, monke
 
     failure, gate = asyncio.run(run())
     assert isinstance(failure, UnavailableError)
-    assert "answer checks, but have accepted no job for 0.5 s" in str(failure)
+    assert f"answer checks, but have accepted no job for {PATIENCE_S:g} s" in str(failure)
     assert "no connection" in str(failure.__cause__)
     assert gate.in_service.count(True) >= endpoint_state.LEAST_UNCONNECTED, "it came back after each check"
 
