@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.model import Keep
@@ -16,7 +17,7 @@ from ioi_eval.pipeline.dump_reader import OWN_FAULT, Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_store import RecordedResult, ResultStore, ResultT
-from ioi_eval.pipeline.window import CandidateT
+from ioi_eval.pipeline.window import Candidate, CandidateT
 from ioi_eval.pipeline.writing import TestLines, replacing
 from ioi_eval.report.frame import INPUTS, TESTS
 
@@ -40,6 +41,7 @@ def write_results(
     with ExitStack() as opened:
         *files, tests_file, inputs = [opened.enter_context(replacing(directory / name)) for name in names]
         tests = TestLines(tests_file, inputs, keep)
+        first_ids: dict[int, str] = {}
         for entry in family.dump_reader.entries(store.journal.index.stored_level, whole_rows=True):
             progress.advance("")
             if isinstance(entry, Refused):
@@ -48,9 +50,23 @@ def write_results(
                 family.summary.postpone(entry.row.values, str(entry.candidate.problem_key))
                 continue
             else:
-                lines = _add_result(family, entry, judged, tests)
+                lines = _add_result(family, entry, _with_original(judged, entry.candidate, first_ids), tests)
             for file, line in zip(files, lines, strict=True):
                 file.write(line)
+
+
+def _with_original(
+    judged: RecordedResult[ResultT], candidate: Candidate[Any, Any], first_ids: dict[int, str]
+) -> RecordedResult[ResultT]:
+    """Name the submission of which this one is a copy.
+
+    Args:
+        first_ids: by the offset of each result, the first submission of the dump that has it; this one is added.
+    """
+    if judged.offset is None or candidate.size is None:
+        return judged  # a failure of ours, or a row without a program
+    first = first_ids.setdefault(judged.offset, candidate.id)
+    return judged if first == candidate.id else replace(judged, duplicate_of=first)
 
 
 def _add_result(

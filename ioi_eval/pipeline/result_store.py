@@ -54,13 +54,14 @@ class RecordedResult(Generic[ResultT]):
 
     Args:
         result: of the submission, or of another one with the same program.
-        duplicate_of: the id of that other one.
         offset: of the result, in the journal; `None` for a failure of ours.
+        duplicate_of: the id of the first submission of the dump with this result, if that is another one. (The dump
+            may have changed since one of them was judged.)
     """
 
     result: ResultT
-    duplicate_of: str | None = None
     offset: int | None = None
+    duplicate_of: str | None = None
 
 
 class _Leader(NamedTuple):
@@ -134,14 +135,9 @@ class ResultStore(Generic[ResultT]):
             if record is None:
                 return None
             return RecordedResult(result=self._codec.decode(record.body), offset=stored.offset)
-        leader = self._leader_at(stored.offset)
-        if leader.program != keys.program:
+        if self._leader_at(stored.offset).program != keys.program:
             return None
-        # not shown as a copy if the row has no program, or if the record is this submission's own, from a run that
-        # extracted the same program by another rule
-        own = candidate.size is None or leader.submission == candidate.id
-        result = self._result_at(stored.offset)
-        return RecordedResult(result=result, duplicate_of=None if own else leader.submission, offset=stored.offset)
+        return RecordedResult(result=self._result_at(stored.offset), offset=stored.offset)
 
     def _read_leader(self, offset: int) -> _Leader:
         record = self.journal.read(offset)

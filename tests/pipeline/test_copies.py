@@ -51,7 +51,26 @@ def test_a_program_in_a_column_or_a_text_is_the_same(contest: Contest) -> None:
     assert judged("a", "b") == []
     assert contest.results() == [first, second]
     assert judged("b", "a") == []
-    assert [(row["uuid"], row["duplicate_of"]) for row in contest.results()] == [("b", "a"), ("a", None)]
+    assert [(row["uuid"], row["duplicate_of"]) for row in contest.results()] == [("b", None), ("a", "b")]
+
+
+def test_a_copy_names_a_row_of_the_dump(contest: Contest, scorer: ScriptedScorer) -> None:
+    """The results are of another dump, whose submissions have other ids, or another order."""
+    contest.write(*programs("1", "1", "0.5"))
+    contest.run(scorer)
+    contest.write(*({**row, "uuid": f"new{number}"} for number, row in enumerate(programs("1", "1", "0.5"))))
+    summary = contest.run(scorer).summary
+    assert [row["duplicate_of"] for row in contest.results()] == [None, "new0", None]
+    assert (summary["submissions"]["copies"], summary["isolation"]) == (1, {"full": 2})
+    assert min(summary["cpu_s"].values()) > 0
+    contest.write(*reversed(programs("1", "1", "0.5")))
+    contest.run(scorer)
+    assert [(row["uuid"], row["duplicate_of"]) for row in contest.results()] == [
+        ("u2", None),
+        ("u1", None),
+        ("u0", "u1"),
+    ]
+    assert scorer.judged == ["u0", "u2"]
 
 
 def test_later_copies_find_their_leader(contest: Contest, scorer: ScriptedScorer) -> None:
