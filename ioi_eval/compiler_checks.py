@@ -84,6 +84,7 @@ class CompilerChecks:
         target: Target,
         *,
         language: Language = Language.CPP,
+        what: str = "submission",
         message: str = "",
         crashed: bool = False,
         state: Hashable = None,
@@ -95,6 +96,7 @@ class CompilerChecks:
 
         Args:
             language: the language of the program that did not compile.
+            what: as in its recipe.
             message: the compiler's message. If it mentions the machine (a full disk), or a part of the compiler that is
                 missing, the check is made again, because the machine may have changed since the last one.
             crashed: the compiler reported no error, but was killed, because of the program or the machine.
@@ -124,13 +126,16 @@ class CompilerChecks:
                     "It sees only the compiler's own files there, so a wrapper (ccache, a script) cannot start another "
                     "program: name the compiler itself in CXX, or install one from the system's packages"
                 )
-            self.require_known_standard(std, target, language)
+            self.require_known_standard(std, target, language, what)
         self._checked[key] = now
         if state not in (None, self._tools.state_of_compiler(language, target)):
             raise TransientError(f"the compiler on {target.name} was replaced meanwhile: {message}")
 
-    def require_known_standard(self, std: str, target: Target, language: Language) -> None:
+    def require_known_standard(self, std: str, target: Target, language: Language, what: str = "submission") -> None:
         """Check that a target's compiler was not found to lack a standard, without another job.
+
+        Args:
+            what: is to be compiled, as in its recipe. `--std` does not apply to a checker or manager.
 
         Raises:
             UnsuitableError: it does not know the standard.
@@ -142,6 +147,11 @@ class CompilerChecks:
         if language is not Language.CPP:
             name = rules_of(language).name
             raise UnsuitableError(f"{compiler} does not compile {name} ({flags}); use workers whose compiler does")
+        if what in ("checker", "manager"):
+            raise UnsuitableError(
+                f"{compiler} does not know {flags}, which the problem's {what} needs; use workers with a newer "
+                "compiler, or set another cxx_std in the problem's row"
+            )
         raise UnsuitableError(f"{compiler} does not know {flags}; use workers with a newer compiler, or --std")
 
     async def _check_error(self, std: str, target: Target, language: Language) -> str | None:

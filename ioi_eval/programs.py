@@ -35,7 +35,7 @@ from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner_job import runner_binary, runner_job, runner_key
 from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
-from ioi_eval.problems.grader_files import is_compiled
+from ioi_eval.problems.grader_files import BUILD_SCRIPT, is_compiled
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.tools import Tool, Tools
 
@@ -158,6 +158,7 @@ class Builder:
         Args:
             what: `checker` or `manager`.
             source: its file, or the script that builds it.
+            std: the standard if it is in C++.
             beside: the files that it includes.
             problem: for events.
 
@@ -168,9 +169,12 @@ class Builder:
         """
         if not is_compiled(source):
             return source.content
-        self.checks.require_known_standard(std, target, Language.CPP)
+        language = Language.C if source.name.endswith(Language.C.endings) else Language.CPP
+        if language is Language.C or source.name == BUILD_SCRIPT:  # which names its standard itself
+            std = compiled_rules(language).known_good_standard
+        self.checks.require_known_standard(std, target, language, what)
         recipe = recipes.program_recipe(what, source, beside, target.toolchain, std=std)
-        return await self._ensure_artifact(recipe, target, std, Language.CPP, problem=problem)
+        return await self._ensure_artifact(recipe, target, std, language, problem=problem)
 
     async def judge_programs(self, problem: Problem, target: Target) -> Mapping[str, Content]:
         """A problem's `checker` and `manager`, as far as it has them, compiled to the standard of its contest.
@@ -277,7 +281,9 @@ class Builder:
             output = answer.output("the compiler was not started")
             stopped = compiling.limit_that_stopped_all(answers, compiling.problem_limits(self._policy.compile))
             if stopped or compiling.found_error(answer):
-                await self.checks.require_working_compiler(std, target, language=language, message=output, state=state)
+                await self.checks.require_working_compiler(
+                    std, target, language=language, what=recipe.what, message=output, state=state
+                )
                 why = "\n".join(filter(None, (stopped, output, _hint(output))))
                 self._errors[key] = f"the problem's {recipe.what} does not compile: {why}"
                 raise ProblemProgramError(self._errors[key])

@@ -43,6 +43,6 @@ NO: dict[str, Any] = {"code": 1, "output": "g++: error: unrecognized command-lin
 GOOD, CHECKED = step_answer("good"), step_answer("checker")
 
 
-async def ask(builder: Builder) -> None:
+async def ask(builder: Builder, source: SourceFile = CHECKER) -> None:
     """Request a checker that is compiled to a standard which the compiler may not know."""
-    await builder.judge_program("checker", CHECKER, TARGET, std="gnu++29")
+    await builder.judge_program("checker", source, TARGET, std="gnu++29")

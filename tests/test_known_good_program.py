@@ -14,8 +14,8 @@ from ioi_eval import LocalSandbox
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SetupError, TransientError, UnsuitableError
-from ioi_eval.model import Job, Stage
-from ioi_eval.programs import Builder
+from ioi_eval.model import Job, SourceFile, Stage
+from ioi_eval.programs import Builder, ProblemProgramError
 from ioi_eval.sandbox import Target
 from tests.box_answers import built, not_started, plan_of, step_answer
 from tests.scripted_compiler import CHECKED, GOOD, NO, TARGET, Answer, Scripted, ask
@@ -52,17 +52,49 @@ def test_a_box_without_resources_decides_nothing(tmp_path: Path, words: str) -> 
 
 
 def test_a_standard_is_unknown_only_if_the_compiler_says_so(tmp_path: Path) -> None:
-    """Then this target is unsuitable for the whole run, and no caller compiles again."""
+    """Then this target is unsuitable for the whole run, and no caller compiles again. `--std`, which does not apply to
+    checkers, is not advised.
+    """
 
     async def scenario() -> None:
         sandbox = Scripted(built, step_answer(**NO), step_answer(**NO), GOOD)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for _ in range(2):
-            with pytest.raises(UnsuitableError, match="does not know -std=gnu\\+\\+29"):
+            words = (
+                r"does not know -std=gnu\+\+29, which the problem's checker needs; .* another cxx_std in the .* row$"
+            )
+            with pytest.raises(UnsuitableError, match=words):
                 await ask(builder)
             assert sandbox.asked == 4
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("name", ["checker.c", "build"])
+def test_an_unknown_standard_does_not_concern_other_checkers(tmp_path: Path, name: str) -> None:
+    """One in C has a standard of C, and a build script names its own."""
+
+    async def scenario() -> None:
+        sandbox = Scripted(built, step_answer(**NO), step_answer(**NO), GOOD, CHECKED)
+        builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+        with pytest.raises(UnsuitableError):
+            await ask(builder)
+        await ask(builder, SourceFile(path=f"checker/{name}", content=b"int main() {}\n"))
+
+    asyncio.run(scenario())
+
+
+def test_an_error_of_a_checker_in_c_is_no_unknown_standard(tmp_path: Path) -> None:
+    """The known good program is compiled as C too, before the error counts."""
+
+    def compiles_c(job: Job) -> Stage:
+        assert "-std=gnu17" in plan_of(job)
+        return GOOD(job)
+
+    source = SourceFile(path="checker/checker.c", content=b"int main(\n")
+    sandbox = Scripted(built, step_answer(code=1, output="checker.c:1:1: error: no"), compiles_c)
+    with pytest.raises(ProblemProgramError, match=r"checker does not compile: checker\.c:1:1: error: no"):
+        asyncio.run(ask(Builder(sandbox, ArtifactStore(tmp_path), Policy()), source))
 
 
 @pytest.mark.parametrize("answer", [step_answer(**NO), not_started("No such file or directory")])
