@@ -16,6 +16,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import Problem, ProblemKey, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared_columns
+from ioi_eval.problems.limits import check_time_limit
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
 from ioi_eval.problems.testcases import TestData, collect_tests
@@ -296,6 +297,13 @@ def scaled(problem: Problem, scale: float) -> Problem:
 
 
 def scaled_set(problems: ProblemSet, scale: float) -> ProblemSet:
-    """All problems of a set, scaled."""
+    """All problems of a set, scaled. Those whose scaled limit the runner does not accept become unusable."""
     by_key = {key: scaled(problem, scale) for key, problem in problems.problems.items()}
-    return replace(problems, problems=by_key)
+    unusable = dict(problems.unusable)
+    for key, problem in problems.problems.items():
+        try:
+            check_time_limit(by_key[key].time_limit_s)
+        except InputError as error:
+            unusable[key] = InputError(f"problem {key}: {error} ({problem.time_limit_s:g} s, scaled by {scale:g})")
+            del by_key[key]
+    return replace(problems, problems=by_key, unusable=unusable)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from ioi_eval.errors import InputError
@@ -34,6 +37,18 @@ def test_all_problems_of_a_set_are_scaled() -> None:
     found = scaled_set(ProblemSet(problems={PROBLEM.key: PROBLEM}, unusable=wrong), 0.5)
     assert found.problems[PROBLEM.key].time_limit_s == 1.0
     assert found.unusable == wrong
+
+
+@pytest.mark.parametrize(
+    ("limit_s", "scale", "words"),
+    [(0.004, 0.1, r"0\.0004 s; .* \(0\.004 s, scaled by 0\.1\)"), (2000.0, 100.0, "200000 s; ")],
+)
+def test_a_scaled_limit_that_the_runner_does_not_accept_is_an_error(limit_s: float, scale: float, words: str) -> None:
+    """Such a problem cannot be judged, and the message has the limit."""
+    problem = replace(PROBLEM, time_limit_s=limit_s)
+    found = scaled_set(ProblemSet(problems={problem.key: problem}, unusable={}), scale)
+    assert not found.problems
+    assert re.search(f"^problem 2024/x: time_limit is {words}", str(found.unusable[problem.key]))
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1000", "0.01", "slow", ""])
