@@ -14,9 +14,9 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.boxfiles import runner_rules
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.model import ProcessIO, ScoreType, TaskType
+from ioi_eval.problems.limits import check_processes
 from ioi_eval.problems.row import is_finite
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key, with_own_names
 
@@ -253,9 +253,8 @@ def _checker_decides(values: Mapping[str, Any], task_type: TaskType | None) -> b
 def _processes(values: Mapping[str, Any]) -> int | None:
     key = parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)
     processes = _count(values, key)
-    most = runner_rules()["kMaxProcesses"]
-    if processes is not None and processes > most:
-        raise InputError(f"{key} in {PATH} is {processes}; at most {most} are possible")
+    if processes is not None:
+        check_processes(f"{key} in {PATH}", processes)
     return processes
 
 

@@ -36,7 +36,7 @@ from ioi_eval.model import (
 from ioi_eval.problems.fifo_arguments import opens_fifos, processes_of
 from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
 from ioi_eval.problems.grader_files import GraderFiles, check_script, check_testlib, classify, config_text, read_pairs
-from ioi_eval.problems.limits import check_bytes, check_memory_limit, check_time_limit, limit_of
+from ioi_eval.problems.limits import check_bytes, check_memory_limit, check_processes, check_time_limit, limit_of
 from ioi_eval.problems.output_files import tests_by_output
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.token_rules import check_token_flags
@@ -231,6 +231,8 @@ def _method(
             manager = _manager(shared, config, files, "Communication needs a manager", "graders/manager.cpp")
             takes_fifos = any(opens_fifos(file.content.decode("utf-8", "replace")) for file in files.linked)
             shown = processes_of(manager.source.content.decode("utf-8", "replace"), len(manager.args))
+            if not config.processes:
+                check_processes(f"num_processes is not stated; the number that {manager.source.path} shows", shown)
             return Communication(
                 manager=manager,
                 processes=config.processes or shown,

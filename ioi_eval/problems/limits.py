@@ -1,4 +1,4 @@
-"""The limits of a problem: which one counts, and the range in which the runner accepts it."""
+"""The limits of a problem: which one counts, and the range in which the runner accepts it (and its processes)."""
 
 from __future__ import annotations
 
@@ -58,3 +58,14 @@ def check_bytes(name: str, limit: int) -> None:
     most = runner_rules()["kMaxBytes"]
     if limit > most:
         raise InputError(f"{name} is {limit}; at most {most} is possible")
+
+
+def check_processes(name: str, count: int) -> None:
+    """Check that the runner can run so many processes of a submission to a Communication task.
+
+    Raises:
+        InputError: it cannot.
+    """
+    most = runner_rules()["kMaxProcesses"]
+    if count > most:
+        raise InputError(f"{name} is {count}; at most {most} are possible")

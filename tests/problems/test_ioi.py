@@ -174,6 +174,19 @@ def test_sources_show_what_the_configuration_omits(
     assert (method.processes, method.process_io) == expected
 
 
+@pytest.mark.parametrize("shown", ['registerManager("a", 999, argc, argv)', "fopen(argv[130], 0)"])
+def test_a_manager_that_shows_too_many_processes_is_an_error(tmp_path: Path, shown: str) -> None:
+    """The configuration can state another number."""
+    files = [["graders/stub.cpp", "x"], ["graders/manager.cpp", shown]]
+    words = (
+        "num_processes is not stated; the number that graders/manager.cpp shows is (999|65); at most 64 are possible"
+    )
+    assert re.search(words, str(why_not(tmp_path, task_type="Communication", grader_files=files)))
+    stated = json.dumps({"task_type_parameters_Communication_num_processes": 2})
+    files.append(["graders/grader_config.json", stated])
+    assert load_one(tmp_path, task_type="Communication", grader_files=files).problems[KEY]
+
+
 def test_an_interactor_talks_to_one_process(tmp_path: Path) -> None:
     """Parameters of Communication in the configuration have no effect, except the arguments, which the flags follow."""
     prefix = "task_type_parameters_Communication_"
