@@ -43,7 +43,6 @@ from ioi_eval.report.run_summary import RunCounts
 
 BATCH_ROWS = 256  # a change of threads takes as long as five rows
 BATCH_CODE = 8 * 1024 * 1024
-FOLLOWERS = 4096  # how many copies may wait for leaders before reading pauses
 
 MAX_FAILURES = 100
 """If the sandbox fails on so many submissions in a row, it is broken, and the run ends."""
@@ -191,9 +190,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     async def _enqueue(self, candidate: CandidateT) -> None:
         """Let a submission lead or follow, once there is room; its program may get a result meanwhile."""
         async with self._room:
-            await self._room.wait_for(
-                lambda: self.counts.stopped_by or (not self._window.full and self._leaders.waiting < FOLLOWERS)
-            )
+            await self._room.wait_for(lambda: self.counts.stopped_by or not (self._window.full or self._leaders.full))
             leader_offset = self._lead_or_follow(candidate)
             self._queued.notify()  # only one: a thousand workers may be waiting
         if leader_offset is not None:

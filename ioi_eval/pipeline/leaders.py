@@ -13,7 +13,9 @@ from __future__ import annotations
 from typing import Generic
 
 from ioi_eval.journal import Journal
-from ioi_eval.pipeline.window import CandidateT
+from ioi_eval.pipeline.window import CODE_BYTES, CandidateT
+
+FOLLOWERS = 4096
 
 
 class Leaders(Generic[CandidateT]):
@@ -28,7 +30,12 @@ class Leaders(Generic[CandidateT]):
         self._journal, self._enabled = journal, enabled
         self._followers: dict[bytes, list[CandidateT]] = {}  # by the program key of their leader
         self._unexpected: dict[bytes, int] = {}  # as `result_offset`, of leaders judged on an unexpected kind of target
-        self.waiting = 0  # how many followers there are
+        self._waiting = self._held_bytes = 0  # how many followers there are, and how much memory they need
+
+    @property
+    def full(self) -> bool:
+        """Whether no more followers should come for now: there are `FOLLOWERS`, or about `CODE_BYTES` of their code."""
+        return self._waiting >= FOLLOWERS or self._held_bytes >= CODE_BYTES
 
     def result_offset(self, candidate: CandidateT) -> int | None:
         """The offset of the result of the same program; `None` if there is none yet."""
@@ -44,7 +51,8 @@ class Leaders(Generic[CandidateT]):
             self._followers[candidate.keys.program] = []
             return True
         followers.append(candidate)
-        self.waiting += 1
+        self._waiting += 1
+        self._held_bytes += candidate.size or 0
         return False
 
     def finish(self, leader: CandidateT, fingerprint: str, offset: int | None) -> list[CandidateT]:
@@ -57,5 +65,6 @@ class Leaders(Generic[CandidateT]):
         if offset is not None and fingerprint not in ("", leader.fingerprint):
             self._unexpected[leader.keys.program] = offset
         followers = self._followers.pop(leader.keys.program, [])
-        self.waiting -= len(followers)
+        self._waiting -= len(followers)
+        self._held_bytes -= sum(follower.size or 0 for follower in followers)
         return followers

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
 from ioi_eval.config import Policy
 from ioi_eval.fingerprint import Fingerprints
+from ioi_eval.journal import Journal
 from ioi_eval.model import Isolation, Problem, Submission
-from ioi_eval.pipeline.dump_judge import FOLLOWERS
+from ioi_eval.pipeline import leaders
+from ioi_eval.pipeline.leaders import FOLLOWERS, Leaders
+from ioi_eval.pipeline.window import CODE_BYTES
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
+from tests.pipeline.test_window import Program, candidate
 
 
 def test_identical_programs_are_judged_once(contest: Contest, scorer: ScriptedScorer) -> None:
@@ -93,6 +102,30 @@ def test_only_waiting_copies_are_limited(contest: Contest) -> None:
     scorer = ScriptedScorer(held={"u0": f"u{half - 1}", f"u{half}": f"u{2 * half - 1}"})
     assert contest.run(scorer).exit_code == 0
     assert scorer.judged == ["u0", f"u{half}"]
+
+
+def test_code_of_waiting_copies_is_limited(tmp_path: Path) -> None:
+    """By its bytes, until the leader is judged: thousands of long programs need a gigabyte."""
+    with Journal(tmp_path, options={}) as journal:
+        waiting: Leaders[Program] = Leaders(journal, enabled=True)
+        leader = candidate("a")
+        assert waiting.lead(leader)
+        for name, is_full in (("b", False), ("c", True)):
+            assert not waiting.lead(replace(leader, id=name, size=CODE_BYTES // 2))
+            assert waiting.full is is_full
+        assert [follower.id for follower in waiting.finish(leader, "", None)] == ["b", "c"]
+        assert not waiting.full
+
+
+@pytest.mark.parametrize("text", ["1", "JE", "odd"])
+def test_a_run_in_which_only_one_copy_may_wait(
+    contest: Contest, scorer: ScriptedScorer, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """Reading goes on when the leader is judged, also if a copy of it leads then."""
+    monkeypatch.setattr(leaders, "CODE_BYTES", 1)
+    contest.write(*programs(*[text, "0.5"] * 20))
+    contest.run(scorer)
+    assert len(contest.results()) == 40
 
 
 def test_without_dedupe_all_are_judged(contest: Contest, scorer: ScriptedScorer) -> None:
