@@ -117,26 +117,29 @@ class AppsDumpReader(DumpReader[AppsCandidate]):
             elif isinstance(found, Refused):
                 yield found
             else:
-                catalog_entry, samples = found
+                problem, samples = found
+                catalog_entry = self.catalog.entries.get(self.catalog.id_of(problem))
+                if catalog_entry is None or catalog_entry.unusable:
+                    yield from (self._without_problem(sample, problem, catalog_entry) for sample in samples)
+                    continue
                 for number, sample in enumerate(samples, counts[catalog_entry.id]):
                     yield or_refused(sample, self._entry, sample, catalog_entry, number, reading)
                 counts[catalog_entry.id] += len(samples)
 
-    def _samples(self, row: Row) -> tuple[CatalogEntry, Sequence[Row]] | Refused | None:
-        """A row's problem and programs; `None` if the problem was not selected."""
+    def _samples(self, row: Row) -> tuple[str, Sequence[Row]] | None:
+        """A row's problem, as the dump names it, and its programs; `None` if the problem was not selected."""
         problem = problem_of(row)
-        catalog_entry = self.catalog.entries.get(self.catalog.id_of(problem))
-        if catalog_entry is None and self.catalog.knows(problem):
+        if self.catalog.id_of(problem) not in self.catalog.entries and self.catalog.knows(problem):
             return None
-        samples = samples_of(row, self.id_column)
+        return problem, samples_of(row, self.id_column)
+
+    def _without_problem(self, row: Row, problem: str, catalog_entry: CatalogEntry | None) -> Refused:
         if catalog_entry is None:
             kind = f"unknown problem {problem}: it is not in {self.catalog.source}"
             return Refused(row=row, kind=kind, message=str(row.error(kind)))
-        if catalog_entry.unusable:
-            kind = f"the problem's own row cannot be judged: {catalog_entry.fault or 'not for this comparator'}"
-            message = str(row.error(f"problem {problem} cannot be judged: {catalog_entry.unusable}"))
-            return ProblemUnusable(row=row, kind=kind, message=message, catalog_entry=catalog_entry)
-        return catalog_entry, samples
+        kind = f"the problem's own row cannot be judged: {catalog_entry.fault or 'not for this comparator'}"
+        message = str(row.error(f"problem {problem} cannot be judged: {catalog_entry.unusable}"))
+        return ProblemUnusable(row=row, kind=kind, message=message, catalog_entry=catalog_entry)
 
     def _entry(
         self, row: Row, catalog_entry: CatalogEntry, number: int, reading: DumpReading

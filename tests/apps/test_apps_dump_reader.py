@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.catalog import load_catalog
-from ioi_eval.apps.dump_reader import AppsDumpReader, ProblemUnusable
+from ioi_eval.apps.dump_reader import AppsDumpReader, ProblemUnusable, survey
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.problems.apps_selection import ProblemSelection
 from ioi_eval.rows import open_source
@@ -55,7 +55,7 @@ def test_rows_that_cannot_be_judged_are_refused_with_the_reason(dump_reader: Any
         {"code": "x"},
         {"problem_id": 0, "uuid": "a", "code": "x"},
         {"problem_id": 0, "uuid": "a", "code": "y"},
-        {"problem_id": 3, "code": ["x", "y"]},
+        {"problem_id": 3, "code": "x"},
         {"problem_id": 0},
     ]
     entries = list(dump_reader(*rows).entries())
@@ -73,6 +73,18 @@ def test_rows_that_cannot_be_judged_are_refused_with_the_reason(dump_reader: Any
         strict=True,
     ):
         assert expected in found
+
+
+def test_each_program_of_a_row_is_refused(dump_reader: Any) -> None:
+    """There are as many entries as the survey counted, each with its own id and program."""
+    rows = [{"problem_id": n, "uuid": f"a{n}", "code": ["x", "y"]} for n in (0, 3, 99)]
+    read = dump_reader(*rows)
+    entries = list(read.entries())
+    kinds = [Judgeable] * 2 + [ProblemUnusable] * 2 + [Refused] * 2
+    assert [type(entry) for entry in entries] == kinds
+    expected = [(f"a{n}/{number}", code) for n in (0, 3, 99) for number, code in enumerate("xy")]
+    assert [(entry.row.values["uuid"], entry.row.values["code"]) for entry in entries] == expected
+    assert sum(survey(read.source).values()) == len(entries)
 
 
 def test_rows_for_unselected_problems_are_counted(dump_reader: Any) -> None:
