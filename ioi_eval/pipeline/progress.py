@@ -21,6 +21,7 @@ from ioi_eval.events import Event, Events
 from ioi_eval.model import Verdict
 from ioi_eval.pipeline.notebook import NotebookLine, is_of_notebook
 from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.report.texts import counted
 
 LINE_S = 60.0  # between two lines in a log
 DRAW_S = 0.2  # between two drawings of a bar
@@ -102,7 +103,7 @@ class Tally:
             parts.append("{}/{} busy".format(*load()))
         parts.append(f"{self.per_s(now):.2f}/s")
         if self.tests:
-            parts.append(f"{self.tests} tests")
+            parts.append(counted(self.tests, "test"))
         if others := [f"{text} {self.counts[name]}" for name, text in _UNJUDGED.items() if self.counts[name]]:
             parts.append(f"not judged: {', '.join(others)}")
         return parts

@@ -27,6 +27,7 @@ from ioi_eval.languages import language_called
 from ioi_eval.model import Problem, Submission, SubmissionResult, Verdict
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.submissions import submission_from_row
+from ioi_eval.report.texts import counted
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
@@ -103,8 +104,9 @@ def _timed_submissions(task: ImportedTask, timing: Timing, problem: Problem) -> 
 def _note_on_limit(limit: float, timing: Timing, measured: _Measured, submissions: int) -> str:
     """How the limit was derived, for the user; `submissions` is the number of those that count."""
     note = (
-        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of {measured.judged} submissions"
-        f" ({measured.solution}, {measured.seconds:.3g} s on {measured.test}), rounded up to {timing.resolution_s:g} s"
+        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of "
+        f"{counted(measured.judged, 'submission')} ({measured.solution}, {measured.seconds:.3g} s on {measured.test}), "
+        f"rounded up to {timing.resolution_s:g} s"
     )
     if measured.judged < submissions:
         note += f"; {submissions - measured.judged} more are in a language that this machine has no compiler for"

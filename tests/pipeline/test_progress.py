@@ -46,9 +46,9 @@ def test_a_log_has_a_line_at_intervals() -> None:
     lines.advance("AC")
     assert stream.getvalue() == ""
     lines._shown_at -= progress.LINE_S
-    lines.advance("WA")
+    lines.advance("WA", tests=1)
     lines.close()
-    assert re.fullmatch(r"2/100 submissions, AC 1 WA 1, about \S+ \S+ left, [\d.]+/s\n", stream.getvalue())
+    assert re.fullmatch(r"2/100 submissions, AC 1 WA 1, about \S+ \S+ left, [\d.]+/s, 1 test\n", stream.getvalue())
 
 
 def test_a_log_shows_the_remaining_time() -> None:

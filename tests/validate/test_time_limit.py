@@ -115,7 +115,7 @@ def test_a_solution_in_a_language_without_a_grader(tmp_path: Path) -> None:
     """It cannot be judged, so it does not count. A directory with one file counts, like a file."""
     inside = {"submissions/accepted/busy.cpp": None, "submissions/accepted/folder/busy.cpp": BUSY}
     task = imported(tmp_path, **{"include/cpp/grader.cpp": "int linked;\n"}, **inside)
-    assert "the slowest of 1 submissions (2025/x/accepted/folder/busy.cpp, " in with_measured_limit(task).notes[-1]
+    assert "the slowest of 1 submission (2025/x/accepted/folder/busy.cpp, " in with_measured_limit(task).notes[-1]
 
 
 def test_accepted_in_one_group(tmp_path: Path) -> None:
