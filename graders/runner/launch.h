@@ -127,7 +127,7 @@ class Launch {
     control_ = kControlFd;
     for (auto [resource, value] : contestant_limits(plan_, job_.full())) set_limit(resource, value);
     if (!drop_privileges(can().contestant_uid)) die("drop privileges");
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // a change of user has reset it
     confine();
     set_limit(RLIMIT_NOFILE, kContestantFds);  // now: Landlock and the listener needed more
     execute();

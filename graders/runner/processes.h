@@ -61,11 +61,18 @@ struct Process {
   }
 };
 
-// Forks. Returns 0 in the child. A process that has ended may be started again.
+// Forks. Returns 0 in the child, which ends with the runner; a change of its user resets that. A process that has ended may be
+// started again.
 inline pid_t start(Process& process) {
+  pid_t runner = getpid();
   int pidfd = -1;
   long pid = syscall(SYS_clone, static_cast<unsigned long>(SIGCHLD | CLONE_PIDFD), nullptr, &pidfd, nullptr, nullptr);
   if (pid < 0) system_fault("clone");
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    pid_t parent = getppid();  // 0: the runner, outside of this process's PID namespace
+    if (parent != runner && parent != 0) _exit(1);
+  }
   if (pid > 0) {
     process.pid = static_cast<pid_t>(pid);
     process.pidfd = Fd(pidfd);

@@ -126,7 +126,6 @@ inline void prefault_once(const Job& job) {
     prefaulter.reap(true);
     return;
   }
-  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   _exit(0);
 }

@@ -303,6 +303,37 @@ def test_the_prefaulting_process_ends_with_a_killed_runner(
             os.kill(prefaulter, signal.SIGKILL)
 
 
+def test_a_process_that_waits_for_its_fifos_ends_with_a_killed_runner(
+    boxes: Callable[[str], Box], program: Callable[..., Path]
+) -> None:
+    """If the runner is killed while a program waits for its manager to open the FIFOs, the program ends too."""
+    box = boxes("dir-reduced")
+    work = Path(tempfile.mkdtemp(dir=box.scratch))
+    (work / "plan").write_bytes(communication_plan(["test id=0 input=in answer=in"], cpu_ms=60_000))
+    (work / "program").write_bytes(program("stub").read_bytes())
+    (work / "manager").write_bytes(program("manager").read_bytes())
+    (work / "in").write_bytes(b"never-opens x")
+    if os.geteuid() == 0:
+        for path in (work, *work.iterdir()):
+            os.chown(path, RUNNER_UID, RUNNER_UID)
+    runner = subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.DEVNULL)
+    found: list[int] = []
+    try:
+        wait_until(lambda: any(command_of(pid).startswith(b"./manager\0") for pid in family(runner.pid)))
+        time.sleep(0.5)  # by now the program waits
+        found.extend(family(runner.pid)[1:])
+        assert len(found) == 2  # manager and program
+    finally:
+        runner.kill()
+        runner.wait()
+    try:
+        wait_until(lambda: all(has_ended(pid) for pid in found))
+    finally:
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
 def large_child(process: subprocess.Popen[bytes]) -> int:
     """Wait for a child that has more than 16 MiB in memory."""
     while process.poll() is None:
