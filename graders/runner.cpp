@@ -28,13 +28,14 @@
 // outside of ours (a container's) already answers a call with an error, the listener is not asked: then our filter itself
 // refuses the call or kills the program, with the same verdict.
 //
-// Starting a contestant. The child prepares itself in this order, because each step must still be possible after the ones
-// before it: session, FIFOs, root directory, rlimits, capabilities, no_new_privs, Landlock, seccomp. Seccomp comes before
-// exec, so the filter must allow the remaining calls: `sendmsg` on the control socket, which sends the listener to
-// the runner, and one `execveat` of the program. Each is allowed for one descriptor
-// number only. Both numbers are above the descriptor limit of a contestant, and both descriptors are closed by the exec:
-// the program can never own these numbers. When that socket reaches its end of file, the runner knows that the exec has
-// happened; the contestant's clocks start there.
+// Starting a contestant. The child prepares itself in this order, because each step must still be possible after the
+// ones before it: session, FIFOs, root directory, rlimits, capabilities, no_new_privs, Landlock, seccomp. Seccomp comes
+// before exec, so the filter must allow the remaining calls: `sendmsg` on the control socket, which sends the listener
+// to the runner, and one `execveat` of the program. Each is allowed for one descriptor number only. Both numbers are
+// above the descriptor limit of a contestant, and both descriptors are closed by the exec: the program can never own
+// these numbers. `execveat` is allowed only with a secret number, which the exec removes from the process's memory:
+// otherwise the program could execute files by absolute paths, for which the kernel ignores the descriptor. When the control socket
+// reaches its end of file, the runner knows that the exec has happened; the contestant's clocks start there.
 //
 // No two processes share an open file: an input is opened again through /proc/self/fd for each reader (with a shared
 // offset, processes could communicate or disturb each other). Outputs are memory files. A contestant's program is copied

@@ -33,13 +33,15 @@ struct CallSet {
 // call is the same everywhere.
 class CallFilter {
  public:
-  CallFilter(bool notify, bool reduced, Siblings siblings, bool libraries, bool interpreted)
+  // `exec_key`: the launcher's secret number, without which nothing is executed; 0: nothing is.
+  CallFilter(bool notify, bool reduced, Siblings siblings, bool libraries, bool interpreted, uint64_t exec_key)
       : notify_(notify),
         reduced_(reduced),
         siblings_(siblings != Siblings::Nobody),
         in_turn_(siblings == Siblings::InTurn),
         libraries_(libraries),
-        interpreted_(interpreted) {}
+        interpreted_(interpreted),
+        exec_key_(exec_key) {}
 
   // The decision about a call that is not in the table.
   Filter unknown(bool hidden) {
@@ -87,14 +89,15 @@ class CallFilter {
   }
   void refuse_or_ask(const CallRule& rule) { emit(BPF_RET | BPF_K, refusal(rule)); }
 
-  // Continues if an argument is a null pointer.
-  void must_be_null(uint32_t index, uint32_t otherwise) {
+  // Continues if an argument has this value. (The low half of an argument comes first.)
+  void must_be(uint64_t value, uint32_t index, uint32_t otherwise) {
     for (size_t half : {0, 4}) {
       load(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index) + half);
-      emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+      emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(value >> 8 * half), 1, 0);
       emit(BPF_RET | BPF_K, otherwise);
     }
   }
+  void must_be_null(uint32_t index, uint32_t otherwise) { must_be(0, index, otherwise); }
 
   // Decides about a futex, in four instructions or in one. Only pages of libraries could be mapped by several siblings.
   void only_private(const CallRule& rule, uint32_t op) {
@@ -134,6 +137,7 @@ class CallFilter {
       case Let::Pair: return decide_socket_pair(rule);
       case Let::Control: return decide_control(rule);
       case Let::Connected: return decide_connected(rule, first);
+      case Let::Launching: return decide_launch(rule, arg, first);
       case Let::NotifyThenAllow: return asks() ? refuse_or_ask(rule) : decide_clock(rule);
       case Let::OwnLimit: return decide_limit(rule);
       case Let::Never: return refuse_or_ask(rule);
@@ -259,6 +263,15 @@ class CallFilter {
     allow();
   }
 
+  void decide_launch(const CallRule& rule, uint32_t arg, uint32_t descriptor) {
+    if (exec_key_ == 0) return refuse_or_ask(rule);
+    load_argument(arg);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, descriptor, 1, 0);
+    refuse_or_ask(rule);
+    must_be(exec_key_, 5, refusal(rule));
+    allow();
+  }
+
   void decide_limit(const CallRule& rule) {
     load_argument(0);
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
@@ -274,6 +287,7 @@ class CallFilter {
   }
 
   bool notify_, reduced_, siblings_, in_turn_, libraries_, interpreted_, hidden_ = false;
+  uint64_t exec_key_;
   Filter piece_;
 };
 

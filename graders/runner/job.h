@@ -29,6 +29,7 @@ struct Job {
   Fd interpreter_file = {};                          // the plan's `with=` file, which is open for the interpreter
   std::vector<ProcessDirectories> directories = {};  // for each process
   JudgeDirectories judge_directories{machine.base};
+  uint64_t exec_key = 0;  // what a contestant's child must know to execute the program; 0: contestants execute nothing
   Filter filter = {};
   // An inotify descriptor: it reports who closed a FIFO. All tests share it, because closing one that had watches takes the
   // kernel 10 to 20 ms (it waits until no reader of its list of watches is left). No two watches have the same number.

@@ -86,10 +86,10 @@ class Command {
 
   void add(const std::string& word) { words_.push_back(word); }
 
-  // Executes it from the descriptor that the filter allows. Returns the errno if that fails.
-  int execute() {
+  // Executes it from the descriptor, and with the key, that the filter allows. Returns the errno if that fails.
+  int execute(uint64_t key) {
     std::vector<char*> argv = pointers_to(words_), environment = pointers_to(environment_);
-    syscall(SYS_execveat, kExecutedFd, "", argv.data(), environment.data(), AT_EMPTY_PATH);
+    syscall(SYS_execveat, kExecutedFd, "", argv.data(), environment.data(), AT_EMPTY_PATH, key);
     return errno;
   }
 
@@ -183,7 +183,7 @@ class Launch {
     message.now_us = now_us();
     message.cpu_us = cpu_clock_us(0);
     send(message);
-    errno = command.execute();
+    errno = command.execute(job_.exec_key);
     die(kExecStep, is_ours(plan_, errno) ? 1 : kNotExecutableCode);
   }
 

@@ -134,10 +134,17 @@ inline void prefault_once(const Job& job) {
 // byte of it, and only some machines give them, depending on their free memory. Source: isolate, `isolate-check-environment`.
 inline void refuse_huge_pages() { prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
 
+// Not 0, which means that nothing is executed.
+inline uint64_t random_key() {
+  uint64_t key;
+  if (syscall(SYS_getrandom, &key, sizeof key, 0) != sizeof key) system_fault("getrandom");
+  return key | 1;
+}
+
 // The seccomp filter for the programs of this job.
-inline Filter filter_of(const Plan& plan, const Machine& machine) {
+inline Filter filter_of(const Plan& plan, const Machine& machine, uint64_t exec_key) {
   Siblings siblings = plan.processes > 1 ? Siblings::Together : plan.passes > 1 ? Siblings::InTurn : Siblings::Nobody;
-  CallFilter call_filter(machine.can.notify, !machine.full(), siblings, !plan.is_static, !plan.interpreter.empty());
+  CallFilter call_filter(machine.can.notify, !machine.full(), siblings, !plan.is_static, !plan.interpreter.empty(), exec_key);
   return FilterWriter(call_filter, machine.can.hidden).filter;
 }
 
@@ -163,7 +170,8 @@ inline RunEnd run_tests(const Plan& plan, const Machine& machine, JobFiles& file
   files.forget();
   malloc_trim(0);  // our memory at a fork counts as a child's peak memory
   refuse_huge_pages();
-  job.filter = filter_of(plan, machine);
+  if (!plan.warm) job.exec_key = random_key();
+  job.filter = filter_of(plan, machine, job.exec_key);
   job.directories.resize(static_cast<size_t>(plan.processes));
   prefault_once(job);
   WarmInterpreter warm(job);

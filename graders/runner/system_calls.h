@@ -24,6 +24,7 @@ enum class Let {
   Pair,             // two connected stream sockets of this process
   Control,          // argument 1 is one of `values`, or F_SETFL, with flags (argument 2) that lack O_DIRECT
   Connected,        // to and from a connected socket: no address, only the flags of plain reads and writes
+  Launching,        // argument `arg` is values[0], and the sixth argument is the launcher's key; without a key, `Never`
   NotifyThenAllow,  // as OwnClock; if there is a listener, the call is reported to it and then allowed
   OwnLimit,         // argument 0 is 0 or the process's own id, and argument 2 is null or argument 1 one of `values`
   Never,            // refused by errno
@@ -148,9 +149,10 @@ constexpr CallRule kCallRules[] = {
      Where::Everywhere, EINVAL, true, {C(prctl)}},
     {Let::OneOf, 0, {0x1001, 0x1002, 0x1003, 0x1004 /* ARCH_{SET,GET}_{FS,GS} */}, Where::Everywhere, EINVAL, false,
      {C(arch_prctl)}},
-    // The last steps before the exec, for descriptor numbers that a contestant can never own.
+    // The last steps before the exec, for descriptor numbers that a contestant can never own. execveat also has a key, a secret number
+    // that the kernel ignores, because the kernel ignores the descriptor too if the path is absolute.
     {Let::OneOf, 0, {kControlFd}, Where::Everywhere, EPERM, true, {C(sendmsg)}},
-    {Let::OneOf, 0, {kExecutedFd}, Where::Everywhere, EACCES, true, {C(execveat)}},
+    {Let::Launching, 0, {kExecutedFd}, Where::Everywhere, EACCES, true, {C(execveat)}},
     // An event loop wakes itself by a pair of sockets (asyncio creates one at its start). No other process can get an end of
     // it, because descriptors can only be sent by sendmsg. Only streams, because a datagram can be sent to any socket with a
     // name; no flags, because MSG_OOB is unused and has had holes. Not with siblings, who share the counter of their numbers.

@@ -131,7 +131,7 @@ class WarmInterpreter {
     for (auto [resource, value] : contestant_limits(plan_, job_.full())) {
       if (!is_set_by_forks(resource)) set_limit(resource, value);
     }
-    dprintf(STDERR_FILENO, "cannot be executed: %s\n", strerror(Command(plan_, "serve").execute()));
+    dprintf(STDERR_FILENO, "cannot be executed: %s\n", strerror(Command(plan_, "serve").execute(job_.exec_key)));
     _exit(127);
   }
 

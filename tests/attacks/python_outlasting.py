@@ -71,6 +71,18 @@ OUTLASTING = (
         """,
     ),
     program(
+        "interpreter_again",
+        "to execute the interpreter again, by its path and as the launcher does it",
+        """
+        import ctypes
+        path = sys.executable
+        words = (ctypes.c_char_p * 4)(path.encode(), b"-c", b"print('GOT it again')", None)
+        for key in (0, 1, -1):
+            ctypes.CDLL(None).syscall(322, 201, path.encode(), words, None, 0, key)
+        attempt(os.execv, path, [path, "-c", "print('GOT it again')"])
+        """,
+    ),
+    program(
         "pool",
         "a pool of processes with shared memory",
         """

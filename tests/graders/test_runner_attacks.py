@@ -27,6 +27,12 @@ def test_attacks_are_refused_with_an_errno(box: Box, program: Callable[..., Path
     assert answer.last["isolation"] == box.level
 
 
+def test_a_program_cannot_execute_a_library_by_its_path(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A program that is linked dynamically sees the dynamic linker, and has the right to execute its file."""
+    entry = run_batch(plain_box, program("attacker", static=False), "execute", answer=b"held\n", static=0).only
+    assert entry["verdict"] == "AC", entry
+
+
 def test_calls_without_honest_use_end_the_program(
     box: Box, program: Callable[..., Path], hidden: frozenset[str]
 ) -> None:

@@ -25,7 +25,7 @@ TIMEOUT_MS = 900_000
 """Time limit for two processes that share one processor with all other load of the machine."""
 
 NOT_TRIED = {
-    "execveat": "of the launcher alone, with a descriptor that a program cannot own",
+    "execveat": "of the launcher alone, with a number that a program does not know",
     "exit": "does not return",
     "exit_group": "does not return",
     "getrandom": "answers at random",

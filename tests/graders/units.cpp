@@ -256,7 +256,8 @@ void test_filters() {
     bool notify = kind & 1, reduced = kind & 2, libraries = kind & 4, interpreted = kind & 8;
     const CallSet& hidden = kind & 16 ? some : none;
     Siblings siblings = static_cast<Siblings>(kind / 32);
-    CallFilter call_filter(notify, reduced, siblings, libraries, interpreted);
+    uint64_t key = interpreted ? 0 : 0x123456789abcdef0;
+    CallFilter call_filter(notify, reduced, siblings, libraries, interpreted, key);
     Filter filter = FilterWriter(call_filter, hidden).filter;
     for (size_t at : filter.self) filter.code[at].k = 77;
     CHECK(filter.code.size() <= BPF_MAXINSNS);
@@ -271,6 +272,11 @@ void test_filters() {
         int64_t decided = run_filter(filter.code, data);
         CHECK(decided >= 0 && decided == run_filter(piece.code, data));
       }
+    }
+    for (auto [descriptor, sixth, is_allowed] : {std::tuple{kExecutedFd, key, key != 0}, {kExecutedFd, key + 1, false},
+                                                 {kExecutedFd, key ^ 1UL << 32, false}, {kControlFd, key, false}}) {
+      seccomp_data data = {SYS_execveat, AUDIT_ARCH_X86_64, 0, {static_cast<uint64_t>(descriptor), 1, 1, 1, 1, sixth}};
+      CHECK((run_filter(filter.code, data) == SECCOMP_RET_ALLOW) == is_allowed);
     }
     uint32_t deadly = notify && !hidden.any() ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_KILL_PROCESS;
     CHECK(run_filter(filter.code, {SYS_read, AUDIT_ARCH_I386, 0, {}}) == deadly);

@@ -203,6 +203,14 @@ static void execute() {
   close(fd);
   expect(execv("./made", argv) != 0, "exec a file of its own");
   expect(syscall(SYS_execveat, 201, "./made", argv, nullptr, 0) != 0, "execveat a path");
+  // The kernel ignores the descriptor if the path is absolute. A program that is linked dynamically may read and execute this file.
+  const char* visible = "/lib64/ld-linux-x86-64.so.2";
+  for (int flags : {0, AT_EMPTY_PATH}) {
+    for (long sixth : {0, 1, -1}) {
+      long result = syscall(SYS_execveat, 201, visible, argv, nullptr, flags, sixth);
+      expect(result != 0 && errno == EACCES, "execveat an absolute path");
+    }
+  }
 }
 
 static void privileges() {
