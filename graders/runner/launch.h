@@ -181,7 +181,7 @@ class Launch {
     add_arguments(command);
     StartMessage message;
     message.now_us = now_us();
-    message.cpu_us = cpu_clock_us(0);
+    message.cpu_us = std::max<int64_t>(1, cpu_clock_us(0));  // 0 would mean that it is not ready
     send(message);
     errno = command.execute(job_.exec_key);
     die(kExecStep, is_ours(plan_, errno) ? 1 : kNotExecutableCode);
