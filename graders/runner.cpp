@@ -271,6 +271,7 @@ void run_job(const Options& options, Lines& lines) {
   const Plan steps = read_steps(plan, files, lines.nonce);
   Machine machine = find_machine(options.most, options.without);
   require_isolation(plan, machine.can);
+  require_lists_of_children();
   if (!plan.compile) find_hidden_calls(machine.can);
   // If memory runs out, the kernel kills the largest of our children first. All inherit this, and an ordinary user cannot set it later.
   write_text("/proc/self/oom_score_adj", "1000");

@@ -175,6 +175,12 @@ inline std::vector<pid_t> descendants(pid_t root) {
   return pids;
 }
 
+// Without the kernel's lists `descendants` would find nothing: no limit would hold for the processes that compilers and managers
+// start, and none of them would be ended.
+inline void require_lists_of_children(const char* list = "/proc/thread-self/children") {
+  if (!Fd(open(list, O_RDONLY | O_CLOEXEC))) system_fault("open %s (does the kernel lack CONFIG_PROC_CHILDREN?)", list);
+}
+
 // Kills and reaps every descendant that is not listed: processes that judges and steps left behind. Returns their CPU time.
 // A process that is killed may have started others meanwhile, so it looks again until none is left.
 inline int64_t kill_leftovers(const std::vector<pid_t>& keep) {

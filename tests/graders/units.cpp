@@ -351,6 +351,9 @@ void test_descendants() {
   CHECK(descendants(getpid()).size() == kMany);
   kill_leftovers({});
   CHECK(descendants(getpid()).empty());
+  CHECK(fault_of([] { require_lists_of_children(); }) == "no fault");
+  CHECK(fault_of([] { require_lists_of_children("/proc/thread-self/none"); }) ==
+        "system: open /proc/thread-self/none (does the kernel lack CONFIG_PROC_CHILDREN?): No such file or directory");
 }
 
 // The names of a line are bounded, however many processes and passes a test has.
