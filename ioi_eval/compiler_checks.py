@@ -19,8 +19,9 @@ from ioi_eval.jobs import recipes
 from ioi_eval.jobs.recipes import Recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import compiled_rules, rules_of
-from ioi_eval.model import Language
+from ioi_eval.model import Isolation, Language
 from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.local.confinement import why_hidden
 from ioi_eval.slots import Once
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tools
@@ -121,10 +122,15 @@ class CompilerChecks:
         elif await self._check_error(std, target, language) is not None:
             error = await self._check_error(compiled_rules(Language.CPP).known_good_standard, target, Language.CPP)
             if error is not None:
-                raise BrokenTargetError(
-                    f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {error}. "
+                command = target.toolchain.command
+                advice = (
                     "It sees only the compiler's own files there, so a wrapper (ccache, a script) cannot start another "
                     "program: name the compiler itself in CXX, or install one from the system's packages"
+                )
+                if not target.is_remote and target.isolation is Isolation.FULL and (reason := why_hidden(command)):
+                    error, advice = reason, "Name one elsewhere in CXX, such as in /opt or /var/tmp"
+                raise BrokenTargetError(
+                    f"the compiler {command} does not work inside a box of {target.name}: {error}. {advice}"
                 )
             self.require_known_standard(std, target, language, what)
         self._checked[key] = now

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,7 +21,7 @@ from ioi_eval.languages import CompiledLanguage, OwnToolLanguage, rules_of
 from ioi_eval.model import Isolation, Language
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler import identity_of_compiler
-from ioi_eval.sandbox.local.confinement import MAX_LINKS, SYSTEM, why_not_shown
+from ioi_eval.sandbox.local.confinement import SYSTEM, why_hidden, why_not_shown
 from ioi_eval.slots import Once
 from ioi_eval.toolchain import Toolchain, outermost
 
@@ -200,9 +200,6 @@ def compiler_of(answer: CompileAnswer, rules: OwnToolLanguage, cpp: Toolchain) -
 
 # --------------------------------------------------------------------------- this machine's interpreters
 
-_HIDDEN = ("/tmp", "/box", "/dev", "/proc")
-"""Directories that every box replaces by its own (`sandbox/local/confinement.py`). The runner works in its `/tmp`."""
-
 
 def located(python: str) -> str:
     """The command of an interpreter of this machine, made independent of the working directory.
@@ -220,25 +217,13 @@ def require_visible(python: str) -> None:
     Raises:
         SetupError: a box would hide it.
     """
-    if not python.startswith("/"):
-        return
-    for path in (*_chain(python), os.path.realpath(python), *prefixes_of(python)):
-        for directory in _HIDDEN:
-            if Path(path).is_relative_to(directory):
-                where = python if path == python else f"{python} ({path})"
-                raise SetupError(
-                    f"the interpreter {where} cannot be used: every box has a {directory} of its own, which hides this "
-                    "machine's; give --python one elsewhere, such as in /opt or /var/tmp"
-                )
-
-
-def _chain(path: str) -> Iterator[str]:
-    """A path, and the target of each symbolic link on the way, because the box follows each of them."""
-    for _ in range(MAX_LINKS):
-        yield path
-        if not os.path.islink(path):
-            return
-        path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
+    for path in (python, *prefixes_of(python)):
+        if reason := why_hidden(path):
+            where = "" if path == python else f"{path}: "
+            raise SetupError(
+                f"the interpreter {python} cannot be used: {where}{reason}; "
+                "give --python one elsewhere, such as in /opt or /var/tmp"
+            )
 
 
 def _require_existing(python: str) -> None:

@@ -14,7 +14,7 @@ from ioi_eval import LocalSandbox
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SetupError, TransientError, UnsuitableError
-from ioi_eval.model import Job, SourceFile, Stage
+from ioi_eval.model import Isolation, Job, SourceFile, Stage
 from ioi_eval.programs import Builder, ProblemProgramError
 from ioi_eval.sandbox import Target
 from tests.box_answers import built, not_started, plan_of, step_answer
@@ -102,6 +102,17 @@ def test_a_compiler_that_refuses_everything_is_a_setup_error(tmp_path: Path, ans
     """It refuses the known good program, or it does not exist in the box."""
     with pytest.raises(SetupError, match="does not work inside a box"):
         asyncio.run(ask(Builder(Scripted(built, answer), ArtifactStore(tmp_path), Policy())))
+
+
+@pytest.mark.parametrize("isolation", [Isolation.FULL, Isolation.REDUCED])
+def test_a_compiler_that_boxes_hide_is_named_with_the_directory(tmp_path: Path, isolation: Isolation) -> None:
+    """The advice for wrappers would mislead the user. Under reduced isolation nothing is hidden."""
+    toolchain = replace(TARGET.toolchain, command="/tmp/gcc/bin/g++")
+    target = replace(TARGET, toolchain=toolchain, isolation=isolation)
+    builder = Builder(Scripted(built, not_started("No such file or directory")), ArtifactStore(tmp_path), Policy())
+    words = "every box has a /tmp of its own.*such as in /opt" if isolation is Isolation.FULL else "so a wrapper"
+    with pytest.raises(SetupError, match=f"the compiler /tmp/gcc/bin/g\\+\\+ does not work inside a box.*{words}"):
+        asyncio.run(builder.checks.require_working_compiler("gnu++17", target))
 
 
 def test_after_no_space_left_the_known_good_program_is_compiled_again(tmp_path: Path) -> None:

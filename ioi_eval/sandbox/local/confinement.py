@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -44,7 +44,10 @@ _IN_MOUNT_NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount", "--", 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """The directories of the system's own programs and libraries."""
 
-MAX_LINKS = 40  # in one look-up. Source: Linux, path_resolution(7)
+_HIDDEN_DIRECTORIES = ("/tmp", "/box", "/dev", "/proc")
+"""Every box has its own instead. The runner works in its `/tmp`."""
+
+_MAX_LINKS = 40  # in one look-up. Source: Linux, path_resolution(7)
 _ETC = ("/etc/alternatives", "/etc/ld.so.cache")
 
 _CAPABILITIES = (
@@ -136,7 +139,7 @@ def _options_to_show(name: str) -> tuple[str, ...]:
     """The options that show a path under the same name. A link stays a link, and its target is shown too: programs
     look for files beside the target."""
     options: list[str] = []
-    for _ in range(MAX_LINKS):
+    for _ in range(_MAX_LINKS):
         if name in _ETC or any(name.startswith(f"{directory}/") for directory in SYSTEM):
             return tuple(options)  # in the box already
         if not os.path.islink(name):
@@ -160,6 +163,32 @@ def why_not_shown(path: str) -> str:
             seen = path if name == path else f"{path} ({name})"
             return f"{seen} is not shown to boxes: it holds more than an interpreter"
     return ""
+
+
+def why_hidden(path: str) -> str:
+    """Why programs in a box do not find a path of this machine; empty if they may find it.
+
+    Args:
+        path: a name that the box looks up in its own PATH is not hidden. If it is a link, each path that it leads to is
+            checked.
+    """
+    if not path.startswith("/"):
+        return ""
+    for name in (*_chain(path), os.path.realpath(path)):
+        for directory in _HIDDEN_DIRECTORIES:
+            if Path(name).is_relative_to(directory):
+                leads = "" if name == path else f"it leads to {name}; "
+                return f"{leads}every box has a {directory} of its own, which hides this machine's"
+    return ""
+
+
+def _chain(path: str) -> Iterator[str]:
+    """A path, and the target of each symbolic link on the way, because the box follows each of them."""
+    for _ in range(_MAX_LINKS):
+        yield path
+        if not os.path.islink(path):
+            return
+        path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
 
 
 def _holds_more(path: str) -> bool:
