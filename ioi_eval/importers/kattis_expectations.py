@@ -40,6 +40,7 @@ _KEYS = frozenset({"language", "entrypoint", "authors", "model_solution", "permi
 _STATES = frozenset({"permitted", "required", "score", "message", "use_for_time_limit"})
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _MAX_PATTERNS = 10_000
+_MAX_BRACES = 20
 
 Range = tuple[float, float]
 
@@ -170,7 +171,13 @@ def _last(rules: Sequence[Mapping[str, Any]], key: str) -> str | None:
 
 
 def _expanded(pattern: str) -> Iterator[str]:
-    """One pattern for each alternative in braces."""
+    """One pattern for each alternative in braces.
+
+    Raises:
+        InputError: there are too many pairs of braces.
+    """
+    if pattern.count("{") > _MAX_BRACES:
+        raise InputError(f"{PATH}: {pattern[:40]!r} has more than {_MAX_BRACES} pairs of braces; write fewer")
     match = _BRACES.search(pattern)
     if match is None:
         yield pattern

@@ -343,6 +343,13 @@ def test_a_type_without_a_value_is_pass_fail(tmp_path: Path) -> None:
         assert row["score"] == 1
 
 
+def test_very_many_braces_are_refused(tmp_path: Path) -> None:
+    """The import ended with a stack trace."""
+    text = f"? '{'{a}' * 2000}'\n: {{permitted: [AC]}}"
+    with pytest.raises(InputError, match="has more than 20 pairs of braces"):
+        read(tmp_path, NEW, **{"submissions/submissions.yaml": f"{text}\n"})
+
+
 def test_which_time_limit_counts(tmp_path: Path) -> None:
     """That of problem.yaml, as in DOMjudge and problemtools. A .timelimit must be the same."""
     settings = {"domjudge-problem.ini": "timelimit = 3\n", "problem.yaml": "limits: {time_limit: 4.0}\n"}
