@@ -96,6 +96,14 @@ def test_expected_statuses(tmp_path: Path) -> None:
     assert task.notes == ("sol/function.cpp is left out: it is a function for a grader",)
 
 
+def test_wrong_solutions_of_older_problems(tmp_path: Path) -> None:
+    """`wrong = true` means that the solution fails, whichever way. Such a solution was expected to be accepted."""
+    task = read(tmp_path, **{"info.toml": INFO.replace('expect = "WA"', "wrong = true\n    wring = false")})
+    stated = {row["label"]: row["expected_subtasks"] for row in task.solution_rows}
+    assert stated["wa.cpp"] == {"all": "FAILED"}
+    assert "not read, of the solution wa.cpp in info.toml: wring" in task.notes
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
