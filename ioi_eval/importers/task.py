@@ -19,6 +19,7 @@ from ioi_eval.importers.fifo_order import with_processes
 from ioi_eval.importers.package import Package, first_names, open_package
 from ioi_eval.model import Language, OutputOnly, Problem, ProblemKey, Subtask
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
+from ioi_eval.problems.grader_files import without_comments
 from ioi_eval.problems.ioi import draft_problems
 from ioi_eval.problems.output_files import test_of
 from ioi_eval.problems.row import Row
@@ -35,7 +36,9 @@ _SYSTEM_HEADERS = frozenset(
     for name in (
         *("assert", "complex", "ctype", "errno", "fcntl", "fenv", "float", "inttypes", "iso646", "limits", "locale"),
         *("math", "memory", "pthread", "setjmp", "signal", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib"),
-        *("string", "strings", "time", "unistd", "wchar", "wctype", "immintrin", "x86intrin"),
+        *("string", "strings", "time", "unistd", "wchar", "wctype", "alloca", "getopt", "malloc", "sched", "stdalign"),
+        *("stdatomic", "stdnoreturn", "tgmath", "threads", "uchar", "xmmintrin", "emmintrin", "pmmintrin", "tmmintrin"),
+        *("smmintrin", "nmmintrin", "immintrin", "x86intrin"),
     )
 )  # some authors include these in quotes
 _OUTPUT_ENDINGS = (".out", ".ans")
@@ -280,7 +283,7 @@ def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple
 
 def _top_includes(text: str) -> Iterator[str]:
     depth = 0
-    for match in _TOP_INCLUDE.finditer(text):
+    for match in _TOP_INCLUDE.finditer(without_comments(text)):
         if match[3]:
             depth += 1
         elif match[4]:

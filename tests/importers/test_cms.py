@@ -153,6 +153,16 @@ def test_a_header_for_contestants_only(tmp_path: Path) -> None:
     assert "graders/ has no sum.h: that of attachments/ is used" in task.notes
 
 
+def test_includes_that_need_no_file(tmp_path: Path) -> None:
+    """Those in comments, and those of the compiler's own headers in quotes. The package was refused."""
+    grader = (
+        '/* For older compilers:\n#include "old.h"\n*/\n#include "malloc.h"\n#include "emmintrin.h"\n#include "sum.h"\n'
+    )
+    assert read(tmp_path, **{"graders/grader.cpp": grader}).problem_rows
+    with pytest.raises(InputError, match=r"graders/grader\.cpp includes lost\.h"):
+        read(tmp_path, **{"graders/grader.cpp": f'{grader}/* needed */ #include "lost.h"\n'})
+
+
 def test_grader_config_has_flat_keys(tmp_path: Path) -> None:
     """The reference's scripts find them line by line with grep."""
     files = dict(read(tmp_path).problem_rows[0]["grader_files"])
