@@ -8,7 +8,7 @@ Source: MikeMirzayanov, "Polygon improvements: points and groups" (codeforces.co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from xml.etree.ElementTree import Element
@@ -100,9 +100,10 @@ def read_group_list(testset: Element, tests: Sequence[PolygonTest]) -> list[Poly
         UnsupportedError: a policy that is not known.
     """
     stated = {element.get("name", ""): element for element in testset.iterfind("groups/group")}
+    names = {test.group for test in tests} | stated.keys()
     of_group: dict[str, list[PolygonTest]] = {}
     for test in tests:
-        of_group.setdefault(test.name if test.group is None else test.group, []).append(test)
+        of_group.setdefault(_name_alone(test, names) if test.group is None else test.group, []).append(test)
     needed = _dependencies(stated)
     groups = []
     for name, own in of_group.items():
@@ -127,6 +128,14 @@ def read_group_list(testset: Element, tests: Sequence[PolygonTest]) -> list[Poly
             )
         )
     return groups
+
+
+def _name_alone(test: PolygonTest, names: Collection[str | None]) -> str:
+    """The name of a test outside of groups as a group by itself: that of the test, if no group is called so."""
+    name = test.name
+    while name in names:
+        name = f"test {name}"
+    return name
 
 
 def _dependencies(stated: Mapping[str, Element]) -> dict[str, tuple[str, ...]]:

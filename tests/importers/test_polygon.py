@@ -168,6 +168,18 @@ def test_groups_that_depend_through_others(tmp_path: Path) -> None:
     assert {subtask.name: subtask.tests for subtask in problem.subtasks}["3"] == ("01", "02", "03", "06")
 
 
+def test_a_test_outside_of_groups(tmp_path: Path) -> None:
+    """It is a subtask of its own. It joined a group that is called like its number."""
+    tests = '<test points="10" method="manual"/><test points="20" method="manual" group="01"/><test method="manual"/>'
+    groups = '<groups><group name="01" points="20" points-policy="complete-group"/><group name="03"/></groups>'
+    problem = read_problem(tmp_path, tests=tests, groups=groups)
+    assert {subtask.name: (subtask.points, subtask.tests) for subtask in problem.subtasks} == {
+        "test 01/01": (10, ("01",)),
+        "01": (20, ("02",)),
+        "test 03": (0, ("03",)),
+    }
+
+
 def test_packages_without_points_or_groups(tmp_path: Path) -> None:
     """Without points all tests must be passed. Points without groups are those of each test."""
     plain = '<test method="manual" points="0.0"/>' * 2
