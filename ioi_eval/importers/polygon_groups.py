@@ -96,7 +96,7 @@ def read_group_list(testset: Element, tests: Sequence[PolygonTest]) -> list[Poly
     """The groups that have tests, in the order of their first tests. A test outside of groups is a group by itself.
 
     Raises:
-        InputError: a group depends on one that is not there, or on itself.
+        InputError: a group depends on one that is not there, or on itself, or its points cannot be reached.
         UnsupportedError: a policy that is not known.
     """
     stated = {element.get("name", ""): element for element in testset.iterfind("groups/group")}
@@ -104,6 +104,8 @@ def read_group_list(testset: Element, tests: Sequence[PolygonTest]) -> list[Poly
     of_group: dict[str, list[PolygonTest]] = {}
     for test in tests:
         of_group.setdefault(_name_alone(test, names) if test.group is None else test.group, []).append(test)
+    for name, group in stated.items():
+        _check_points(name, group, of_group.get(name, ()))
     needed = _dependencies(stated)
     groups = []
     for name, own in of_group.items():
@@ -136,6 +138,19 @@ def _name_alone(test: PolygonTest, names: Collection[str | None]) -> str:
     while name in names:
         name = f"test {name}"
     return name
+
+
+def _check_points(name: str, element: Element, tests: Sequence[PolygonTest]) -> None:
+    """Refuse a group whose points no submission gets: a group without tests, or one in which only tests give points."""
+    if not number(f"the group {name}", element, "points"):
+        return
+    if not tests:
+        raise InputError(f"the group {name} has points and no tests; correct its points, or add its tests")
+    if element.get("points-policy", _EACH) == _EACH and not any(test.points for test in tests):
+        raise InputError(
+            f"the group {name} has points, but its policy is {_EACH} and its tests have none; state the points of its"
+            f' tests, or points-policy="{_COMPLETE}"'
+        )
 
 
 def _dependencies(stated: Mapping[str, Element]) -> dict[str, tuple[str, ...]]:

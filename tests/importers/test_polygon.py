@@ -302,6 +302,12 @@ POINTS_AND_FRACTIONS = {"tests": '<test points="2.5" method="manual"/>', "groups
         ({}, {"programs": ""}, "neither a checker nor an interactor"),
         ({}, {"groups": GROUPS.replace('group="1"', 'group="9"')}, "the group 3 depends on 9"),
         ({}, {"groups": GROUPS.replace('group="1"', 'group="3"')}, "depend on each other in a circle"),
+        (
+            {},
+            {"groups": '<groups><group name="1" points="30"/></groups>', "tests": '<test group="1" method="manual"/>'},
+            "the group 1 has points, but its policy is each-test and its tests have none",
+        ),
+        ({}, {"tests": TESTS.replace('group="3"', 'group="1"')}, "the group 3 has points and no tests"),
         ({}, {"tests": TESTS.replace("30.0", "many")}, "test 2 has points='many'"),
     ],
 )
