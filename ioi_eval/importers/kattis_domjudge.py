@@ -8,7 +8,6 @@ Source: DOMjudge, `ImportProblemService`, `SubmissionService::maybeSetScoringRes
 
 from __future__ import annotations
 
-import configparser
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,19 +26,17 @@ _DEFAULTS = {"special_compare": "compare", "special_run": "run"}
 
 
 def read_ini(package: Package) -> Mapping[str, str]:
-    """DOMjudge's own settings: a file with lines `key = value`. Sections mean nothing.
+    """DOMjudge's own settings: a file with lines `key = value`, the last of which counts. Sections mean nothing.
 
-    A value may be in quotes, and a comment may follow it. Source: PHP's `parse_ini_string`, which DOMjudge uses.
+    A value may be in quotes, and a comment may follow it. Other lines are ignored.
+    Source: PHP's `parse_ini_string`, which DOMjudge uses.
     """
-    if not package.has(INI_FILE):
-        return {}
-    parser = configparser.ConfigParser(interpolation=None)
-    try:
-        parser.read_string(f"[problem]\n{package.text(INI_FILE)}")
-    except configparser.Error as error:
-        raise InputError(f"{INI_FILE} cannot be read: {error}") from error
-    values = (item for section in parser.sections() for item in parser[section].items())
-    return {key: _unquoted(value.strip()) for key, value in values}
+    values: dict[str, str] = {}
+    for line in package.text(INI_FILE).split("\n") if package.has(INI_FILE) else ():
+        key, equals, value = line.strip().partition("=")
+        if equals and not key.startswith(("[", ";", "#")):
+            values[key.rstrip()] = _unquoted(value.lstrip())
+    return values
 
 
 def _unquoted(value: str) -> str:

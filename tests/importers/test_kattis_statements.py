@@ -328,6 +328,13 @@ def test_comments_in_domjudges_settings_are_no_values(tmp_path: Path) -> None:
     assert (row["time_limit"], row["name"], row["id"]) == (3, "Sums; all", "sum")
 
 
+def test_domjudges_settings_are_read_as_by_php(tmp_path: Path) -> None:
+    """The last of two values counts, lines may be indented, and other lines are ignored. Such files were refused."""
+    settings = "[problem]\n  name = 'Sums'\n\ttimelimit = 3\ntimelimit=4\nTimelimit = 5\nour problem\n# timelimit = 6\n"
+    row = read(tmp_path, {**NEW, "problem.yaml": None}, **{"domjudge-problem.ini": settings}).problem_rows[0]
+    assert (row["time_limit"], row["name"]) == (4, "Sums")
+
+
 def test_a_letter_of_a_contest_is_no_id(tmp_path: Path) -> None:
     """Problems of two contests may both be A there: the rows of the second one replaced those of the first."""
     row = read(tmp_path, PASS_FAIL, **{"domjudge-problem.ini": "short-name = A\n"}).problem_rows[0]
