@@ -333,7 +333,7 @@ def _output_solutions(
     sets = {output_set.name: output_set for output_set in output_sets(package, "solution")}
     outputs = {name: sets[name.removesuffix(".zip")].outputs for name in verdicts if name.removesuffix(".zip") in sets}
     programs = [name for name in verdicts if name not in outputs]
-    if model := next((name for name in programs if verdicts[name] == {"verdict": MODEL_SOLUTION}), None):
+    if model := next((name for name in programs if _is_model(verdicts[name])), None):
         programs.remove(model)
         outputs[model] = tuple((f"output_{test}.txt", package.text(answer)) for test, (_, answer) in tests.items())
         package.notes.append(f"{model}, the model solution, is submitted as the official outputs")
@@ -344,6 +344,11 @@ def _output_solutions(
         replace(solution, path=None, outputs=outputs[str(solution.path).removeprefix("solution/")])
         for solution in valid
     ]
+
+
+def _is_model(meta: Any) -> bool:
+    """Whether a solution is stated to be the model solution in all subtasks."""
+    return isinstance(meta, dict) and meta.get("verdict") == MODEL_SOLUTION and not meta.get("except")
 
 
 def _valid_solutions(

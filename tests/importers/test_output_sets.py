@@ -180,7 +180,7 @@ def test_tps_tasks(tmp_path: Path) -> None:
         "incorrect/half.zip": {"output_01.txt": "1"},
     }
     assert any("left out, as the task takes outputs only: maker.cpp" in note for note in task.notes)
-    made: dict[str, Any] = {"maker.cpp": {"verdict": "model_solution"}}
+    made: dict[str, Any] = {"maker.cpp": {"verdict": "model_solution", "except": {}}}
     task = tps.import_package(write_package(tmp_path / "made", {**files, "solutions.json": made}), year=2026)
     assert [(row["label"], row["code"], row["outputs"]) for row in task.solution_rows] == [
         ("model_solution/maker.cpp", None, {"output_01.txt": "1", "output_02.txt": "2"})
