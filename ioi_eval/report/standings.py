@@ -21,7 +21,7 @@ from typing import Any
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import is_finite
 from ioi_eval.report.texts import counted
-from ioi_eval.rows import open_source
+from ioi_eval.rows import ENDINGS, open_source
 
 MEDALS = ("gold", "silver", "bronze")
 _CUTOFFS = Path(__file__).with_name("ioi_cutoffs.csv")
@@ -152,8 +152,14 @@ def read_standings(source: str | None) -> list[Standings]:
     """
     if source is None:
         return published_cutoffs()
+    path = Path(os.path.expanduser(source))
     if source.lower().endswith(".csv"):
-        return _from_table(Path(os.path.expanduser(source)))
+        return _from_table(path)
+    if path.is_file() and not source.endswith(ENDINGS):
+        raise InputError(
+            f"{source} is no file of contestants by its name: end it with .csv (a table with a column points), or give"
+            f" rows of LiveOIBench_contestants ({', '.join(ENDINGS)})"
+        )
     return [_from_row(row.values, f"{source}, row {row.number}") for row in open_source(source).rows(None)]
 
 

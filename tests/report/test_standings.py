@@ -104,6 +104,7 @@ def test_contests_of_liveoibench_are_read(tmp_path: Path) -> None:
         ("a.csv", "points,medal\n1,gold\n2,iron\n", "line 3: iron is not a medal"),
         ("a.csv", "points\n1\n\n?\n", r"line 4: '\?' is not a number of points"),
         ("a.csv", "points\nnan\n", "'nan' is not a number of points"),
+        ("a.txt", "points\n1\n", r"end it with \.csv \(a table with a column points\), or give rows of LiveOIBench"),
         ("b.jsonl", '{"points": 1}\n', r"b\.jsonl, row 1: this is no contest of LiveOIBench_contestants"),
         ("b.jsonl", json.dumps(live(problems="{")) + "\n", "this is no contest"),
         ("b.jsonl", json.dumps(live(problems="[" * 100_000)) + "\n", "this is no contest"),
