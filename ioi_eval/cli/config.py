@@ -38,9 +38,12 @@ def config(
     file = read_config_file()
     set_here = default_map(root, file)
     all_commands = dict(commands_of(root))
-    wanted = tuple(command or ())
+    wanted = tuple(word for argument in command or () for word in argument.split())
     if wanted and wanted not in all_commands:
-        raise InputError(unknown("command", " ".join(wanted), map(" ".join, all_commands), help_of="ioi-eval"))
+        asked = " ".join(wanted)
+        if below := [" ".join(words) for words in all_commands if words[: len(wanted)] == wanted]:
+            raise InputError(f"{asked} is a group of commands; name one of them: {', '.join(below)}")
+        raise InputError(unknown("command", asked, map(" ".join, all_commands), help_of="ioi-eval"))
     print(f"file: {file.path or f'none (no {NAME} here)'}")
     if not wanted:
         _show("environment", _environment())

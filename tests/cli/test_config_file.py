@@ -140,6 +140,14 @@ def test_an_unknown_command(start: Start) -> None:
     assert "no such command 'scor'. Did you mean 'score'?" in ended.stderr
 
 
+def test_the_words_of_a_command(start: Start) -> None:
+    """They may be one argument. A group is not a command: the message has its commands."""
+    assert start("config", "apps score").stdout == start("config", "apps", "score").stdout != ""
+    ended = start("config", "apps")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "apps is a group of commands; name one of them: apps score, apps audit, apps explain" in ended.stderr
+
+
 def test_passwords_are_not_shown(tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]) -> None:
     """URLs of endpoints, and of a repository, may contain a user and a password."""
     repository = '[serve]\nrepository = "https://me:secret@r/index"\n'
