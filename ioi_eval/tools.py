@@ -32,6 +32,8 @@ Tool = Interpreter | Toolchain
 Ask = Callable[[Recipe, Target], Awaitable[CompileAnswer]]
 """A function that executes a recipe on a target."""
 
+_ANOTHER = "give another one with --python (python= in Python)"
+
 
 class Tools:
     """The tools of targets; see the module.
@@ -135,7 +137,7 @@ class Tools:
             if was_not_found(error):
                 where = "this machine" if target.name == LOCAL else target.name
                 advice = "" if "/" in python else "install it there, or "
-                return f"the interpreter {python} cannot be started on {where}; {advice}give another one with --python"
+                return f"the interpreter {python} cannot be started on {where}; {advice}{_ANOTHER}"
             raise SetupError(f"the interpreter {python} cannot be started in a box: {error}") from error
         try:
             interpreter = interpreter_of(answer, python)
@@ -221,8 +223,8 @@ def require_visible(python: str) -> None:
         if reason := why_hidden(path):
             where = "" if path == python else f"{path}: "
             raise SetupError(
-                f"the interpreter {python} cannot be used: {where}{reason}; "
-                "give --python one elsewhere, such as in /opt or /var/tmp"
+                f"the interpreter {python} cannot be used: {where}{reason}; {_ANOTHER} elsewhere, such as in /opt or "
+                "/var/tmp"
             )
 
 
@@ -233,7 +235,7 @@ def _require_existing(python: str) -> None:
         SetupError: it does not exist.
     """
     if python.startswith("/") and not os.path.exists(python):
-        raise SetupError(f"there is no interpreter {python} on this machine; give another one with --python")
+        raise SetupError(f"there is no interpreter {python} on this machine; {_ANOTHER}")
 
 
 def prefixes_of(python: str) -> tuple[str, ...]:
@@ -275,6 +277,6 @@ def _require_showable(python: str, directories: Iterable[str]) -> None:
     """
     if reasons := list(filter(None, map(why_not_shown, directories))):
         raise SetupError(
-            f"the interpreter {python} cannot be used: {'; '.join(reasons)}. Give --python one with a directory of "
-            "its own, as a virtual environment has"
+            f"the interpreter {python} cannot be used: {'; '.join(reasons)}; {_ANOTHER} with a directory "
+            "of its own, as a virtual environment has"
         )

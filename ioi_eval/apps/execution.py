@@ -295,7 +295,7 @@ def require_fit(interpreter: Interpreter, compat: CompatGrader, *, on: str) -> N
         SetupError: it is too old, or has no numpy although the other grader needs it.
     """
     where = f"{interpreter.path} on {'this machine' if on == LOCAL else on}"
-    needs, other = f"--compat {compat.name} needs", "give another interpreter with --python"
+    needs, other = f"--compat {compat.name} needs", "give another interpreter with --python (python= in Python)"
     if interpreter.release < compat.least_python:
         least = ".".join(map(str, compat.least_python))
         raise SetupError(f"{needs} Python {least} or newer, and {where} is {interpreter.version}; {other}")

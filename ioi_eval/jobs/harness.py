@@ -190,8 +190,8 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
     output = answer.steps[-1].output.strip() if answer.steps else "it was not started"
     if "harness.bin" not in answer.artifacts:
         raise SetupError(
-            f"the interpreter {python} does not work inside a box: {output[-2000:]}. Give another one with --python, "
-            "whose directories other users may read"
+            f"the interpreter {python} does not work inside a box: {output[-2000:]}. Give another one with --python "
+            "(python= in Python), whose directories other users may read"
         )
     try:
         values = json.loads(output.splitlines()[-1])
@@ -208,7 +208,7 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
     if not found.version.startswith("cpython "):
         raise SetupError(
             f"the interpreter {python} is {found.version}, and tests can be forked from CPython only: give one with "
-            "--python"
+            "--python (python= in Python)"
         )
     return found
 

@@ -89,7 +89,7 @@ def submission_from_row(
             f"(submitted outputs) outputs or files; its columns are: {row.columns}"
         )
     if not row.has(id_column):
-        raise row.absent(id_column, advice="Name another with --id-column")
+        raise row.absent(id_column, advice="Name another with --id-column (id_column= in Python)")
     name = row.identifier(id_column)
     problem = problem or problem_of(row)
     known = problems.get(problem) if problems else None

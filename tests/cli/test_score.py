@@ -272,8 +272,8 @@ def test_rows_that_cannot_be_judged_are_listed(score: Start, write: Write, resul
     assert ended.returncode == 1
     for words in (
         f"problem_id is missing (a text is needed); the row has: uuid, code:\n  {dump}, row 2\n",
-        "uuid is missing; the row has: year, problem_id, code, name. Name another with --id-column:\n"
-        f"  {dump}, row 3\n",
+        "uuid is missing; the row has: year, problem_id, code, name. Name another with --id-column "
+        f"(id_column= in Python):\n  {dump}, row 3\n",
         "the row has no program: it needs one of the columns code, generation, messages, source_files or "
         f"(submitted outputs) outputs or files; its columns are: year, problem_id, uuid, text:\n  {dump}, row 4\n",
         f"1 not judged: unknown problem 2024/ad: it is not in --problems:\n  {dump}, row 5\n",

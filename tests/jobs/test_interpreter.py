@@ -31,5 +31,6 @@ def test_only_cpython_is_accepted() -> None:
     with pytest.raises(SetupError) as raised:
         interpreter_of(answer("pypy 3.9.16"), "pypy3")
     assert str(raised.value) == (
-        "the interpreter pypy3 is pypy 3.9.16, and tests can be forked from CPython only: give one with --python"
+        "the interpreter pypy3 is pypy 3.9.16, and tests can be forked from CPython only: give one with --python "
+        "(python= in Python)"
     )

@@ -117,7 +117,7 @@ def test_rows_that_cannot_be_judged_are_listed(contest: Contest, scorer: Scripte
         "unknown problem 2024/nil: it is not in --problems",
         "unknown problem 1999/nile: it is not in --problems",
         "the same uuid and problem as an earlier row",
-        "uuid is missing; the row has: year, problem_id, code, id. Name another with --id-column",
+        "uuid is missing; the row has: year, problem_id, code, id. Name another with --id-column (id_column= in ",
         "problem_id is missing (a text is needed); the row has: year, code, uuid",
         "the row has no program: it needs one of the columns code, generation, messages, source_files or "
         "(submitted outputs) outputs or files; its columns are: year, problem_id, uuid",
