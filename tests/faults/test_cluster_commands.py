@@ -215,7 +215,10 @@ OUTPUT = "PISTON_OUTPUT_MAX_SIZE=134217728"
                 BODY_FINDING,
                 *TIME_FINDINGS,
                 ("memory: 256 MiB", "PISTON_RUN_MEMORY_LIMIT=-1"),
-                ("output: less than 4 MiB: compiled programs cannot come back", OUTPUT),
+                (
+                    "output: answers of 1024 KiB arrive, answers of 4 MiB do not: compiled programs cannot come back",
+                    OUTPUT,
+                ),
             ],
         ),
         (

@@ -141,7 +141,11 @@ def _output(size: int, *, is_bundled: bool) -> Finding:
     if size == 0:
         return bad("output", "64 KiB or less: answers cannot come back", OUTPUT_SETTING)
     if is_bundled and size < _LEAST_OUTPUT_BYTES:
-        return bad("output", f"less than 4 MiB: compiled programs cannot come back ({detail} do)", OUTPUT_SETTING)
+        return bad(
+            "output",
+            f"answers of {detail} arrive, answers of 4 MiB do not: compiled programs cannot come back",
+            OUTPUT_SETTING,
+        )
     return fine("output", f"{detail} or more")
 
 
@@ -152,6 +156,6 @@ def _body(size: int | None) -> Finding:
     if size < _LEAST_BODY_BYTES:
         return bad("request size", f"{detail}: programs and tests do not fit", BODY_SETTING)
     if size < _LARGEST_TEST_BYTES:
-        need = "the largest official tests need 43 MB"
-        return warning("request size", f"{detail} or more, in whole steps: {need}", BODY_SETTING)
+        tried = f"{detail} were accepted, and the next size that was tried was not"
+        return warning("request size", f"{tried}; the largest official tests need 43 MB", BODY_SETTING)
     return fine("request size", f"{detail} or more")
