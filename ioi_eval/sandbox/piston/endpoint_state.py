@@ -158,7 +158,7 @@ class Group:
         unavailable_since: when the last endpoint went out of service; `None` while one is in service.
         waiting: requests of jobs that were not sent yet; a heap by order of arrival.
         retried: requests of jobs that must be sent again; likewise. They also wait for the retry budget.
-        accepted_at: when the last job ended that an endpoint had accepted.
+        accepted_at: when the last job ended that an endpoint is known to have accepted.
     """
 
     name: str

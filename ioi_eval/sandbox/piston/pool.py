@@ -183,7 +183,7 @@ class Pool:
     def _accepts_no_job(self, request: SlotRequest, now: float) -> bool:
         """Whether its group has accepted neither this job nor another one for as long as jobs may wait."""
         group = request.group
-        waits = request.is_unconnected(now, self._patience_s) and group.accepted_at <= request.unconnected_since
+        waits = request.is_unconnected(now, self._patience_s) and now - group.accepted_at >= self._patience_s
         return waits and not any(state.running for state in self._endpoints.values() if state.group is group)
 
     def release(self, request: SlotRequest, end: JobEnd, now: float) -> None:
@@ -196,7 +196,7 @@ class Pool:
         if held and state is not None:
             del state.running[request]
             state.machine.running -= 1
-            if end.may_have_started:
+            if end.may_have_started and end is not JobEnd.CANCELLED:
                 request.group.accepted_at = now
             self._budget.end(request.granted_at, now, end, is_retry=request.is_retry)
             state.job_ended(end, now, self._rng)

@@ -293,3 +293,20 @@ def test_a_job_that_gets_no_connection_waits_for_busy_workers_only(is_busy: bool
     if is_busy:
         world.release(running)
         assert names([request]) == ["w0"]
+
+
+@pytest.mark.parametrize(("end", "fails_after"), [(JobEnd.CANCELLED, PATIENCE_S), (JobEnd.ANSWERED, 1.5 * PATIENCE_S)])
+def test_a_job_that_gets_no_connection_does_not_wait_for_ever_for_another_job(end: JobEnd, fails_after: float) -> None:
+    """Another job ended meanwhile: cancelled, so it may have got no connection either; or answered, long ago."""
+    world = World(2)
+    running = world.request()
+    request = world.request()
+    while world.now < 3 * PATIENCE_S and request.failure is None:
+        if running.holds_slot and world.now >= PATIENCE_S / 2:
+            world.release(running, end)
+            world.pool.remove("w0", world.now)
+        if request.holds_slot:
+            world.retry(request, JobEnd.NOT_SERVED)
+        world.until(world.now + 1)
+    assert isinstance(request.failure, UnavailableError)
+    assert fails_after <= world.now < fails_after + 2 * LONGEST_PAUSE_S
