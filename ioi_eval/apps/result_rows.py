@@ -17,9 +17,9 @@ from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.rows import dump_columns, result_columns
 
-RESULT_COLUMNS = (*result_columns("apps-result"), TEST_RESULTS)
+APPS_RESULT_COLUMNS = (*result_columns("apps-result"), TEST_RESULTS)
 """Our columns of a row; the others (the problem's, the program's) have the same meaning as in a dump."""
-_RESULTS = frozenset((*RESULT_COLUMNS, "all_subtasks_results"))
+_RESULTS = frozenset((*APPS_RESULT_COLUMNS, "all_subtasks_results"))
 """The columns of a dump that are renamed: ours, and that by which readers know results of contests."""
 
 
@@ -28,7 +28,7 @@ def refused_row(entry: Refused) -> dict[str, Any]:
 
     Its problem's id is a text, as in rows that were judged: a table with `1` and `"1"` has two groups for one problem.
     """
-    row: dict[str, Any] = {**dict.fromkeys(RESULT_COLUMNS), **dump_columns(entry.row.values, _RESULTS)}
+    row: dict[str, Any] = {**dict.fromkeys(APPS_RESULT_COLUMNS), **dump_columns(entry.row.values, _RESULTS)}
     with suppress(RowError):
         row["problem_id"] = problem_of(entry.row)
     return {**row, TEST_RESULTS: [], "error": entry.message}

@@ -30,12 +30,12 @@ def result_columns(schema: str) -> tuple[str, ...]:
     return tuple(schema_named(schema)["properties"])
 
 
-RESULT_COLUMNS = result_columns("result")
+CONTEST_RESULT_COLUMNS = result_columns("result")
 
 _FROM_THE_DUMP = frozenset({"code", "target_subtask"})
 """Columns of results that dumps have too, with the same meaning: their values come from the dump."""
 
-_RESULTS = frozenset(RESULT_COLUMNS) - _FROM_THE_DUMP
+_RESULTS = frozenset(CONTEST_RESULT_COLUMNS) - _FROM_THE_DUMP
 
 
 @fast_dataclass
@@ -150,7 +150,7 @@ def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
 
     The reason says what to do, too.
     """
-    empty: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS)
+    empty: dict[str, Any] = dict.fromkeys(CONTEST_RESULT_COLUMNS)
     return {
         **empty,
         **dump_columns(row, _RESULTS),

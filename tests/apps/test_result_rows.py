@@ -10,7 +10,7 @@ import pytest
 from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.apps.dump_reader import AppsDumpReader
 from ioi_eval.apps.result import AppsResult
-from ioi_eval.apps.result_rows import RESULT_COLUMNS, judged_columns, refused_row, result_row
+from ioi_eval.apps.result_rows import APPS_RESULT_COLUMNS, judged_columns, refused_row, result_row
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.result_store import RecordedResult
@@ -84,10 +84,10 @@ def test_results_of_a_row_with_several_programs_can_be_judged_again(written: Any
 
 
 def test_result_columns_are_complete(written: Any) -> None:
-    """`RESULT_COLUMNS` has all written columns that are not the dump's or the problem's, for every kind of row."""
+    """`APPS_RESULT_COLUMNS` has all written columns that are not the dump's or the problem's, for every kind of row."""
     judged, refused = written({"problem_id": 0, "code": DOUBLE}, {"problem_id": 99, "code": DOUBLE})
-    assert judged.keys() == {*RESULT_COLUMNS, "problem_id", "instance_id", "difficulty", "code"}
-    assert refused.keys() == {*RESULT_COLUMNS, "problem_id", "code"}
+    assert judged.keys() == {*APPS_RESULT_COLUMNS, "problem_id", "instance_id", "difficulty", "code"}
+    assert refused.keys() == {*APPS_RESULT_COLUMNS, "problem_id", "code"}
 
 
 @pytest.mark.parametrize("near", [(), (1,)])

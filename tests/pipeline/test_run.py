@@ -12,7 +12,7 @@ from ioi_eval.journal import Journal
 from ioi_eval.model import Problem, Submission, SubmissionResult
 from ioi_eval.pipeline.contest import RowSelection
 from ioi_eval.pipeline.dump_judge import BATCH_ROWS
-from ioi_eval.report.rows import RESULT_COLUMNS
+from ioi_eval.report.rows import CONTEST_RESULT_COLUMNS
 from tests.pipeline.scripted import NILE, Contest, ScriptedScorer, programs
 
 
@@ -24,7 +24,7 @@ def test_results_are_in_the_order_of_the_dump(contest: Contest, scorer: Scripted
     assert [row["uuid"] for row in results] == [f"u{n}" for n in range(50)]
     assert [row["prompt"] for row in results] == [f"prompt {n}" for n in range(50)]
     assert [row["all_subtasks_points"] for row in results] == [n % 3 * 50 for n in range(50)]
-    assert all({*RESULT_COLUMNS} - {"tests_id"} <= row.keys() for row in results)
+    assert all({*CONTEST_RESULT_COLUMNS} - {"tests_id"} <= row.keys() for row in results)
     assert outcome.exit_code == 0
     assert outcome.summary["complete"]
 

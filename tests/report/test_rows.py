@@ -16,7 +16,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.report.rows import (
-    RESULT_COLUMNS,
+    CONTEST_RESULT_COLUMNS,
     JudgedSubmission,
     ResultColumns,
     refused_row,
@@ -96,7 +96,7 @@ def test_whether_the_code_compiles(verdict: Verdict, compiles: bool | None, scor
 
 def test_every_kind_of_row_has_the_same_columns() -> None:
     """Tables need that."""
-    columns = {*RESULT_COLUMNS, "uuid"}
+    columns = {*CONTEST_RESULT_COLUMNS, "uuid"}
     assert result_row({"uuid": "u"}, judged("1 1 1"), target_subtask=None).keys() == columns - {"tests_id"}
     assert refused_row({"uuid": "u"}, "unknown problem").keys() == columns
 
