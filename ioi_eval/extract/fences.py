@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 _LEADING = re.compile(r"([ \t]*+(?:[-*+][ \t]++|\d{1,9}[.)][ \t]++)?)(`{3,}+|~{3,}+)(.*)", re.DOTALL)
@@ -315,7 +316,8 @@ def extract_tagged(
     users who do not want to count these.
 
     If the last block has no closing fence, it was cut off in the middle of the program. An earlier complete block is
-    used, if there is one. Blank blocks are skipped.
+    used, if there is one. Blank blocks are skipped. If there is no program at all, the last block whose tag names the
+    language in another way counts (`_is_other_name`).
 
     Args:
         generation: the whole text of the model.
@@ -328,11 +330,17 @@ def extract_tagged(
         `think:untagged` or `none`.
     """
     answer, thoughts = split_thoughts(generation)
-    for where, pieces in (("fence", answer), ("think", thoughts)):
-        block = _last_block(pieces, tags, looks_right)
-        if block is not None:
-            return Extracted(code=encodable(block.body()), rule=f"{where}:{name if block.tag else 'untagged'}")
+    for find in (partial(_last_block, looks_right=looks_right), _last_with_other_name):
+        for where, pieces in (("fence", answer), ("think", thoughts)):
+            block = find(pieces, tags)
+            if block is not None:
+                return Extracted(code=encodable(block.body()), rule=f"{where}:{name if block.tag else 'untagged'}")
     return Extracted(code=None, rule="none")
+
+
+def _is_other_name(tag: str, tags: frozenset[str]) -> bool:
+    """Whether a tag is the name of a file in the language (`solution.cpp`), or has its signs as words (`cplusplus`)."""
+    return language_of(tag.rpartition(".")[2].replace("plus", "+")) in tags
 
 
 def _last_block(pieces: list[str], tags: frozenset[str], looks_right: Callable[[str], bool]) -> Block | None:
@@ -346,3 +354,12 @@ def _last_block(pieces: list[str], tags: frozenset[str], looks_right: Callable[[
             elif not (block.tag or block.blank) and looks_right(block.text[block.start : block.end]):
                 untagged = block
     return tagged or untagged
+
+
+def _last_with_other_name(pieces: list[str], tags: frozenset[str]) -> Block | None:
+    """The last block whose tag names the language in another way."""
+    found = (block for piece in pieces for block in code_blocks(piece, tags) if _is_other_name(block.tag, tags))
+    last: Block | None = None
+    for block in found:
+        last = last if block.blank else block
+    return last

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.extract import fences
-from ioi_eval.extract.cpp import extract_cpp, fix_includes, looks_like_cpp
+from ioi_eval.extract.cpp import C_TAGS, extract_cpp, fix_includes, looks_like_cpp
 from tests.cpu_time import limit_cpu_time
 
 CODE = "#include <vector>\nint solve(std::vector<int> a) {\n  return a[0];\n}\n"
@@ -65,7 +65,21 @@ def test_last_untagged_block_that_looks_like_cpp() -> None:
     assert (found.code, found.rule) == (CODE, "fence:untagged")
 
 
-@pytest.mark.parametrize("tag", ["python", "java", "text", "c", "rust", "cppython", "plaintext"])
+@pytest.mark.parametrize("tag", ["solution.cpp", "src/Main.CC", "cplusplus", "CPlusPlus17", "a.b.cxx"])
+def test_tags_that_name_the_language_in_another_way(tag: str) -> None:
+    """The block counts only if there is no other program, also none in the thoughts."""
+    found = extract_cpp(f"{block(OTHER, tag)}{block(CODE, tag)}{block('', tag)}")
+    assert (found.code, found.rule) == (CODE, "fence:cpp")
+    found = extract_cpp(f"<think>{block(CODE, tag)}</think>Done.")
+    assert (found.code, found.rule) == (CODE, "think:cpp")
+    for first in (block(CODE), block(CODE, ""), f"<think>{block(CODE)}</think>"):
+        assert extract_cpp(f"{first}{block(OTHER, tag)}").code == CODE
+    assert extract_cpp(block(CODE, tag), C_TAGS).code is None
+
+
+@pytest.mark.parametrize(
+    "tag", ["python", "java", "text", "solution.c", "solution.py", "cpp.txt", "c", "rust", "cppython", "plaintext"]
+)
 def test_blocks_in_other_languages_do_not_count(tag: str) -> None:
     """The tag decides, not the content."""
     found = extract_cpp(block(CODE, tag))
