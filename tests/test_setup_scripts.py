@@ -264,7 +264,7 @@ def test_a_failure_of_pip_is_explained(machine: Machine) -> None:
     assert done.stderr.endswith("package index, set https_proxy or PIP_INDEX_URL; then start this script again\n")
 
 
-@pytest.mark.parametrize("script", ["test", "check", "quickstart", "attack-table"])
+@pytest.mark.parametrize("script", ["test", "check", "quickstart", "attack-table", "bench"])
 def test_help_prints_what_a_script_does_and_installs_nothing(machine: Machine, script: str) -> None:
     """Without the command it ends there, also on a machine where everything is missing."""
     for option in ("--help", "-h"):
