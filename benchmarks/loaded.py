@@ -5,8 +5,8 @@
 ROWS are directories as `ioi-eval import` makes them (problems.jsonl, tests.jsonl, solutions.jsonl); without any, the
 sample contest is used. Each repetition is `ioi-eval validate` beside that number of busy processes: half of them
 compute, half of them walk through memory, which slows others down even in CPU time. A **flip** is a subtask whose
-verdict or score differs from the first repetition. If a test of the subtask is within 10 % of the limit in some
-repetition, the flip is listed separately, with its margin, because machines differ by as much.
+verdict or score differs from the first repetition. If a test of the subtask is near the limit in some repetition, the
+flip is listed separately, with its margin, because machines differ by as much.
 
 Exit code 1 if there is a flip that is not near a limit.
 """
