@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.cli.main import root
+from ioi_eval.cli.settings import commands_of
 from ioi_eval.importers import package_files
 from tests.importers.packages import as_zip, put_socket, write_package
 
@@ -97,6 +98,12 @@ PLACED: dict[str, tuple[Callable[[Path], object], str]] = {
     "socket": (put_socket, "a socket"),
     "itself": (lambda at: at.symlink_to(at.name), "link"),
 }
+
+
+def test_every_importer_has_a_package() -> None:
+    """None is left out of the tests below."""
+    commands = [words for words, _ in commands_of(root())]
+    assert set(PACKAGES) == {words[1] for words in commands if words[0] == "import"}
 
 
 @pytest.mark.parametrize("kind", PACKAGES)
