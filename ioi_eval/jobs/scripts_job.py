@@ -71,6 +71,9 @@ Pair = tuple[bytes, bytes]
 
 _RUNNER = "runner"  # Source: `graders/compile`
 
+_COLUMN_OF = {"cxx_std": "cxx_std", "judge_cxx_std": "cxx_std", "checker_protocol": "checker_protocol"}
+"""Settings that our pair reads in `graders/grader_config.json`, and the columns that state them."""
+
 
 def own_files(runner: Content) -> Mapping[str, Content]:
     """Our own pair and the runner that it uses, for any sandbox with bash and a C++ compiler."""
@@ -154,7 +157,8 @@ def row_job(
 
     Args:
         problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files`
-            (pairs of path and content; files without content are left out).
+            (pairs of path and content; files without content are left out); for our own scripts also `cxx_std` and
+            `checker_protocol`.
         beside: further files of the job: the scripts `compile` and `run` and what they need (`own_files`); empty if
             the worker's package has its own scripts.
         max_wall_ms: the longest run stage that the target allows, if the runner judges; `None` for no bound.
@@ -182,6 +186,7 @@ def row_job(
     run_limits = _limits(time_limit_s, memory_limit_bytes, 1)
     ours = beside is not None and _RUNNER in beside
     if ours:
+        files["graders/grader_config.json"] = _with_columns(files["graders/grader_config.json"], problem)
         wall_ms = given_up_ms(time_limit_s, round(1000 * JudgeLimits().cpu_s)) + RUNNER_SLACK_MS
         wall_ms = wall_ms if max_wall_ms is None else min(wall_ms, max_wall_ms)
         run_limits = replace(run_limits, wall_ms=wall_ms, cpu_ms=wall_ms)  # servers refuse more than their run_cpu_time
@@ -195,6 +200,20 @@ def row_job(
         {**files, **(beside or {})},
         run_limits=run_limits,
     )
+
+
+def _with_columns(config: bytes, problem: Mapping[str, Any]) -> bytes:
+    """A configuration for our pair, with what the row's columns state.
+
+    Raises:
+        InputError: they state something, and the configuration is not a JSON object.
+    """
+    texts = {key: problem.get(column) for key, column in _COLUMN_OF.items()}
+    stated = {key: text for key, text in texts.items() if isinstance(text, str) and text}
+    try:
+        return orjson.dumps({**orjson.loads(config), **stated}) if stated else config
+    except (ValueError, TypeError) as error:
+        raise InputError("graders/grader_config.json is not a JSON object") from error
 
 
 def _header_that_names(problem_id: str, files: Mapping[str, bytes]) -> dict[str, bytes]:

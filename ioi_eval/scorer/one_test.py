@@ -41,7 +41,8 @@ async def run_submission(
         client: any sandbox that can run scripts: `LocalSandbox` with full isolation, or a cluster whose workers have
             the `ioi_eval`, the `bash` or the `cms_ioi` package. It must have been entered (`async with`).
         problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files` (pairs
-            of path and content; files without content are left out).
+            of path and content; files without content are left out). Our own scripts also use `cxx_std` and
+            `checker_protocol`.
         test_input: the test's input.
         submission: the program, in C++.
         test_output: the expected output. An empty one means that the program must print nothing (a worker with only

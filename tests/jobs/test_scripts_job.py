@@ -186,6 +186,22 @@ def test_a_row_s_job_has_the_row_s_files() -> None:
     assert job.run_limits.wall_ms == 5_000
 
 
+def test_our_scripts_get_what_a_row_s_columns_state() -> None:
+    """In the configuration, where they read it. The other scripts get the row's own one."""
+    own = [["graders/grader_config.json", '{"task_type": "Batch", "cxx_std": "gnu++14"}']]
+    row = {**ROW, "grader_files": own, "cxx_std": "gnu++20", "checker_protocol": "testlib"}
+    ours = scripts_job.own_files(b"elf")
+    sent = contents(scripts_job.row_job(row, "", "", None, beside=ours))["graders/grader_config.json"]
+    stated = {"cxx_std": "gnu++20", "judge_cxx_std": "gnu++20", "checker_protocol": "testlib"}
+    assert sent == json.dumps({"task_type": "Batch", **stated}, separators=(",", ":")).encode()
+    for others, beside in (({}, None), ({"cxx_std": float("nan"), "checker_protocol": None}, ours)):
+        job = scripts_job.row_job({**row, **others}, "", "", None, beside=beside)
+        assert contents(job)["graders/grader_config.json"] == own[0][1].encode()
+    broken = {**row, "grader_files": [["graders/grader_config.json", "[]"]]}
+    with pytest.raises(InputError, match=r"grader_config\.json is not a JSON object"):
+        scripts_job.row_job(broken, "", "", None, beside=ours)
+
+
 def test_files_in_directories_keep_their_directory() -> None:
     """A checker may include `lib/a.h`, which the scripts look for below the checker's directory."""
     header = SourceFile(path="checker/lib/a.h", content=b"x")
