@@ -32,9 +32,24 @@ struct StartMessage {
 };
 
 // Whether an error of a contestant's exec is our failure, and not caused by the file's content. (The file is in memory: EIO
-// means that it ends too early, unless a dynamic linker had to be read from a disk.)
+// means that it ends too early, or that a dynamic linker could not be read from a disk.)
 inline bool is_ours(const Plan& plan, int exec_error) {
   return !plan.interpreter.empty() || is_machine_error(exec_error) || (exec_error == EIO && !plan.is_static);
+}
+
+// Whether a program ends before the name of its dynamic linker. The kernel's error for that is EIO too, and a program in Rust can
+// give its linker arguments that make such a file.
+inline bool ends_before_linker_name(int program) {
+  uint64_t size = static_cast<uint64_t>(file_size(program));
+  Elf64_Ehdr header;
+  if (read_at(program, &header, sizeof header, 0) != sizeof header) return true;
+  for (int i = 0; i < header.e_phnum; i++) {
+    Elf64_Phdr segment;
+    int64_t at = static_cast<int64_t>(header.e_phoff + static_cast<uint64_t>(i) * sizeof segment);
+    if (read_at(program, &segment, sizeof segment, at) != sizeof segment) return true;
+    if (segment.p_type == PT_INTERP) return segment.p_offset > size || segment.p_filesz > size - segment.p_offset;
+  }
+  return false;
 }
 
 // The smallest program: it exits with code 0. Source: elf(5) and the x86-64 supplement of the System V ABI.
@@ -184,6 +199,7 @@ class Launch {
     message.cpu_us = std::max<int64_t>(1, cpu_clock_us(0));  // 0 would mean that it is not ready
     send(message);
     errno = command.execute(job_.exec_key);
+    if (errno == EIO && !job_.interpreter) errno = ends_before_linker_name(kExecutedFd) ? ENOEXEC : EIO;
     die(kExecStep, is_ours(plan_, errno) ? 1 : kNotExecutableCode);
   }
 

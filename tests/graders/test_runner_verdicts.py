@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -158,10 +159,19 @@ def test_every_test_gets_its_input_from_the_start(box: Box, program: Callable[..
     assert [entry["test"] for entry in answer.lines] == [7, 3, 5]
 
 
-def test_file_that_is_not_a_program(plain_box: Box) -> None:
+PROGRAM_WITHOUT_ITS_LINKERS_NAME = (
+    b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
+    + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0x400000, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    + struct.pack("<IIQQQQQQ", 3, 4, 1 << 20, 0, 0, 28, 28, 1)  # the name is said to begin at 1 MiB
+)
+
+
+@pytest.mark.parametrize("static", [1, 0])
+@pytest.mark.parametrize("content", [b"\x7fELF, or so it says", PROGRAM_WITHOUT_ITS_LINKERS_NAME])
+def test_file_that_is_not_a_program(plain_box: Box, content: bytes, static: int) -> None:
     """A file that the kernel cannot execute because of its content is RE with exit code 127."""
     entry = plain_box.run(
-        a_plan(["test id=0 input=in answer=in"]), {"program": b"\x7fELF, or so it says", "in": b"1\n"}
+        a_plan(["test id=0 input=in answer=in"], static=static), {"program": content, "in": b"1\n"}
     ).only
     assert (entry["verdict"], entry["score"], entry["code"], entry["signal"]) == ("RE", "0", 127, 0)
 
