@@ -12,6 +12,7 @@
 #include "numbers.h"
 #include "pid_namespaces.h"
 #include "plan.h"
+#include "plan_lines.h"
 #include "precompiled_headers.h"
 #include "proc_files.h"
 #include "process_directories.h"
@@ -94,12 +95,19 @@ class Compilation {
   }
 
   void put(const std::string& file, const std::string& path) {
-    for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-      mkdirat(work_.get(), path.substr(0, slash).c_str(), 0755);
+    Fd directory(fcntl(work_.get(), F_DUPFD_CLOEXEC, 0));
+    std::vector<std::string> names = split(path, '/');
+    std::string own = std::move(names.back());
+    names.pop_back();
+    // We must not follow or overwrite anything that a step has put there: no link on the way, and no O_TRUNC.
+    for (const std::string& name : names) {
+      if (name.empty()) continue;
+      unlinkat(directory.get(), name.c_str(), 0);
+      mkdirat(directory.get(), name.c_str(), 0755);
+      directory = Fd(openat(directory.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     }
-    // Not O_TRUNC: we must not follow or overwrite anything that a step has put there.
-    unlinkat(work_.get(), path.c_str(), 0);
-    Fd to(openat(work_.get(), path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+    remove_tree(directory.get(), own.c_str());
+    Fd to(openat(directory.get(), own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!to || !copy_bytes(files_.get(file), to.get())) system_fault("put %s into the work directory", path.c_str());
     put_[path] = file;
   }

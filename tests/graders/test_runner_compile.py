@@ -161,6 +161,19 @@ def test_a_step_that_deletes_its_files(plain_box: Box) -> None:
     assert (entry["step"], entry["code"], entry["output"]) == (0, 1, "x\nx\n")
 
 
+def test_files_are_not_put_where_a_link_of_a_step_leads(plain_box: Box) -> None:
+    """A step that executes code of a program could choose the directory, also one that it cannot write to itself."""
+    script = "if test -e other; then find other d; else mkdir other; rm -r d; ln -s other d; exit 1; fi"
+    entry = last_step(compile_(plain_box, put("a", "d/e/a"), step("sh", "-c", script), files={"a": b""}))
+    assert entry["output"] == "other\nd\nd/e\nd/e/a\n", entry
+
+
+def test_a_file_is_put_where_a_step_has_made_a_directory(plain_box: Box) -> None:
+    """The directory is replaced: that must not look like a fault of the machine."""
+    steps = (step("mkdir", "-p", "a/b"), put("a", "a"), step("cat", "a"))
+    assert last_step(compile_(plain_box, *steps, files={"a": b"there"}))["output"] == "there"
+
+
 def test_a_failed_step_was_not_killed(plain_box: Box) -> None:
     """A step that failed by itself has `killed` 0."""
     entry = last_step(compile_(plain_box, step("false")))
