@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from ioi_eval import compat
 from ioi_eval.cli.main import root
 from ioi_eval.cli.settings import commands_of
 from ioi_eval.config_file import VARIABLES
 from ioi_eval.languages import rules_of
 from ioi_eval.model import CheckerProtocol, Language, ScoreType, TaskType, Verdict
+from ioi_eval.model.methods import ComparatorKind
 from ioi_eval.report.publication import MODULES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,12 +40,17 @@ def test_languages(page: str) -> None:
 
 
 def test_values() -> None:
-    """Verdicts on the README; what rows, settings and `export` accept on the page of formats."""
+    """Verdicts on the README; what rows, settings and `export` accept on the page of formats; comparators and other
+    graders on the page of APPS.
+    """
     assert not missing([f"`{verdict}`" for verdict in Verdict], "README.md")
     values = (*TaskType, *CheckerProtocol, *ScoreType, *MODULES)
     assert not missing([f"`{value}`" for value in values], "docs/formats.md")
     assert not missing([f"`{score_type}`" for score_type in ScoreType], "docs/verdicts.md")
     assert not missing(VARIABLES, "docs/formats.md")
+    assert not missing([f"`{kind}" for kind in ComparatorKind], "docs/apps.md")
+    assert not missing([f"`{name}`" for name in compat.NAMES], "docs/apps.md")
+    assert f"`--compat {'|'.join(compat.NAMES)}`" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_commands() -> None:

@@ -10,6 +10,8 @@ from fractions import Fraction
 
 import pytest
 
+from ioi_eval.model.methods import ComparatorKind
+
 Case = tuple[str, bytes, bytes]  # comparator, output, answer
 Compare = Callable[[Sequence[Case]], list[str]]
 
@@ -233,6 +235,11 @@ WORDS = (
 )
 GAPS = (b" ", b"\n", b"  ", b"\t", b"\r\n", b" \n", b"\n\n", b"\r", b"\v", b"\f", b"")
 SPECS = ("exact", "lines", "tokens", "case-insensitive", "unordered-lines", "float:1e-6", "float:0", "float:0:1e-6")
+
+
+def test_every_comparator_is_tried() -> None:
+    """All but `checker`, which needs a program."""
+    assert {spec.partition(":")[0] for spec in SPECS} == set(ComparatorKind) - {ComparatorKind.CHECKER}
 
 
 def random_text(rng: random.Random) -> bytes:

@@ -14,6 +14,7 @@ import pytest
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.runner_answer import PROGRAM_FAILURES, run_answer
 from ioi_eval.model import CheckerProtocol, Isolation, Stage, Verdict
+from ioi_eval.model.methods import ComparatorKind
 from tests.box_answers import answer_text
 from tests.schemas import SCHEMAS, errors, plan_lines, schema
 
@@ -70,7 +71,7 @@ def test_the_schema_requires_what_the_reader_needs() -> None:
 
 
 def test_the_schemas_have_the_package_s_values() -> None:
-    """Verdicts, isolation levels and protocols."""
+    """Verdicts, isolation levels, protocols and comparators."""
     test = schema("lines")["$defs"]["test"]
     verdicts = {*test["properties"]["verdict"]["enum"]} - {None}
     assert verdicts == {verdict.value for verdict in Verdict} - {"CE", "NC", "SKIPPED"}
@@ -81,6 +82,9 @@ def test_the_schemas_have_the_package_s_values() -> None:
     checkers = [row["properties"]["protocol"] for row in schema("plan")["$defs"]["checker"]["oneOf"]]
     named = {name for row in checkers for name in row.get("enum", [row.get("const")])}
     assert named == {protocol.value for protocol in CheckerProtocol} | {"compare", "none"}
+    rules = schema("plan")["$defs"]["rule"]["pattern"]
+    kinds = set(ComparatorKind) - {ComparatorKind.CHECKER}
+    assert all(re.fullmatch(rules, f"{kind}:0" if kind is ComparatorKind.FLOAT else kind) for kind in kinds)
 
 
 def test_the_specification_names_every_fault_of_a_judge_program() -> None:
