@@ -48,6 +48,16 @@ def test_checker_after_the_manager(boxes: Boxes) -> None:
     assert judged(boxes, problem, "int answer(int n, int) { return n; }", case)[:2] == ("AC", 1.0)
 
 
+@pytest.mark.parametrize("protocol", ["testlib", "kattis"])
+def test_a_protocol_without_a_checker(boxes: Boxes, protocol: str) -> None:
+    """The manager decides, as in `ioi-eval score`."""
+    case = TestCase(name="t", input=b"7\n", answer=None)
+    found = judged(
+        boxes, talking(1, ProcessIO.FIFO_IO), "int answer(int n, int) { return n; }", case, checker_protocol=protocol
+    )
+    assert found == ("AC", 1.0, "1 processes, argument a,b%c*")
+
+
 def test_a_loaded_machine_is_not_the_manager_s_fault(boxes: Boxes) -> None:
     """The runner gives up a test, which is our failure, before the wall-clock limit of the manager or of the stage."""
     problem = dataclasses.replace(talking(3, ProcessIO.STD_IO), time_limit_s=2.5)

@@ -12,15 +12,11 @@ from ioi_eval import boxfiles
 from ioi_eval.errors import SandboxError, TransientError
 from ioi_eval.jobs import scripts_answer
 from ioi_eval.model import (
-    Batch,
     CheckerProtocol,
-    Communication,
     Execution,
     Isolation,
     Job,
-    JudgeProgram,
     Problem,
-    RunMethod,
     SourceFile,
     Stage,
 )
@@ -79,14 +75,9 @@ def test_problem_programs_that_do_not_compile(boxes: Boxes) -> None:
         assert "error: expected" in str(found)
 
 
-MANAGER = JudgeProgram(source=SourceFile(path="graders/manager.cpp", content=b"int main() {}"))
-
-
-@pytest.mark.parametrize("method", [Batch(), Communication(manager=MANAGER)], ids=["Batch", "Communication"])
-def test_a_protocol_without_its_checker(boxes: Boxes, method: RunMethod) -> None:
-    """It is the problem's fault, also after its manager was compiled."""
-    problem = dataclasses.replace(PLAIN, method=method)
-    assert "needs a checker" in str(fault(boxes, pair_job(boxes, problem, SUM, checker_protocol="testlib")))
+def test_a_protocol_without_its_checker(boxes: Boxes) -> None:
+    """It is the problem's fault."""
+    assert "needs a checker" in str(fault(boxes, pair_job(boxes, PLAIN, SUM, checker_protocol="testlib")))
 
 
 def test_a_standard_that_the_compiler_does_not_know(boxes: Boxes) -> None:
