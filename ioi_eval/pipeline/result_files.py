@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ioi_eval.errors import ODD_DATA, internal_error_text
 from ioi_eval.model import Keep
@@ -17,7 +16,7 @@ from ioi_eval.pipeline.dump_reader import OWN_FAULT, Judgeable, Refused
 from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.result_store import RecordedResult, ResultStore, ResultT
-from ioi_eval.pipeline.window import Candidate, CandidateT
+from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import TestLines, replacing
 from ioi_eval.report.frame import INPUTS, TESTS
 
@@ -50,23 +49,9 @@ def write_results(
                 family.summary.postpone(entry.row.values, str(entry.candidate.problem_key))
                 continue
             else:
-                lines = _add_result(family, entry, _with_original(judged, entry.candidate, first_ids), tests)
+                lines = _add_result(family, entry, judged, tests, first_ids)
             for file, line in zip(files, lines, strict=True):
                 file.write(line)
-
-
-def _with_original(
-    judged: RecordedResult[ResultT], candidate: Candidate[Any, Any], first_ids: dict[int, str]
-) -> RecordedResult[ResultT]:
-    """Name the submission of which this one is a copy.
-
-    Args:
-        first_ids: by the offset of each result, the first submission of the dump that has it; this one is added.
-    """
-    if judged.offset is None or candidate.size is None:
-        return judged  # a failure of ours, or a row without a program
-    first = first_ids.setdefault(judged.offset, candidate.id)
-    return judged if first == candidate.id else replace(judged, duplicate_of=first)
 
 
 def _add_result(
@@ -74,13 +59,28 @@ def _add_result(
     entry: Judgeable[CandidateT],
     judged: RecordedResult[ResultT],
     tests: TestLines,
+    first_ids: dict[int, str],
 ) -> Sequence[bytes]:
-    """Add the result of a row. Returns its lines; those of a refused row if they cannot be made."""
+    """Add the result of a row.
+
+    Args:
+        first_ids: by the offset of a result, the first submission of the dump that has it; this one is added. Failures
+            of ours and rows without a program have no copies.
+
+    Returns:
+        Its lines; those of a refused row if they cannot be made.
+    """
+    offset = judged.offset if entry.candidate.size is not None else None
+    if offset in first_ids:
+        judged = replace(judged, duplicate_of=first_ids[offset])
     try:
-        return family.add_result(entry, judged, tests)
+        lines = family.add_result(entry, judged, tests)
     except ODD_DATA as error:
         message = str(entry.row.error(internal_error_text(error, "writing its result")))
         return _add_refused(family, Refused(row=entry.row, kind=OWN_FAULT, message=message), bare=True)
+    if offset is not None:
+        first_ids.setdefault(offset, entry.candidate.id)
+    return lines
 
 
 def _add_refused(family: ProblemFamily[CandidateT, ResultT], entry: Refused, *, bare: bool = False) -> Sequence[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.journal import Journal
 from ioi_eval.model import Isolation, Problem, Submission
 from ioi_eval.pipeline import leaders
+from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.leaders import FOLLOWERS, Leaders
 from ioi_eval.pipeline.window import CODE_BYTES
 from ioi_eval.sandbox import Target
@@ -80,6 +82,23 @@ def test_a_copy_names_a_row_of_the_dump(contest: Contest, scorer: ScriptedScorer
         ("u0", "u1"),
     ]
     assert scorer.judged == ["u0", "u2"]
+
+
+def test_a_copy_names_no_row_that_is_refused(
+    contest: Contest, scorer: ScriptedScorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the result of the first row cannot be written."""
+    add_result = ContestFamily.add_result
+
+    def refuse_first(self: ContestFamily, entry: Any, *rest: Any) -> Any:
+        if entry.candidate.id == "u0":
+            raise ValueError("odd")
+        return add_result(self, entry, *rest)
+
+    monkeypatch.setattr(ContestFamily, "add_result", refuse_first)
+    contest.write(*programs("1", "1", "1"))
+    contest.run(scorer)
+    assert [row["duplicate_of"] for row in contest.results()] == [None, None, "u1"]
 
 
 def test_later_copies_find_their_leader(contest: Contest, scorer: ScriptedScorer) -> None:
