@@ -29,7 +29,10 @@ BUILD_SCRIPT = "build"
 """A script that builds a checker or interactor as `run`. Source: Kattis problem package format, "Programs"."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # `\Z`: else the time is quadratic
+_LITERAL_OR_COMMENT = re.compile(
+    r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])')|//[^\n]*|/\*.*?(?:\*/|\Z)""",  # `\Z`: else the time is quadratic
+    re.DOTALL,
+)
 _STARTS_PROGRAMS = re.compile(  # calls in C++ and Python, but none of a class's own functions
     r"(?:\bos\.|(?<![\w.])(?<!->))(v?fork(?=[ \t]*\([ \t]*\))|popen|f?exec(?:[lv]p?e?|veat))[ \t]*\("
 )
@@ -114,7 +117,7 @@ def includes(file: SourceFile) -> tuple[str, ...]:
 
 def without_comments(source: str) -> str:
     """A source in C++ or C without its comments."""
-    return _COMMENT.sub(" ", source)
+    return _LITERAL_OR_COMMENT.sub(lambda found: found[1] or " ", source)
 
 
 def _check_starts_nothing(files: Iterable[SourceFile]) -> None:

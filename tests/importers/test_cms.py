@@ -154,10 +154,11 @@ def test_a_header_for_contestants_only(tmp_path: Path) -> None:
 
 
 def test_includes_that_need_no_file(tmp_path: Path) -> None:
-    """Those in comments, and those of the compiler's own headers in quotes. The package was refused."""
+    """Those in comments, and those of the compiler's own headers in quotes. A text with `/*` begins no comment."""
     grader = (
         '/* For older compilers:\n#include "old.h"\n*/\n#include "malloc.h"\n#include "emmintrin.h"\n#include "sum.h"\n'
     )
+    grader += """const char *all = "tests/*.in", quote = '"';\n"""
     assert read(tmp_path, **{"graders/grader.cpp": grader}).problem_rows
     with pytest.raises(InputError, match=r"graders/grader\.cpp includes lost\.h"):
         read(tmp_path, **{"graders/grader.cpp": f'{grader}/* needed */ #include "lost.h"\n'})
