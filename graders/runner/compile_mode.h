@@ -303,7 +303,6 @@ class Compilation {
     set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(plan_.file_bytes + kStepFileSlackBytes));
     if (machine_.full()) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(plan_.processes) + 10);
     if (!drop_privileges(geteuid())) start_error.exit_with("drop privileges");
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (const char* failed = confine()) start_error.exit_with(failed);
     std::vector<std::string> words = step_argv;
     std::vector<char*> argv = pointers_to(words);

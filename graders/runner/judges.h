@@ -195,7 +195,6 @@ class Judge {
     // let its manager run at ticks only.
     set_limit(RLIMIT_CPU, cpu_backstop_s(spec_->wall_ms));
     if (!drop_privileges(geteuid())) start_error_.exit_with("drop privileges");
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     std::vector<std::string> words{std::string("./") + name()};
     words.insert(words.end(), args.begin(), args.end());
     std::vector<std::string> variables{std::string("PATH=") + kPath, "HOME=" + directory, "TMPDIR=" + directory};

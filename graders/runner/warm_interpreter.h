@@ -121,7 +121,6 @@ class WarmInterpreter {
     umask(077);
     Fd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
     int interpreter_file = plan_.interpreter_file.empty() ? -1 : reopen(job_.interpreter_file.get(), O_RDONLY);
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     bool ready = nothing && (!job_.full() || chroot(directories.root.c_str()) == 0) && chdir("/") == 0 &&
                  place_descriptors({{nothing.get(), 0}, {nothing.get(), 1}, {errors_.get(), 2}, {control, kRequestsFd},
                                     {interpreter_file, kInterpreterFileFd}, {job_.interpreter.get(), kExecutedFd}},

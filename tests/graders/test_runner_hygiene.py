@@ -320,9 +320,8 @@ def test_a_process_that_waits_for_its_fifos_ends_with_a_killed_runner(
     found: list[int] = []
     try:
         wait_until(lambda: any(command_of(pid).startswith(b"./manager\0") for pid in family(runner.pid)))
-        time.sleep(0.5)  # by now the program waits
+        wait_until(lambda: len(family(runner.pid)) == 3)  # and the program
         found.extend(family(runner.pid)[1:])
-        assert len(found) == 2  # manager and program
     finally:
         runner.kill()
         runner.wait()
