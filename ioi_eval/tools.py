@@ -223,8 +223,8 @@ def require_visible(python: str) -> None:
         if reason := why_hidden(path):
             where = "" if path == python else f"{path}: "
             raise SetupError(
-                f"the interpreter {python} cannot be used: {where}{reason}; {_ANOTHER} elsewhere, such as in /opt or "
-                "/var/tmp"
+                f"the interpreter {python} cannot be used: {where}{reason}; {_ANOTHER}, in a directory such as /opt "
+                "or /var/tmp"
             )
 
 
@@ -277,6 +277,6 @@ def _require_showable(python: str, directories: Iterable[str]) -> None:
     """
     if reasons := list(filter(None, map(why_not_shown, directories))):
         raise SetupError(
-            f"the interpreter {python} cannot be used: {'; '.join(reasons)}; {_ANOTHER} with a directory "
-            "of its own, as a virtual environment has"
+            f"the interpreter {python} cannot be used: {'; '.join(reasons)}; {_ANOTHER}, which has a "
+            "directory of its own, as a virtual environment does"
         )

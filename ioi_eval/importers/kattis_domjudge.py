@@ -28,11 +28,11 @@ _DEFAULTS = {"special_compare": "compare", "special_run": "run"}
 def read_ini(package: Package) -> Mapping[str, str]:
     """DOMjudge's own settings: a file with lines `key = value`, the last of which counts. Sections mean nothing.
 
-    A value may be in quotes, and a comment may follow it. Other lines are ignored.
+    A value may be in quotes, on one line, and a comment may follow it. Other lines are ignored.
     Source: PHP's `parse_ini_string`, which DOMjudge uses.
     """
     values: dict[str, str] = {}
-    for line in package.text(INI_FILE).split("\n") if package.has(INI_FILE) else ():
+    for line in package.lines(INI_FILE) if package.has(INI_FILE) else ():
         key, equals, value = line.strip().partition("=")
         if equals and not key.startswith(("[", ";", "#")):
             values[key.rstrip()] = _unquoted(value.lstrip())
