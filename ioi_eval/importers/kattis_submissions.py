@@ -119,7 +119,7 @@ class KattisSubmissions:
             total = (self.least_accepted, self.full_marks - _LEAST_POINTS)
         expected, by_subtask = self._expected_verdicts(path, text, stated, is_accepted=directory == "accepted")
         if total is None and self.accepted_in_part and expected == MODEL_SOLUTION and not _GRADES.search(text):
-            expected, by_subtask, total = None, {}, (_LEAST_POINTS, self.full_marks)
+            expected, by_subtask, total = None, {}, (self.least_accepted, self.full_marks)
         return PackageSolution(
             path=path,
             label=f"{directory}/{file}",
@@ -262,6 +262,9 @@ def _programs(package: Package) -> Iterable[tuple[str, tuple[str, ...]]]:
             unknown.append(program.removeprefix(f"{_DIRECTORY}/"))
     if unknown:
         package.notes.append(f"left out, as they are in other languages: {first_names(unknown)}")
+    outside = [name for name in package.names(_DIRECTORY) if name.count("/") == 1 and language(name) is not None]
+    if outside:
+        package.notes.append(f"left out, as they are in no directory of {_DIRECTORY}/: {first_names(outside)}")
 
 
 def _files_by_program(package: Package) -> dict[str, list[str]]:

@@ -220,12 +220,19 @@ def test_accepted_can_mean_one_group(tmp_path: Path) -> None:
     files = {"submissions/accepted/all.cpp": "int main() {}\n"}
     assert stated(read(tmp_path / "a", SCORING, **files, **any_group, **of_some))[label] == (None, None, (1e-6, 100))
     always = {"data/secret/testdata.yaml": "grader_flags: always_accept\n"}
-    assert stated(read(tmp_path / "d", SCORING, **files, **always, **of_some))[label] == (None, None, (1e-6, 100))
+    assert stated(read(tmp_path / "d", SCORING, **files, **always, **of_some))[label] == (None, None, (0, 100))
     all_groups = {**of_some, "data/secret/testdata.yaml": "grader_flags: first_error\n"}
     one_group = {**of_some, **any_group, **dict.fromkeys(path for path in SCORING if "secret/two/" in path)}
     for name, changes in (("b", any_group), ("c", all_groups), ("e", one_group)):
         expected, by_subtask, total = stated(read(tmp_path / name, SCORING, **files, **changes))[label]
         assert (expected, set(by_subtask.values()), total) == ("model_solution", {"AC"}, None)
+
+
+def test_sources_that_are_no_submissions_are_noted(tmp_path: Path) -> None:
+    """They are in no directory that states a verdict."""
+    task = read(tmp_path, PASS_FAIL, **{"submissions/old.cpp": "int main() {}\n", "submissions/README": ""})
+    assert "left out, as they are in no directory of submissions/: submissions/old.cpp" in task.notes
+    assert not any(row["label"].endswith("old.cpp") for row in task.solution_rows)
 
 
 PYTHON_2 = {
