@@ -38,6 +38,7 @@ _HEADERS = (".h", ".hpp")
 _SOURCES = (".c", ".cpp", ".cc", ".cxx", ".c++", ".C", ".cs", ".hs", ".java", ".pas", ".php", ".py", ".rs")
 """The endings of sources. Source: CMS, `cms/grading/languages`."""
 
+_GENERATION = ("gen/GEN", "gen/cases.gen", "gen/gen.toml")
 _JUDGE_DIRECTORIES = ("check", "cor")
 _JUDGE_NAMES = ("checker", "correttore", "manager")
 _JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
@@ -91,7 +92,7 @@ def _check_format(package: Package) -> None:
 
 
 def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None) -> ImportedTask:
-    package.refuse_links("gen", "sol", *_JUDGE_DIRECTORIES)
+    package.refuse_links(*_GENERATION, "sol", *_JUDGE_DIRECTORIES)
     code = str(_first(meta, "name", "nome_breve"))
     score_type, subtasks, count = _scoring(package, meta)
     config = _config(package, meta, code)
@@ -144,7 +145,8 @@ def _tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
         found = f"; {directory}/ holds {', '.join(others[:3])}, which CMS does not read" if others else ""
         raise InputError(
             f"there is no {absent[0]}, though there should be {count} tests ({len(absent)} of"
-            f" {2 * count} files are missing){found}; generate them first, or call them so"
+            f" {2 * count} files are missing){found}; generate them first (`cmsMake` or"
+            " `task-maker-rust` make them), or call them so"
         )
     known = {given for given, _ in tests.values()}
     if others := [name for name in package.names("input") if name not in known]:
@@ -194,7 +196,7 @@ def _check_generators(package: Package) -> None:
                     f"gen/GEN, line {number} lets a subtask depend on others, which is not supported; {advice}"
                 )
         return
-    for name in ("gen/cases.gen", "gen/gen.toml"):
+    for name in _GENERATION[1:]:
         if package.has(name):
             raise UnsupportedError(f"{name} states the subtasks, which is not supported; {advice}")
 

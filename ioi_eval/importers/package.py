@@ -88,14 +88,17 @@ class Package:
         prefix = f"{directory}/" if directory else ""
         return tuple(sorted(name for name in self._members if name.startswith(prefix)))
 
-    def refuse_links(self, *directories: str) -> None:
-        """Refuse links below some directories that we do not follow, because files would silently be missing.
+    def refuse_links(self, *paths: str) -> None:
+        """Refuse links at, above or below some paths that we do not follow, because files would silently be missing.
 
         Raises:
             InputError: there is such a link.
         """
-        below = tuple(f"{directory}/" for directory in directories)
-        if links := [name for name in self.links if f"{name}/".startswith(below)]:
+        names = tuple(f"{path}/" for path in paths)
+        links = [
+            link for link in self.links if f"{link}/".startswith(names) or any(n.startswith(f"{link}/") for n in names)
+        ]
+        if links:
             raise InputError(self.absent(links[0]))
 
     def absent(self, name: str) -> str:

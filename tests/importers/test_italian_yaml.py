@@ -138,6 +138,17 @@ def test_a_batch_task(tmp_path: Path) -> None:
     ]
 
 
+def test_links_in_the_directory_of_generators(tmp_path: Path) -> None:
+    """Only three files of it are read. Links to libraries that lead out of the package are noted."""
+    where = write_package(tmp_path / "somma", TASK)
+    (where / "gen/lib").symlink_to("/")
+    assert any("gen/lib" in note for note in import_package(where, year=2025).notes)
+    (where / "gen").rename(tmp_path / "gen")
+    (where / "gen").symlink_to(tmp_path / "gen")
+    with pytest.raises(InputError, match="gen is a link that leads out of the package"):
+        import_package(where, year=2025)
+
+
 def test_a_comment_from_windows_is_one_line(tmp_path: Path) -> None:
     """Its "…" is U+0085 in Latin-1, and not the end of a line with a test after it."""
     gen = GEN.replace("small", "small… or not").encode("cp1252")
@@ -299,7 +310,7 @@ def test_score_type_parameters(
         ({"output/output2.txt": None}, "there is no output/output2.txt, though there should be 4 tests"),
         (
             {"output/output2.txt": None, "output/output2.ans": ""},
-            "; output/ holds output/output2.ans, which CMS does not read; generate them first, or call them so",
+            "; output/ holds output/output2.ans, which CMS does not read; generate them first (`cmsMake`",
         ),
         (
             {"task.yaml": parameters("GroupMin", "[{max_score: 100, testcases: 4, minimum: 3}]")},
