@@ -370,10 +370,9 @@ def _test_text(name: str, content: bytes) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{name} is not text (byte {error.start + 1} is not UTF-8); such tests cannot be rows: import a copy"
-            " in which it is UTF-8 (`iconv`), if programs may read that instead"
-        ) from error
+        advice = "" if b"\0" in content else ": import a copy in UTF-8 (`iconv`), if programs may read that instead"
+        what = f"{name} is not text (byte {error.start + 1} is not UTF-8)"
+        raise InputError(f"{what}; such tests cannot be rows{advice}") from error
 
 
 def _has_stated_results(problem: Problem) -> bool:

@@ -466,10 +466,13 @@ def test_unsupported_features_are_refused(tmp_path: Path, changes: dict[str, Any
 
 
 def test_a_binary_test_is_refused(tmp_path: Path) -> None:
-    """Rows contain text, so a binary test is refused when it is written."""
-    task = read(tmp_path, **{"tests/2-01.in": b"ok\xff"})
-    with pytest.raises(InputError, match=r"tests/2-01\.in is not text \(byte 3 is not UTF-8\).* import a copy"):
-        list(task.tests())
+    """Rows contain text, so a binary test is refused when it is written. Text in another encoding can be recoded."""
+    advice = r": import a copy in UTF-8 \(`iconv`\), if"
+    for name, content, end in (("text", b"ok\xff", advice), ("binary", b"\0\0\xff", r" \[read as")):
+        task = read(tmp_path / name, **{"tests/2-01.in": content})
+        words = r"tests/2-01\.in is not text \(byte 3 is not UTF-8\); such tests cannot be rows"
+        with pytest.raises(InputError, match=words + end):
+            list(task.tests())
 
 
 def test_other_formats_are_recognised(tmp_path: Path) -> None:
