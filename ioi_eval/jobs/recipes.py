@@ -116,9 +116,10 @@ def submission_recipe(
     """
     rules = compiled_rules(language)
     dialect = rules.standard(problem, std)
-    headers = by_include(problem.headers, "graders/")
-    seen = [*((file.name, file.content) for file in sources), *headers.items()]  # the last file of a name is used
     parts = [source.name for source in sources if source.name.endswith(language.endings)]
+    # of two headers with one name the problem's is used, but no source of the submission is replaced
+    headers = {name: text for name, text in by_include(problem.headers, "graders/").items() if name not in parts}
+    seen = [*((file.name, file.content) for file in sources), *headers.items()]
     commands = rules.commands(toolchain, parts, [name for name, _ in objects], "a.out", std=dialect)
     last = len(commands) - 1
     steps = (

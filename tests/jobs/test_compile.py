@@ -215,6 +215,17 @@ def test_the_grader_s_source_is_not_in_the_box_of_a_submission() -> None:
     )
 
 
+def test_no_file_of_the_problem_replaces_the_submission() -> None:
+    """A grader may include the model solution, in a namespace. Of two headers with one name the problem's is used."""
+    model = SourceFile(path="graders/model/nile.cpp", content=b"// model solution\n")
+    problem = replace(PROBLEM, headers=(*PROBLEM.headers, model))
+    sources = Submission(id="s", problem=PROBLEM.key, code="int g();").source_files()
+    own = SourceFile(path="nile.h", content=b"// another header\n")
+    recipe = submission_recipe(problem, (*sources, own), (), GCC, std=None)
+    files = dict(recipe.steps[0].files)
+    assert (files["nile.cpp"], files["nile.h"]) == (b"int g();", b"int f();\n")
+
+
 def test_the_option_std_has_precedence_over_the_problem() -> None:
     """For the submission and the grader."""
     recipe = submission_recipe(PROBLEM, source(""), (), GCC, std="gnu++23")
