@@ -8,7 +8,7 @@ from typing import assert_never
 
 from ioi_eval.config import JudgeLimits, RunPolicy
 from ioi_eval.jobs.harness import Interpreter, program_line
-from ioi_eval.jobs.plan import Value, given_up_ms, word_list
+from ioi_eval.jobs.plan import LONGEST_IN_PLAN_MS, Value, given_up_ms, word_list
 from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import JobTest, RunSetup, Values
 from ioi_eval.model import (
@@ -150,8 +150,8 @@ def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> list[tu
             add(
                 "manager",
                 file="manager",
-                cpu_ms=_manager_cpu_ms(problem, policy.judge),
-                wall_ms=longest_test_ms(problem, policy),
+                cpu_ms=min(_manager_cpu_ms(problem, policy.judge), LONGEST_IN_PLAN_MS),
+                wall_ms=min(longest_test_ms(problem, policy), LONGEST_IN_PLAN_MS),
                 memory_bytes=judge["memory_bytes"],
                 args=word_list(manager.args) if manager.args else None,
                 protocol=None if manager.protocol is CheckerProtocol.CMS else manager.protocol.value,

@@ -9,10 +9,10 @@ import pytest
 
 from ioi_eval.config import Policy
 from ioi_eval.engine.packing import fitting
-from ioi_eval.jobs.plan import usual_wall_ms
+from ioi_eval.jobs.plan import RULES, usual_wall_ms
 from ioi_eval.jobs.run_job import PlannedTest, bounds_of
 from ioi_eval.jobs.run_setups import RunPrograms, given_tests, problem_setup
-from ioi_eval.model import Blob, Isolation, Subtask, TestCase
+from ioi_eval.model import Blob, Communication, Isolation, JudgeProgram, SourceFile, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem
@@ -68,6 +68,14 @@ def test_no_bounds() -> None:
 def test_each_bound(bounds: dict[str, int], tests: int) -> None:
     """The lowest limit counts. One test is always sent: then the server's own error says what is too large."""
     assert first_bundle(replace(TARGET, **bounds)) == tests  # type: ignore[arg-type]
+
+
+def test_limits_of_a_manager_fit_into_a_plan() -> None:
+    """The runner refuses a plan with limits above a day, so no submission could be judged."""
+    manager = JudgeProgram(source=SourceFile(path="graders/manager.cpp", content=b""))
+    problem = replace(PROBLEM, method=Communication(manager=manager, processes=64), time_limit_s=50_000.0)
+    lines = dict(problem_setup(problem, PROGRAMS, Policy()).judging)
+    assert lines["manager"]["cpu_ms"] == lines["manager"]["wall_ms"] == RULES["kMaxMs"]
 
 
 def test_the_largest_bundle_fits_into_a_request() -> None:
