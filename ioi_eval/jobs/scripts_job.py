@@ -23,7 +23,7 @@ import orjson
 from ioi_eval import boxfiles
 from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.jobs.plan import LONGEST_IN_PLAN_MS, RULES, given_up_ms
+from ioi_eval.jobs.plan import given_up_ms
 from ioi_eval.jobs.run_setups import plan_protocol
 from ioi_eval.model import (
     Batch,
@@ -43,6 +43,7 @@ from ioi_eval.model import (
     TwoSteps,
     by_include,
 )
+from ioi_eval.problems.limits import check_memory_limit, check_time_limit
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 HARD_LIMIT_SLACK_S = 3.0
@@ -91,11 +92,12 @@ def job(problem: Problem, case: TestCase, code: str) -> Job:
     """
     if reason := why_unsuitable(problem, case):
         raise UnsupportedError(f"{problem.key}: {reason}; use the bundled profile")
+    name = _name_of(problem.key.id)
     files = dict(_grader_files(problem))
-    files |= _header_that_names(problem.key.id.lower(), files)
+    files |= _header_that_names(name, files)
     return _job(
-        problem.key.id,
-        code,
+        name,
+        code.encode("utf-8", "replace"),
         case.input,
         case.answer,
         {**files, "graders/grader_config.json": orjson.dumps(_config(problem))},
@@ -157,8 +159,9 @@ def row_job(
 
     Args:
         problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files`
-            (pairs of path and content; files without content are left out); for our own scripts also `cxx_std` and
-            `checker_protocol`.
+            (pairs of path and content; files without content are left out). Our own scripts get its limits,
+            `task_type`, `cxx_std` and `checker_protocol` in the configuration.
+        test_input, submission, test_output: lone surrogates become question marks.
         beside: further files of the job: the scripts `compile` and `run` and what they need (`own_files`); empty if
             the worker's package has its own scripts.
         max_wall_ms: the longest run stage that the target allows, if the runner judges; `None` for no bound.
@@ -168,50 +171,74 @@ def row_job(
         UnsupportedError: the worker's package would compile another file than the submission.
     """
     try:
-        name = str(problem["id"])
+        name = _name_of(str(problem["id"]))
         time_limit_s, memory_limit_bytes = float(problem["time_limit"]), int(problem["memory_limit"])
-        files = {str(path): str(content).encode() for path, content in problem["grader_files"] if content}
+        files = dict(_pair(pair) for pair in problem["grader_files"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"the problem's row lacks a usable field: {error!r}") from error
-    if not (0 < time_limit_s <= LONGEST_IN_PLAN_MS / 1000 and 0 < memory_limit_bytes <= RULES["kMaxBytes"]):
-        raise InputError(
-            f"the problem's row has the time_limit {time_limit_s:g} s and the memory_limit {memory_limit_bytes} bytes, "
-            "with which nothing can be judged; give others"
-        )
-    kind = str(problem.get("task_type") or TaskType.BATCH.value)
-    config = {"task_type": kind, "code": name.lower(), "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
-    files.setdefault("graders/grader_config.json", orjson.dumps(config))
+    check_time_limit(time_limit_s)
+    check_memory_limit(memory_limit_bytes)
+    files = {path: content for path, content in files.items() if content}
+    stated = {"code": name, "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
+    if problem.get("task_type"):
+        stated["task_type"] = str(problem["task_type"])
+    files.setdefault("graders/grader_config.json", orjson.dumps({"task_type": TaskType.BATCH.value, **stated}))
     if beside is None:
-        files |= _header_that_names(name.lower(), files)
+        files |= _header_that_names(name, files)
     run_limits = _limits(time_limit_s, memory_limit_bytes, 1)
     ours = beside is not None and _RUNNER in beside
     if ours:
-        files["graders/grader_config.json"] = _with_columns(files["graders/grader_config.json"], problem)
+        files["graders/grader_config.json"] = _with_columns(files["graders/grader_config.json"], stated, problem)
         wall_ms = given_up_ms(time_limit_s, round(1000 * JudgeLimits().cpu_s)) + RUNNER_SLACK_MS
         wall_ms = wall_ms if max_wall_ms is None else min(wall_ms, max_wall_ms)
-        run_limits = replace(run_limits, wall_ms=wall_ms, cpu_ms=wall_ms)  # servers refuse more than their run_cpu_time
+        # Servers refuse more than their run_cpu_time. The runner limits memory itself: a checker may use 4 GiB.
+        run_limits = replace(run_limits, wall_ms=wall_ms, cpu_ms=wall_ms, memory_bytes=None)
+    answer = None if test_output is None else _text("test_output", test_output)
     return _job(
         name,
-        submission,
-        test_input.encode(),
+        _text("submission", submission),
+        _text("test_input", test_input),
         # The reference treats an empty expected output as missing, and then reads the program's output as the score.
         # Our own scripts compare with the empty output.
-        test_output.encode() if test_output or (ours and test_output is not None) else None,
+        answer if answer or ours else None,
         {**files, **(beside or {})},
         run_limits=run_limits,
     )
 
 
-def _with_columns(config: bytes, problem: Mapping[str, Any]) -> bytes:
+def _name_of(problem_id: str) -> str:
+    """The name of the submission's file without its ending: the last part of the problem's id, in lower case."""
+    return problem_id.lower().rpartition("/")[2]
+
+
+def _pair(pair: Any) -> tuple[str, bytes]:
+    """A pair of `grader_files`.
+
+    Raises:
+        TypeError, ValueError: it is none.
+    """
+    if isinstance(pair, str | Mapping):
+        raise TypeError(f"grader_files must hold pairs of path and content, not {type(pair).__name__}")
+    path, content = pair
+    return str(path), b"" if content is None else _text(f"grader_files: {path}", content)
+
+
+def _text(name: str, text: Any) -> bytes:
+    if not isinstance(text, str):
+        raise InputError(f"{name} is of type {type(text).__name__}, where text is needed")
+    return text.encode("utf-8", "replace")
+
+
+def _with_columns(config: bytes, stated: Mapping[str, Any], problem: Mapping[str, Any]) -> bytes:
     """A configuration for our pair, with what the row's columns state.
 
     Raises:
-        InputError: they state something, and the configuration is not a JSON object.
+        InputError: the configuration is not a JSON object.
     """
     texts = {key: problem.get(column) for key, column in _COLUMN_OF.items()}
-    stated = {key: text for key, text in texts.items() if isinstance(text, str) and text}
+    texts = {key: text for key, text in texts.items() if isinstance(text, str) and text}
     try:
-        return orjson.dumps({**orjson.loads(config), **stated}) if stated else config
+        return orjson.dumps({**orjson.loads(config), **stated, **texts})
     except (ValueError, TypeError) as error:
         raise InputError("graders/grader_config.json is not a JSON object") from error
 
@@ -241,7 +268,8 @@ def _headers_in_order(names: Iterable[str]) -> list[str]:
 
 def _misjudged(problem: Problem, case: TestCase) -> str | None:
     """Why the `cms_ioi` package would judge this test wrongly; `None` if it would not."""
-    name = f"{problem.key.id.lower()}.h"
+    stem = _name_of(problem.key.id)
+    name = f"{stem}.h"
     method = problem.method
     judges = [program.source for program in (problem.checker, method.manager) if program is not None]
     beside = (*problem.headers, *(method.manager.files if method.manager else ()))
@@ -268,6 +296,10 @@ def _misjudged(problem: Problem, case: TestCase) -> str | None:
             headers[:1] not in ([], [name]),
             f"it takes the first header's name for the problem's, and that is {''.join(headers[:1])}, not {name}",
         ),
+        (
+            any(file.name == f"{stem}.cpp" for file in problem.headers),
+            f"a file that is included, {stem}.cpp, has the name of the submission",
+        ),
         (any(not judge.name.endswith(".cpp") for judge in judges), "it compiles checkers and managers in C++ only"),
         (
             _protocol(problem) not in (CheckerProtocol.CMS, CheckerProtocol.WHITE_DIFF),
@@ -283,21 +315,18 @@ def _protocol(problem: Problem) -> str:
 
 
 def _job(
-    problem_id: str,
-    code: str,
+    name: str,
+    code: bytes,
     test_input: Content,
     answer: Content | None,
     others: Mapping[str, Content],
     *,
     run_limits: StageLimits,
 ) -> Job:
-    files: dict[str, Content] = {
-        f"graders/{problem_id.lower()}.cpp": code.encode("utf-8", "surrogateescape"),
-        "input.txt": test_input,
-    }
+    # The submission and the test come last: a row may have a template with the submission's name.
+    files = {**others, f"graders/{name}.cpp": code, "input.txt": test_input}
     if answer is not None:
         files["correct_output.txt"] = answer
-    files |= others
     return Job(
         kind=JobKind.SCRIPTS,
         files=tuple(JobFile(name=name, content=content, executable=name == _RUNNER) for name, content in files.items()),
@@ -337,7 +366,7 @@ def _config(problem: Problem) -> dict[str, object]:
     """The configuration for the `cms_ioi` package. Flat keys only: its scripts read them with grep."""
     config: dict[str, object] = {
         "task_type": problem.task_type.value,
-        "code": problem.key.id.lower(),
+        "code": _name_of(problem.key.id),
         "time_limit": problem.time_limit_s,
         "memory_limit": problem.memory_limit_bytes,
     }

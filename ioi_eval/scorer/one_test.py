@@ -41,8 +41,8 @@ async def run_submission(
         client: any sandbox that can run scripts: `LocalSandbox` with full isolation, or a cluster whose workers have
             the `ioi_eval`, the `bash` or the `cms_ioi` package. It must have been entered (`async with`).
         problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files` (pairs
-            of path and content; files without content are left out). Our own scripts also use `cxx_std` and
-            `checker_protocol`.
+            of path and content; files without content are left out). Our own scripts also use `task_type`, `cxx_std`
+            and `checker_protocol`.
         test_input: the test's input.
         submission: the program, in C++.
         test_output: the expected output. An empty one means that the program must print nothing (a worker with only
@@ -59,8 +59,8 @@ async def run_submission(
         InputError: the row lacks a field, a script of `pair` is empty, or `client` is not a sandbox.
             `UnsupportedError`: a worker with only `cms_ioi` would take another file for the submission.
         SandboxError: our failure, or that of the problem's checker or manager (with the `cms_ioi` package, only if its
-            scripts report it). A failure that the scripts of `pair` do not report is "Unknown error", as in
-            huggingface/ioi.
+            scripts report it). A failure that the scripts of `pair` do not report is "Unknown error", as in the
+            README of huggingface/ioi.
     """
     _check_arguments(client, pair)
     target = _target(client)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,7 +90,6 @@ def test_files_have_the_reference_s_paths() -> None:
         "checker/testlib.h": b"testlib",
         "graders/grader_config.json": contents(job)["graders/grader_config.json"],
     }
-    assert job.files[0].name == "graders/nile.cpp"
     assert all(not isinstance(value, (dict, list)) for value in config.values()), "flat keys only"
     assert (config["task_type"], config["code"], config["time_limit"]) == ("Batch", "nile", 2.0)
 
@@ -127,6 +127,7 @@ def test_a_job_with_the_runner_respects_the_workers_limits() -> None:
         assert job.run_limits.wall_ms <= 600_000
         assert job.run_limits.cpu_ms <= 600_000
         assert job.run_limits.cpu_ms > 1000 * min(590, time_limit_s * 1.25 + JudgeLimits().cpu_s)
+        assert job.run_limits.memory_bytes is None  # the runner limits it; a checker may use 4 GiB
 
 
 def test_given_scripts_are_in_a_row_s_job() -> None:
@@ -188,15 +189,28 @@ def test_a_row_s_job_has_the_row_s_files() -> None:
 
 def test_our_scripts_get_what_a_row_s_columns_state() -> None:
     """In the configuration, where they read it. The other scripts get the row's own one."""
-    own = [["graders/grader_config.json", '{"task_type": "Batch", "cxx_std": "gnu++14"}']]
-    row = {**ROW, "grader_files": own, "cxx_std": "gnu++20", "checker_protocol": "testlib"}
+    config = {"task_type": "Batch", "time_limit": 9, "code": "other", "cxx_std": "gnu++14"}
+    own = [["graders/grader_config.json", json.dumps(config)]]
+    row = {
+        **ROW,
+        "grader_files": own,
+        "task_type": "Communication",
+        "cxx_std": "gnu++20",
+        "checker_protocol": "testlib",
+    }
     ours = scripts_job.own_files(b"elf")
-    sent = contents(scripts_job.row_job(row, "", "", None, beside=ours))["graders/grader_config.json"]
+
+    def sent(**others: object) -> Any:
+        job = scripts_job.row_job({**row, **others}, "", "", None, beside=ours)
+        return json.loads(str(contents(job)["graders/grader_config.json"], "utf-8"))  # type: ignore[call-overload]
+
+    limits = {"code": "nile", "time_limit": 2.0, "memory_limit": 268435456}
     stated = {"cxx_std": "gnu++20", "judge_cxx_std": "gnu++20", "checker_protocol": "testlib"}
-    assert sent == json.dumps({"task_type": "Batch", **stated}, separators=(",", ":")).encode()
-    for others, beside in (({}, None), ({"cxx_std": float("nan"), "checker_protocol": None}, ours)):
-        job = scripts_job.row_job({**row, **others}, "", "", None, beside=beside)
-        assert contents(job)["graders/grader_config.json"] == own[0][1].encode()
+    assert sent() == {"task_type": "Communication", **limits, **stated}
+    unstated = sent(task_type=None, cxx_std=float("nan"), checker_protocol=None)
+    assert unstated == {"task_type": "Batch", "cxx_std": "gnu++14", **limits}
+    job = scripts_job.row_job(row, "", "", None)
+    assert contents(job)["graders/grader_config.json"] == own[0][1].encode()
     broken = {**row, "grader_files": [["graders/grader_config.json", "[]"]]}
     with pytest.raises(InputError, match=r"grader_config\.json is not a JSON object"):
         scripts_job.row_job(broken, "", "", None, beside=ours)
@@ -264,5 +278,39 @@ def test_a_row_without_a_field_is_an_error_that_names_it() -> None:
 )
 def test_a_row_with_an_odd_limit_is_an_error(odd: dict[str, float]) -> None:
     """It was a ValueError, a TypeError or an OverflowError, or a limit of 3 s."""
-    with pytest.raises(InputError, match="the problem's row"):
+    with pytest.raises(InputError, match=r"the problem's row|(time|memory)_limit is"):
         scripts_job.row_job({**ROW, **odd}, "", "", None)
+
+
+def test_no_file_of_the_problem_replaces_the_submission_or_the_test() -> None:
+    """A row may have a template with the submission's name. In jobs for the stock pair no file can have it."""
+    files = [["graders/nile.cpp", "template"], ["input.txt", "9"], ["correct_output.txt", "9"]]
+    job = scripts_job.row_job({**ROW, "grader_files": files}, "1 2\n", "int x;", "3\n")
+    found = contents(job)
+    names = ("graders/nile.cpp", "input.txt", "correct_output.txt")
+    assert [found[name] for name in names] == [b"int x;", b"1 2\n", b"3\n"]
+    included = SourceFile(path="graders/nile.cpp", content=b"model solution")
+    with pytest.raises(UnsupportedError, match=r"nile\.cpp, has the name of the submission"):
+        scripts_job.job(replace(BATCH, headers=(*BATCH.headers, included)), CASE, "int x;")
+
+
+def test_an_id_with_directories() -> None:
+    """The submission's file is named by the last part, as in other jobs."""
+    job = scripts_job.row_job({**ROW, "id": "2024/Nile"}, "", "int x;", None)
+    assert contents(job)["graders/nile.cpp"] == b"int x;"
+    key = replace(BATCH.key, id="2024/Nile")
+    assert contents(scripts_job.job(replace(BATCH, key=key), CASE, "int x;"))["graders/nile.cpp"] == b"int x;"
+
+
+def test_texts_of_a_row_s_job() -> None:
+    """Lone surrogates, which JSON can contain, become question marks, as elsewhere. Other types are errors."""
+    job = scripts_job.row_job(ROW, "\ud800", "\udc80", "\udfff")
+    assert {contents(job)[name] for name in ("graders/nile.cpp", "input.txt", "correct_output.txt")} == {b"?"}
+    odd: Any
+    for odd in (b"1", 1):
+        for values in ((odd, "", ""), ("", odd, ""), ("", "", odd)):
+            with pytest.raises(InputError, match="where text is needed"):
+                scripts_job.row_job(ROW, *values)
+    for pair in ({"path": "a.h", "content": "x"}, "ab", ["a.h"]):
+        with pytest.raises(InputError, match="lacks a usable field"):
+            scripts_job.row_job({**ROW, "grader_files": [pair]}, "", "", None)
