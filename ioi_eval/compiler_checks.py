@@ -197,4 +197,5 @@ class CompilerChecks:
         output = answer.output("it was not started")
         if compiling.found_error(answer):
             return output
-        raise TransientError(f"the compiler on {target.name} did not finish with -std={std}: {output}")
+        flags = compiled_rules(language).flags(std)
+        raise TransientError(f"the compiler on {target.name} did not finish with {flags}: {output}")

@@ -84,7 +84,7 @@ class RunPolicy:
         near_limit_repeats: how often a late test may be run again alone on the machine; the best run counts.
 
     Raises:
-        InputError: a number is out of range.
+        InputError: `near_limit_repeats` is out of range. (If another number is, the runner refuses each job: JE.)
     """
 
     least_isolation: Isolation = Isolation.REDUCED

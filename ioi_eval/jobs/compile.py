@@ -34,8 +34,9 @@ _PROBLEM_TIME_FACTOR, _PROBLEM_MEMORY_FACTOR = 6, 4
 """The problem's own programs get a submission's compile limits times this: their authors are trusted."""
 
 _PROOF_CPU_S = 10.0
-"""How much longer a job may work that first compiles the known good program (0.5 CPU-s). The limit of idle time is the
-same, and must stay below that of wall clock: a submission that waits is CE, and a busy machine JE."""
+"""How much longer a job may work that first compiles the known good program (0.5 CPU-s). The runner takes its limit of
+CPU time also as the limit of idle time, which must stay below that of wall clock: a compiler that waits is CE, and one
+that does not end because the machine is busy is JE."""
 
 CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
 """Signals that end a compiler if a program is too large for it: rustc compiles recursively, and aborts without memory.

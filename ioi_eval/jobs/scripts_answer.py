@@ -1,9 +1,10 @@
 """Reads the answers to classic jobs. Pure.
 
-There are three ways to read them. `score_and_feedback` is exactly the mapping of huggingface/ioi. `require_judged` and
-`require_judged_by_package` check first whether our own scripts, or those of the `cms_ioi` package, have judged at all.
-`compile_outcome` and `test_outcome` give the verdict if the scripts are those of that package. They are stricter: if
-the scripts' answer is not certain, it is an error of ours, and never a score.
+There are three ways to read them. `score_and_feedback` is exactly the mapping in the README of huggingface/ioi (its
+client is stricter: an exit code without a score is an error). `require_judged` and `require_judged_by_package` check
+first whether our own scripts, or those of the `cms_ioi` package, have judged at all. `compile_outcome` and
+`test_outcome` give the verdict if the scripts are those of that package. They are stricter: if the scripts' answer is
+not certain, it is an error of ours, and never a score.
 
 We trust only what a submission cannot write. That is stdout, because the submission has another one; and the last line
 of stderr, which the scripts write after the submission has ended, but only to choose the verdict of a score of 0. A

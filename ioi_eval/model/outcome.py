@@ -72,8 +72,8 @@ class TestOutcome:
         attempted: refused system calls that were seen, with their counts.
         near_limit: whether the CPU time is near the time limit (`NEAR_LIMIT` in `jobs/runner_answer.py`): on a machine
             that is a little faster, slower or busier, the verdict may be another.
-        in_time_score: for a TLE of a program that ended by itself: the score of this run if its time had been within
-            the limit; `None` if unknown.
+        in_time_score: for a TLE of a program that was not stopped for its time: the score of this run if its time had
+            been within the limit (0 if another limit or a forbidden call stopped it); `None` if unknown.
         reran: whether this result was measured in a repetition alone on the machine.
         failed_program: for JE: which program failed (`checker`, `manager`, `runner`; or `client`, as long as our side
             has not judged the output); `None` if the sandbox failed.

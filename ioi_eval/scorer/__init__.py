@@ -143,7 +143,7 @@ class Scorer:
 
         Args:
             problem: what it is for.
-            submission: the program; without code the verdict is NC.
+            submission: the program, or outputs; with neither the verdict is NC.
             exhaustive: run every test, whatever its subtasks score already.
 
         Returns:
