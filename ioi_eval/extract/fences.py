@@ -2,7 +2,8 @@
 
 Fences are those of CommonMark, with exceptions that generations need:
 
-- A fence may be indented by any amount, or be in a list item; the same indentation is removed from the block's lines.
+- A fence may be indented by any amount, or be in a list item. From the block's lines the indentation of its first line
+  is removed, at most that of the fence: models often indent the fence more than the code.
 - An opening fence that names a language may follow words on the same line (`Solution: ```cpp`).
 - Words may follow a closing fence, and the fence may follow the last line of code on the same line (`}` and the fence),
   because models forget to end lines. A fence in a quoted string is code.
@@ -65,6 +66,7 @@ _UNUSUAL = ("THINK]", "think▷", "assistantfinal")  # in all other markers
 _INVISIBLE = "\u00a0\u200b\u200c\u200d\u2060\ufeff"
 """Spaces by which writers keep a fence inside a block from ending it. No compiler accepts them."""
 
+_FIRST_LINE = re.compile(r"(?:[ \t]*+\n)*([ \t]*+)")
 _WORD_CHAR = re.compile(r"\w")
 _STRING_CHARS = 1000  # so far before a marker the beginning of a quoted string is looked for
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -106,11 +108,19 @@ class Block(NamedTuple):
         return not self.text[self.start : self.end].strip()
 
     def body(self) -> str:
-        """The block's lines, each ended by a line feed, without the fence's indentation."""
-        body = self.text[self.start : self.end].replace("\r\n", "\n")
-        if self.indent:
-            body = re.sub(rf"^[ \t]{{1,{self.indent}}}", "", body, flags=re.MULTILINE)
+        """The block's lines, each ended by a line feed, without the indentation that they share with the fence."""
+        body = unindented(self.text[self.start : self.end].replace("\r\n", "\n"), self.indent)
         return body if body.endswith("\n") or not body else body + "\n"
+
+
+def unindented(code: str, most: int) -> str:
+    """The lines without the indentation of the first one that is not blank, of which at most `most` blanks are removed.
+
+    A line with less indentation loses all of it.
+    """
+    first = _FIRST_LINE.match(code) if most else None
+    width = min(most, len(first[1])) if first else 0
+    return re.sub(rf"^[ \t]{{1,{width}}}", "", code, flags=re.MULTILINE) if width else code
 
 
 def blocks(text: str, tags: frozenset[str] = frozenset()) -> Generator[Block, None, bool]:

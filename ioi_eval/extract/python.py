@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import re
 
-from ioi_eval.extract.fences import LOOKED_AT, Block, Extracted, code_blocks, encodable, language_of, split_thoughts
+from ioi_eval.extract.fences import (
+    LOOKED_AT,
+    Block,
+    Extracted,
+    code_blocks,
+    encodable,
+    language_of,
+    split_thoughts,
+    unindented,
+)
 
 _TAGS = frozenset({"py", "python", "pypy", "ipython", "sage"})
 _OTHER_LANGUAGES = frozenset(
@@ -115,6 +124,7 @@ def _is_code_from_start(text: str) -> bool:
 
 
 def _program(text: str, rule: str) -> Extracted:
+    text = unindented(text, len(text))  # a block of Markdown may be indented by four blanks in the place of fences
     return Extracted(code=encodable(text if text.endswith("\n") else text + "\n"), rule=rule)
 
 

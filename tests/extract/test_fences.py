@@ -91,7 +91,7 @@ def test_fences_in_code_do_not_close(line: str) -> None:
     [
         ("  ```cpp\n  int a;\n    b;\n  ```", [("cpp", "int a;\n  b;\n")]),
         ("\t```cpp\n\tint a;\n\t\tb;\n\t```", [("cpp", "int a;\n\tb;\n")]),
-        ("      ```cpp\n  short\n\n      long\n```", [("cpp", "short\n\nlong\n")]),
+        ("      ```cpp\n      long\n  short\n\n      long\n```", [("cpp", "long\nshort\n\nlong\n")]),
         ("1. ```cpp\n   A\n   ```", [("cpp", "A\n")]),
         ("- ```cpp\n  A\n  ```", [("cpp", "A\n")]),
     ],
@@ -99,6 +99,22 @@ def test_fences_in_code_do_not_close(line: str) -> None:
 def test_indentation_of_the_fence_is_removed(text: str, expected: list[tuple[str, str]]) -> None:
     """A block in a list keeps only its own indentation."""
     assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("1.  So:\n\n    ```py\nif a:\n    b\n    ```", "if a:\n    b\n"),
+        ("- ```py\nif a:\n\tb\n\t\tc\n```", "if a:\n\tb\n\t\tc\n"),
+        ("- ```py\n\n\tif a:\n\t\tb\n  ```", "\nif a:\n\tb\n"),
+        ("  ```py\nif a:\n  b\n  ```", "if a:\n  b\n"),
+        ("    ```py\n  if a:\n      b\n    ```", "if a:\n    b\n"),
+        ("  ```py\n \t\n  if a:\n\n      b\n  ```", "\nif a:\n\n    b\n"),
+    ],
+)
+def test_a_fence_with_more_indentation_than_the_code(text: str, code: str) -> None:
+    """The lines lose the indentation of the first one only: in Python the others' indentation has a meaning."""
+    assert found(text) == [("py", code)]
 
 
 @pytest.mark.parametrize(
@@ -241,6 +257,13 @@ CODE = ("x = 1;", "", "  y", "words")
 lines = st.lists(st.sampled_from(PLAIN + ODD + CODE), max_size=14)
 
 
+def body(code_lines: list[str], indent: int) -> str:
+    """The lines of a block without their indentation."""
+    spaces = [len(line) - len(line.lstrip()) for line in code_lines]
+    first = next((count for count, line in zip(spaces, code_lines, strict=True) if line), 0)
+    return "".join(f"{line[min(count, first, indent) :]}\n" for count, line in zip(spaces, code_lines, strict=True))
+
+
 def model(text_lines: list[str]) -> list[tuple[str, str]]:
     """The same rules, line by line, for the lines above only."""
     result: list[tuple[str, str]] = []
@@ -256,14 +279,13 @@ def model(text_lines: list[str]) -> list[tuple[str, str]]:
         same = opened is not None and mark.startswith(opened[0])
         if opened is not None and not (same and info in ("cpp", "py")):
             if same:
-                result.append((opened[1], "".join(opened[3])))
+                result.append((opened[1], body(opened[3], opened[2])))
                 opened = None
             elif bare.startswith("}") and opened[0] in ("```", bare[1:]):
-                result.append((opened[1], "".join([*opened[3], "}\n"])))
+                result.append((opened[1], body([*opened[3], "}"], opened[2])))
                 opened = None
             else:
-                spaces = len(line) - len(line.lstrip())
-                opened[3].append(line[min(spaces, opened[2]) :] + "\n")
+                opened[3].append(line)
         elif mark:
             opened = (mark, "done." if info == "Done." else info, indent, [])
     return result

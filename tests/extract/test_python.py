@@ -90,6 +90,13 @@ def test_indented_block_loses_its_indentation() -> None:
     assert found(text) == ("if True:\n    print(1)\n", "fence:python")
 
 
+@pytest.mark.parametrize(("before", "rule"), [("", "bare"), ("My solution:\n\n", "bare:after-words")])
+def test_code_without_fences_loses_its_indentation(before: str, rule: str) -> None:
+    """In Markdown, lines with four blanks before them are code."""
+    text = before + "    import sys\n\n    if True:\n        print(1)\n"
+    assert found(text) == ("import sys\n\nif True:\n    print(1)\n", rule)
+
+
 # --------------------------------------------------------------------------- thoughts
 
 
