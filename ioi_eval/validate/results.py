@@ -42,8 +42,8 @@ STATUSES = ("CE", "RE", "WA", "MLE", "TLE", "PA", "AC")
 
 _STANDARD_WRONG = "Output isn't correct"
 _OURS = ("fingerprint", "duplicate_of")
-STATED_RESULT_COLUMNS = ("all_subtasks_points", "all_subtasks_results", *_OURS)
-"""The columns that are read; the last two show that results are ours."""
+STATED_RESULT_COLUMNS = ("all_subtasks_points", "all_subtasks_results", *_OURS, "verdict")
+"""The columns that are read; the last three show that results are ours, and whether a row of ours was judged."""
 
 _NOT_COMPARED = frozenset({"SKIPPED", "JE"})
 
@@ -103,6 +103,11 @@ class Difference:
     where: str = ""
     test: str | None = None
     by_memory: bool = False
+
+
+def was_refused(row: Row) -> bool:
+    """Whether it is a row of our results that was not judged. It states nothing, and may lack an id or a problem."""
+    return all(column in row.values for column in _OURS) and row.values.get("verdict", "") is None
 
 
 def stated_result(row: Row, problem: Problem) -> StatedResult:

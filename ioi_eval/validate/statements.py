@@ -20,7 +20,7 @@ from ioi_eval.problems.submissions import (
     submission_columns,
     submission_from_row,
 )
-from ioi_eval.validate.results import STATED_RESULT_COLUMNS, StatedResult, stated_result
+from ioi_eval.validate.results import STATED_RESULT_COLUMNS, StatedResult, stated_result, was_refused
 
 COLUMNS = ("expected_subtasks", "expected_total", "expected")
 
@@ -158,6 +158,8 @@ def _stated_results(
     columns = ("year", "problem_id", "label", id_column, *STATED_RESULT_COLUMNS)
     results: dict[tuple[ProblemKey, str], StatedResult] = {}
     for row in against.iterate(columns):
+        if was_refused(row):
+            continue
         key = problem_of(row)
         problem = problems.problems.get(key)
         if problem is None:

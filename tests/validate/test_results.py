@@ -256,6 +256,19 @@ def test_results_that_match_nothing_are_an_error() -> None:
         read_solutions(twice, KNOWN, against=twice)
 
 
+def test_rows_that_score_refused_state_nothing() -> None:
+    """They may have no id, no problem, or the id of another row. The other rows of these results are compared."""
+    refused: dict[str, Any] = {"verdict": None, "all_subtasks_results": [], "fingerprint": None, "duplicate_of": None}
+    results = Rows(
+        {**BASE, **STATED, "uuid": "a", "verdict": "AC", "fingerprint": "f", "duplicate_of": None},
+        {**BASE, **refused, "uuid": "a"},
+        {**BASE, **refused, "uuid": None},
+        {**BASE, **refused, "uuid": "b", "problem_id": None},
+    )
+    (solution,) = read_solutions(Rows({**BASE, "uuid": "a"}), KNOWN, against=results).solutions
+    assert (solution.name, solution.statements) == ("a", 3)
+
+
 def test_difference_of_points_names_the_first_test_that_differs() -> None:
     """It is the place to look for the reason."""
     row = theirs(sub("AC", {"2": "AC", "3": "AC"}, weighted_score=67.0))
