@@ -56,7 +56,10 @@ class Chain(Source):
     def digest(self) -> str | None:
         """A hash of the parts' hashes."""
         parts = [part.digest() for part in self._parts]
-        return None if None in parts else hashlib.sha256("".join(filter(None, parts)).encode()).hexdigest()
+        if None in parts:
+            return None
+        names = "".join(filter(None, parts)).encode("utf-8", "surrogateescape")  # of files, which may be no UTF-8
+        return hashlib.sha256(names).hexdigest()
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows of the first part, then those of the second, …"""

@@ -57,6 +57,18 @@ def test_all_files_of_a_directory_are_read_unless_it_is_a_saved_data_set(
         assert (rows_of(open_source(path)) == ROWS) == (make is not folder)
 
 
+def test_files_whose_names_are_not_utf8_have_a_hash(tmp_path: Path) -> None:
+    """Python represents the other bytes of such a name by characters that UTF-8 cannot encode."""
+    directory = tmp_path / os.fsdecode(b"\xff")
+    directory.mkdir()
+    for name in (b"1.jsonl", b"\xe9.jsonl"):
+        jsonl(directory / os.fsdecode(name))
+    before = open_source(directory).digest()
+    assert before is not None
+    jsonl(directory / "1.jsonl", [{"n": 1}])
+    assert open_source(directory).digest() not in {None, before}
+
+
 def test_rows_have_line_numbers(tmp_path: Path) -> None:
     """As in an editor: blank lines count, and each file is counted separately."""
     path = tmp_path / "d.jsonl"
