@@ -25,6 +25,7 @@ from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat import grader_named
+from ioi_eval.compat.eval_protocol import NO_RESULTS
 from ioi_eval.config import MIB
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, internal_error_text
 from ioi_eval.extract.fences import encodable
@@ -178,7 +179,7 @@ def _program(messages: Sequence[Any], judged_by: str) -> str:
 
 def _converted(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
     if result.graded is not None:
-        if result.graded.crash:
+        if result.graded.crash not in ("", NO_RESULTS):  # without results there is a valid score of 0
             return judge_failed(result.graded.crash)
         return evaluation(result.graded.codes, result.graded.metadata)
     return over_all_tests(problem, result)

@@ -142,7 +142,7 @@ def _their_result(grader: str, result: AppsResult, problem: AppsProblem) -> Grad
     if graded.crash:
         return _same_on_all(grader, problem, f"fails: {graded.crash}")
     codes, rules = graded.codes, graded.rules
-    whole = "no result" if not codes and not graded.all_passed else f"{graded.worst} {graded.passed}/{len(codes)}"
+    whole = f"{graded.worst} {graded.passed}/{len(codes)}"
     if len(codes) != count and len(set(codes)) == 1 and codes[0] is not True:  # one code for all tests
         return _result_of(grader, whole, False, [(str(codes[0]), False, rules[0] if rules else "")] * count)
     tests: list[tuple[str, bool | None, str]] = [("", None, "not run: it had stopped")] * count

@@ -27,6 +27,7 @@ from ioi_eval.compat.terms import (
 from ioi_eval.model.apps import AppsProblem, StdinTest
 
 PER_TEST_S = 10.0
+NO_RESULTS = "Execution utility returned no results."
 _FAILED = "Exception in _temp_run/run_test"
 KILLED = {
     "error": "Global timeout or process killed prematurely",
@@ -66,7 +67,8 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Grade
                 "error_message": "Wrong Answer",
             }
             return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(wrong,))
-    return Graded(codes=tuple(codes), rules=tuple(rules), metadata=({},))
+    crash = "" if problem.inputs else NO_RESULTS
+    return Graded(codes=tuple(codes), rules=tuple(rules), metadata=({},), crash=crash)
 
 
 def match_output(expected: str, printed: str) -> Match:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ioi_eval.compat.eval_protocol import KILLED, PER_TEST_S
+from ioi_eval.compat.eval_protocol import KILLED, NO_RESULTS, PER_TEST_S
 from ioi_eval.compat.terms import (
     Calls,
     Code,
@@ -32,7 +32,6 @@ from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault, Stdin
 from ioi_eval.model.methods import Comparator
 from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right, shown_texts
 
-NO_RESULTS = "Execution utility returned no results."
 _SHOWN_INPUT, _SHOWN_OUTPUT = 300, 200
 _TRACEBACK = "Traceback (most recent call last):"
 

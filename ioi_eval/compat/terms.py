@@ -84,7 +84,7 @@ class Graded:
 
     @property
     def all_passed(self) -> bool:
-        """Whether it counts the program as right. Without any test most graders do."""
+        """Whether it counts the program as right. Without any test hendrycks and livecodebench do."""
         return not self.crash and self.passed == len(self.codes)
 
     @property

@@ -179,6 +179,14 @@ def test_nothing_to_judge(messages: Any, tests: Any, reason: str) -> None:
     assert result.is_score_valid == (reason[:2] in ("No", "Th"))  # a missing program is the model's fault
 
 
+@pytest.mark.parametrize("outputs", [[], ["1\n"]])
+def test_no_inputs_by_the_rules_of_the_code(outputs: list[str]) -> None:
+    """A valid score of 0, as of the package."""
+    result = evaluate(DOUBLE, {"inputs": [], "outputs": outputs}, compat="eval-protocol")
+    assert (result.score, result.reason) == (0.0, "Execution utility returned no results.")
+    assert result.is_score_valid
+
+
 def test_unequal_rows_have_no_valid_score() -> None:
     """The result is neither a valid 0 nor a pass."""
     result = evaluate(DOUBLE, {"inputs": ["1\n"], "outputs": []})

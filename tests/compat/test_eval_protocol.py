@@ -97,6 +97,16 @@ def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int], m
     assert list(graded.metadata) == metadata
 
 
+@pytest.mark.parametrize("outputs", [[], ["1"]])
+def test_a_row_without_inputs_is_not_passed(outputs: list[str]) -> None:
+    """It gives no results, for which its function has the score 0. A program that does not load is shown as that."""
+    row = problem([], outputs)
+    graded = GRADER.grade(row, [printed("")])
+    assert graded.crash == "Execution utility returned no results."
+    assert not graded.all_passed
+    assert list(GRADER.grade(row, [TestRun(ending=Ending.LOAD_FAILED, error="SyntaxError()")]).codes) == [-2]
+
+
 @pytest.mark.parametrize(
     "row",
     [
