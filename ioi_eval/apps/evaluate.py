@@ -29,7 +29,7 @@ from ioi_eval.compat.eval_protocol import NO_RESULTS
 from ioi_eval.config import MIB
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, internal_error_text
 from ioi_eval.extract.fences import encodable
-from ioi_eval.extract.messages import last_answer, last_answer_or_content
+from ioi_eval.extract.messages import last_answer, last_answer_or_content, last_text
 from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol_page, extract_python
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
@@ -169,9 +169,7 @@ def _program(messages: Sequence[Any], judged_by: str) -> str:
     by these only.
     """
     if judged_by == CODE:
-        last = messages[-1]
-        content = last.get("content") if isinstance(last, Mapping) else getattr(last, "content", None)
-        return encodable(extract_eval_protocol(content if isinstance(content, str) else "") or "").strip()
+        return encodable(extract_eval_protocol(last_text(messages)) or "").strip()
     text = last_answer_or_content(messages) if judged_by == PAGE else last_answer(messages)
     extract = extract_eval_protocol_page if judged_by == PAGE else extract_python
     return extract(text or "").code or ""

@@ -40,12 +40,19 @@ def last_answer(messages: Sequence[object]) -> str | None:
 
 
 def last_content(messages: Sequence[object]) -> str | None:
-    """The last message of any role; `None` without messages. Eval Protocol's rule.
+    """The last message of any role; `None` without messages.
 
     Raises:
         InputError: it is not a message.
     """
     return content_text(_part(messages[-1], "content")) if messages else None
+
+
+def last_text(messages: Sequence[object]) -> str:
+    """The last message of any role if its content is a text, else an empty text. The rule of Eval Protocol's code."""
+    last = messages[-1] if messages else None
+    content = last.get("content") if isinstance(last, Mapping) else getattr(last, "content", None)
+    return content if isinstance(content, str) else ""
 
 
 def last_answer_or_content(messages: Sequence[object]) -> str | None:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeAlias
 
 from ioi_eval.extract.fences import Extracted, encodable
-from ioi_eval.extract.messages import last_answer_or_content, last_content
+from ioi_eval.extract.messages import last_answer_or_content, last_text
 from ioi_eval.extract.python import (
     extract_eval_protocol,
     extract_eval_protocol_page,
@@ -117,7 +117,7 @@ our_extractor: Extractor = partial(program_of, extract=extract_python)
 """By our own rules."""
 
 EXTRACTORS: Mapping[str, Extractor] = {
-    "eval-protocol": partial(program_of, extract=_eval_protocol, answer_of=last_content),
+    "eval-protocol": partial(program_of, extract=_eval_protocol, answer_of=last_text),
     "eval-protocol-page": partial(program_of, extract=extract_eval_protocol_page, answer_of=last_answer_or_content),
     "livecodebench": partial(program_of, extract=_livecodebench),
 }

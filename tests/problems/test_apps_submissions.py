@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.apps import evaluate_apps_solution
+from ioi_eval.apps.eval_protocol_results import empty_code
 from ioi_eval.errors import RowError
 from ioi_eval.problems.apps_submissions import (
     EXTRACTORS,
@@ -145,3 +147,10 @@ def test_extractors_of_other_graders() -> None:
     last = [*talk("x"), {"role": "user", "content": "```python\nprint(2)\n```"}]
     assert read(EXTRACTORS["eval-protocol"], messages=last)[0].code == "print(2)"
     assert read(EXTRACTORS["livecodebench"], messages=[*talk("no fence")])[0].code is None
+
+
+@pytest.mark.parametrize("messages", [talk([{"type": "text", "text": FENCED}]), talk(7), [*talk(FENCED), "x"]])
+def test_eval_protocol_reads_only_texts(messages: list[Any]) -> None:
+    """Anything else in the last message is no program, as in `evaluate_apps_solution`."""
+    assert [one.code for one in read(EXTRACTORS["eval-protocol"], messages=messages)] == [None]
+    assert evaluate_apps_solution(messages, "{}", compat="eval-protocol").reason == empty_code().reason
