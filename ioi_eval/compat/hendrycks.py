@@ -27,7 +27,7 @@ from ioi_eval.compat.terms import (
     too_long,
 )
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest, joined
-from ioi_eval.problems.apps_values import Foreign, ValueFormatError, decode, encode, integer_keys
+from ioi_eval.problems.apps_values import Foreign, ValueFormatError, decode, encode
 
 GUESSED_TESTS = 21  # Source: its `avg_number_tests`
 WHOLE_S = 11.0
@@ -45,8 +45,16 @@ def encode_input(test: AppsTest) -> bytes:
 def arguments(test: CallTest) -> tuple[Any, ...]:
     """The arguments of the function."""
     first = test.given[0] if test.given else None
-    undone = integer_keys(first) if isinstance(first, dict) else first
+    undone = _converted(first) if isinstance(first, dict) else first
     return (undone,) if undone is not first else test.given
+
+
+def _converted(value: dict[Any, Any]) -> dict[Any, Any]:
+    """The dictionary, with integer keys if Python reads all its keys as integers: also `"01"`."""
+    try:
+        return {int(key): item for key, item in value.items()}
+    except ValueError:
+        return value
 
 
 def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Graded:
@@ -107,10 +115,10 @@ def match_result(expected: Any, result: Any) -> Match | None:
 def _with_integer_keys(expected: Any) -> Any:
     """A dictionary with integer keys becomes the only element of a list, as in its code."""
     if isinstance(expected, dict):
-        undone = integer_keys(expected)
+        undone = _converted(expected)
         return expected if undone is expected else [_as_read(undone)]
     if isinstance(expected, list) and expected and isinstance(expected[0], dict):
-        undone = integer_keys(expected[0])
+        undone = _converted(expected[0])
         return expected if undone is expected[0] else [_as_read(undone)]
     return expected
 

@@ -64,21 +64,24 @@ def arguments_of(test: CallTest) -> tuple[Value, ...]:
     """The arguments with which a function is called.
 
     JSON has only strings as keys, so a dictionary with integer keys has string keys in the data set. In the first
-    argument this is undone if all keys can be read as integers.
+    argument this is undone if each key is the text that JSON makes of an integer.
 
-    Source: hendrycks/apps and the graders derived from it, except that these then drop the other arguments.
+    Source: hendrycks/apps and the graders derived from it, except that these convert every text that Python reads as an
+    integer ("01", " 1", "1_0"), so that keys may become equal, and then drop the other arguments.
     """
     if not test.given or not isinstance(test.given[0], dict):
         return test.given
-    return (integer_keys(test.given[0]), *test.given[1:])
+    return (_integer_keys(test.given[0]), *test.given[1:])
 
 
-def integer_keys(value: dict[str, Any]) -> dict[Any, Any]:
-    """The dictionary, with integer keys if all its keys can be read as integers."""
+def _integer_keys(value: dict[Any, Any]) -> dict[Any, Any]:
+    """The dictionary, with integer keys if each of its keys is the text of an integer."""
     try:
-        return {int(key): item for key, item in value.items()}
+        if not all(isinstance(key, str) and str(int(key)) == key for key in value):
+            return value
     except ValueError:
         return value
+    return {int(key): item for key, item in value.items()}
 
 
 def encode(value: Value) -> bytes:
