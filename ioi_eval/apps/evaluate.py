@@ -80,12 +80,16 @@ def apps_dataset_to_evaluation_row(data: Sequence[Mapping[str, Any]]) -> list[An
         data: rows with `question` and `input_output`.
 
     Raises:
-        InputError: a row has no question.
+        InputError: a row is not a dictionary, or has no question.
     """
     theirs = sys.modules.get("eval_protocol.models")
     row_class, message_class = (EvaluationRow, Message) if theirs is None else (theirs.EvaluationRow, theirs.Message)
     rows = []
-    for number, row in enumerate(data):
+    given: Sequence[Any] = data  # of a DataFrame, iteration gives the columns' names
+    for number, row in enumerate(given):
+        if not isinstance(row, Mapping):
+            kind = type(row).__name__
+            raise InputError(f"row {number} is of type {kind}; give dictionaries (of a DataFrame: to_dict('records'))")
         if not isinstance(row.get("question"), str):
             raise InputError(f"row {number} has no question; it has: {', '.join(row) or 'nothing'}")
         message = message_class(role="user", content=row["question"])
@@ -140,6 +144,8 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     for name, text in (("comparator", "" if comparator is None else comparator), ("python", python)):
         if not isinstance(text, str):
             raise InputError(f"{name} is {text!r}; it must be a text")
+    if not python:
+        raise InputError("python is empty; it must be an interpreter's name or path")
     if compat not in (None, PAGE, CODE, OURS):
         raise InputError(f"compat is {compat!r}; it must be one of {PAGE}, {CODE}, {OURS}")
     if comparator is not None and compat in (PAGE, CODE):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
@@ -215,6 +216,7 @@ def test_unequal_rows_have_no_valid_score() -> None:
         ({"comparator": False}, "comparator is False; it must be a text"),
         ({"isolation": ["full"]}, r"isolation is \['full'\]; it must be one of full, reduced, none"),
         ({"python": None}, "python is None; it must be a text"),
+        ({"python": ""}, "python is empty; it must be an interpreter's name or path"),
     ],
 )
 def test_invalid_arguments(kwargs: dict[str, Any], words: str) -> None:
@@ -329,6 +331,9 @@ def test_rows() -> None:
     assert (row.messages[0].role, row.messages[0].content, row.ground_truth) == ("user", "?", "{}")
     with pytest.raises(InputError, match="row 0 has no question; it has: id"):
         apps_dataset_to_evaluation_row([{"id": 1}])
+    table: Any = pd.DataFrame([{"question": "?", "input_output": "{}"}])
+    with pytest.raises(InputError, match=r"row 0 is of type str; give dictionaries .*to_dict\('records'\)"):
+        apps_dataset_to_evaluation_row(table)
 
 
 def test_the_process_ends(tmp_path: Path) -> None:
