@@ -31,7 +31,7 @@ DIFFICULTIES = ("introductory", "interview", "competition")
 ALL = "all"
 UNKNOWN = "unknown"
 
-_LACKS = re.compile(r"^ModuleNotFoundError(?:\(\"|: )No module named '(\w{1,100})[^\n]*\Z", re.MULTILINE)
+_LACKS = re.compile(r"^ModuleNotFoundError(?:\(\"|: )No module named '([\w.]{1,100})[^\n]*\Z", re.MULTILINE)
 _MAX_MODULES = 5
 _COUNTED_MODULES = 1000
 """The most missing modules that are counted: a program can fail with any name, so there could be millions."""
@@ -147,9 +147,12 @@ class _DifficultyTally:
 
 
 def missing_module(error: str) -> str | None:
-    """The module whose absence ended a test; `error` is the exception's `repr`, or ends with its traceback."""
+    """The module whose absence ended a test; `error` is the exception's `repr`, or ends with its traceback.
+
+    If what should contain the module is no package (`import os.path.join`), the program is wrong.
+    """
     lacks = _LACKS.search(error.rstrip())
-    return lacks[1] if lacks else None
+    return lacks[1] if lacks and "is not a package" not in lacks[0] else None
 
 
 class DifficultyTable:

@@ -158,7 +158,9 @@ def test_impossible_k(k: int) -> None:
 @pytest.mark.parametrize(
     ("text", "module"),
     [
-        ("ModuleNotFoundError(\"No module named 'numpy.linalg'\")", "numpy"),
+        ("ModuleNotFoundError(\"No module named 'numpy.linalg'\")", "numpy.linalg"),
+        ("ModuleNotFoundError(\"No module named 'os.path.join'; 'os.path' is not a package\")", None),
+        ("exit code 1: x\nModuleNotFoundError: No module named 'os.x'; 'os' is not a package", None),
         ("exit code 1: Traceback (most recent call last):\nModuleNotFoundError: No module named 'numpy'", "numpy"),
         ("exit code 1\nModuleNotFoundError: No module named 'a'\n\nDuring this:\nKeyError: 1", None),
         ('KeyError("ModuleNotFoundError(\\"No module named \'numpy\'\\")")', None),
