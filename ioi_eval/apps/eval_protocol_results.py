@@ -54,9 +54,11 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
             same.
     """
     value = _parsed(ground_truth)
-    if not as_is and isinstance(value, dict):
-        # a row of pandas has arrays in the place of lists
-        value = {name: item if isinstance(item, list | tuple) else plain(item) for name, item in value.items()}
+    if not as_is and isinstance(ground_truth, dict) and isinstance(value, dict):
+        try:
+            value = plain(value)  # a row of pandas has arrays in the place of lists
+        except RecursionError:
+            return judge_failed("Invalid ground_truth: lists are nested too deeply")
     if not isinstance(value, EvaluateResult) and not isinstance(value["inputs"], list):
         value = evaluation([-1], [{"error": "Invalid or missing in_outs structure"}])
     if isinstance(value, EvaluateResult):

@@ -41,9 +41,10 @@ def text_with_position(error: json.JSONDecodeError) -> str:
 
 
 def kind_of(value: object) -> str:
-    """What a value is in JSON, for messages: `a list`, `null`, …"""
+    """What a value is in JSON, for messages: `a list`, `null`, …; of others the type's name."""
     kinds = {str: "a text", list: "a list", tuple: "a list", dict: "an object", bool: "a truth value"}
-    return "null" if value is None else kinds.get(type(value), "a number")
+    kinds |= {int: "a number", float: "a number", type(None): "null"}
+    return kinds.get(type(value), f"of type {type(value).__name__}")
 
 
 def dumps(value: Any) -> str:

@@ -67,9 +67,29 @@ def test_a_ground_truth_of_pandas() -> None:
     assert problem(np.array([calls, calls], dtype=object), np.array([4, 5]), fn_name="f") == problem(
         [[[2]], [[2]]], [4, 5], fn_name="f"
     )
+    assert problem([np.array(["2", "3"])], (np.array(["4"]),)) == problem([["2", "3"]], [["4"]])
+    assert problem([np.array([2, 3])], [(4, 5)], fn_name="f") == problem([[2, 3]], [[4, 5]], fn_name="f")
     theirs = read_ground_truth({"inputs": np.array(["2"]), "outputs": np.array(["4"])}, as_is=True)
     assert isinstance(theirs, EvaluateResult)
     assert theirs.is_score_valid
+
+
+def test_a_ground_truth_that_is_no_json() -> None:
+    """The message has the type."""
+    found = read_ground_truth({"inputs": [b"2"], "outputs": ["4"]})
+    assert isinstance(found, EvaluateResult)
+    assert found.error == "Invalid ground_truth: input 0 is of type bytes; it must be a text or a list of lines"
+
+
+def test_a_ground_truth_that_is_nested_too_deeply() -> None:
+    """It has no valid score."""
+    deep: list[Any] = []
+    for _ in range(10_000):
+        deep = [deep]
+    found = read_ground_truth({"inputs": [deep], "outputs": [1], "fn_name": "f"})
+    assert isinstance(found, EvaluateResult)
+    assert not found.is_score_valid
+    assert "nested" in str(found.error)
 
 
 def summary(result: EvaluateResult) -> tuple[float, str | None, dict[str, tuple[float, bool, str]]]:
