@@ -10,6 +10,7 @@ import os
 import pickle
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import BinaryIO
 
 import orjson
 
-from ioi_eval.errors import InputError, SetupError
+from ioi_eval.errors import InputError, NotReadWarning, SetupError
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems.apps import ProblemIds, read_names, read_rows, without_zeros
@@ -26,6 +27,7 @@ from ioi_eval.problems.apps_values import encode
 from ioi_eval.problems.big_json import text_with_position
 from ioi_eval.problems.row import Source
 from ioi_eval.recent_values import RecentValues
+from ioi_eval.report.texts import counted, listed
 
 _HELD_BYTES = 64 * 1024 * 1024  # of problems, by their size on disk; in memory they take about twice that
 
@@ -123,6 +125,10 @@ def load_catalog(
     names = [name for name, _ in rows]
     known = ProblemIds(names)
     left_out = frozenset(known.id_of(text.removeprefix("apps_")) for text in excluded)
+    if missing := sorted(left_out.difference(names)):
+        named = f"--exclude names {counted(len(missing), 'problem')}"
+        message = f"{named} that {source.describe()} does not have: {listed(missing)}"
+        warnings.warn(message, NotReadWarning, stacklevel=1)
 
     def is_needed(name: str) -> bool:
         return name not in left_out and (wanted is None or without_zeros(name) in wanted)
@@ -196,6 +202,8 @@ def read_excluded(path: Path) -> frozenset[str]:
         entry = line.strip()
         if not entry or entry.startswith("#"):
             continue
+        if entry.startswith("["):
+            raise InputError(f"{path}, row {number}: is a JSON list; give an id a line, or rows with problem_id")
         if not entry.startswith("{"):
             excluded.add(entry.removeprefix("apps_"))
             continue

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.catalog import Catalog, load_catalog, problem_digest, read_excluded
-from ioi_eval.errors import InputError, SetupError
+from ioi_eval.errors import InputError, NotReadWarning, SetupError
 from ioi_eval.problems.apps import read_rows
 from ioi_eval.problems.apps_selection import ProblemSelection
 from ioi_eval.rows import open_source
@@ -134,8 +134,17 @@ def test_the_list_of_excluded_problems(tmp_path: Path) -> None:
     path.write_text('{"id": 1}')
     with pytest.raises(InputError, match="row 1: problem_id is missing"):
         read_excluded(path)
+    path.write_text('["1", "2"]')
+    with pytest.raises(InputError, match="row 1: is a JSON list; give an id a line"):
+        read_excluded(path)
     with pytest.raises(InputError, match=r"no, the list .* cannot be read: No such file or directory$"):
         read_excluded(tmp_path / "no")
+
+
+def test_excluded_problems_that_do_not_exist(tmp_path: Path) -> None:
+    """A line names them: a list in another form would exclude nothing."""
+    with pytest.warns(NotReadWarning, match=r"--exclude names 2 problems that .*apps\.jsonl does not have: 0,, 77$"):
+        load(tmp_path, excluded=["0,", "77", "apps_1"])
 
 
 def test_a_dump_is_refused_as_a_data_set(tmp_path: Path) -> None:
