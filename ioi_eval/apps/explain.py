@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from ioi_eval.apps.dump_reader import AppsCandidate
 from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.result import AppsResult
+from ioi_eval.compat import grader_named
 from ioi_eval.errors import ODD_DATA, RowError, SetupError, internal_error_text
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
@@ -143,7 +144,8 @@ def _their_result(grader: str, result: AppsResult, problem: AppsProblem) -> Grad
         return _same_on_all(grader, problem, f"fails: {graded.crash}")
     codes, rules = graded.codes, graded.rules
     whole = f"{graded.worst} {graded.passed}/{len(codes)}"
-    if len(codes) != count and len(set(codes)) == 1 and codes[0] is not True:  # one code for all tests
+    is_for_all = not grader_named(grader).stops and len(codes) != count and len(set(codes)) == 1
+    if is_for_all and codes[0] is not True:
         return _result_of(grader, whole, False, [(str(codes[0]), False, rules[0] if rules else "")] * count)
     tests: list[tuple[str, bool | None, str]] = [("", None, "not run: it had stopped")] * count
     for number, code in enumerate(codes[:count]):

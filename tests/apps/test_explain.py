@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from ioi_eval.apps import verdicts
 from ioi_eval.apps.catalog import CatalogEntry
 from ioi_eval.apps.execution import AppsExecutor
-from ioi_eval.apps.explain import OURS, differ, grader_results
+from ioi_eval.apps.explain import OURS, differ, differing_tests, grader_results
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat import grader_named
+from ioi_eval.compat.terms import Graded
 from ioi_eval.journal import keys_of
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, StdinTest
@@ -53,6 +54,36 @@ class Failing:
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:  # noqa: ARG002 - any program
         """Judge a program."""
         return verdicts.unjudged(problem, AppsSettings(compat=grader_named("mcpbr")), "the answer was cut off")
+
+
+@dataclass
+class Stated:
+    """An executor with a fixed result."""
+
+    result: AppsResult
+
+    async def score(self, problem: AppsProblem, code: str) -> AppsResult:  # noqa: ARG002 - any program
+        """Judge a program."""
+        return self.result
+
+
+def test_a_grader_that_stopped_does_not_differ_on_later_tests() -> None:
+    """It says nothing about them. One code of a grader that does not stop is for all tests."""
+    problem = replace(
+        PROBLEM, tests=tuple(replace(PROBLEM.tests[0], number=number) for number in range(3)), inputs=3, outputs=3
+    )
+    entry = Judgeable(row=Row(source="dump", number=1, values={"code": "print(2)"}), candidate=CANDIDATE)
+    outcomes = {
+        str(number): TestOutcome(test=str(number), verdict=verdict, score=float(verdict is Verdict.AC))
+        for number, verdict in enumerate((Verdict.WA, Verdict.AC, Verdict.AC))
+    }
+    ours = Stated(verdicts.result_of(problem, outcomes, AppsSettings()))
+    for grader, differing in (("eval-protocol", []), ("livecodebench", []), ("hendrycks", [1, 2])):
+        graded = Graded(codes=(-1,), rules=("wrong",))
+        theirs = Stated(AppsResult(verdict=Verdict.WA, passed=0, total=1, graded=graded))
+        executors = cast("dict[str, AppsExecutor]", {OURS: ours, grader: theirs})
+        results = asyncio.run(grader_results(entry, problem, executors, {}))
+        assert differing_tests(results) == differing
 
 
 def test_our_failure_is_no_difference_between_graders() -> None:
