@@ -280,7 +280,7 @@ def _run_of(outcome: TestOutcome, compat: CompatGrader) -> TestRun:
         output=outcome.printed + (_AND_MORE if outcome.verdict is Verdict.OLE else b""),
         exit_code=outcome.exit_code if by_itself else None,
         wall_s=_wall_s(outcome),
-        error=outcome.details.report.error,
+        error=outcome.details.report.error or ("" if by_itself else outcome.message),
         traceback=outcome.details.report.traceback,
     )
 

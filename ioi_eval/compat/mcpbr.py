@@ -51,7 +51,8 @@ def match_output(expected: str, run: TestRun) -> Match:
     except UnicodeDecodeError:
         return Match(right=False, rule="the output is not UTF-8")
     if run.exit_code != 0:
-        return Match(right=False, rule=f"exit code {run.exit_code}" if run.exit_code is not None else "a signal")
+        ended = run.error or "a signal" if run.exit_code is None else f"exit code {run.exit_code}"
+        return Match(right=False, rule=ended)
     return match_text(expected, printed)
 
 

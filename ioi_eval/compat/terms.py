@@ -37,7 +37,7 @@ class TestRun:
         output: the printed output; for a call the encoded result.
         exit_code: the exit code of the process; `None` if a signal ended it.
         wall_s: the wall clock, because graders limit wall clock.
-        error, traceback: the error, as the harness reported it.
+        error, traceback: the error, as the harness reported it; without one, what stopped the program.
     """
 
     ending: Ending

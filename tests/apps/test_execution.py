@@ -334,6 +334,22 @@ def test_other_graders(compat: str, code: str, codes: tuple[object, ...], score:
     assert result.judged_by == compat
 
 
+@pytest.mark.parametrize(
+    ("code", "rule"),
+    [
+        ("print(len(bytearray(10**9)))", "memory over the limit"),
+        ("while True:\n    print('x' * 10**6)", "output over the limit"),
+        ("import os\nos.kill(os.getpid(), 9)", "killed by SIGKILL"),
+    ],
+)
+@pytest.mark.parametrize("compat", ["mcpbr", "eval-protocol-page"])
+def test_other_graders_name_what_stopped_a_program(compat: str, code: str, rule: str, score: Score) -> None:
+    """The limit, or the signal by which it ended."""
+    result = score(NEXT, code, compat=grader_named(compat), memory_limit_bytes=100 << 20)
+    assert result.graded is not None
+    assert result.graded.rules == (rule, rule)
+
+
 def test_a_row_that_a_grader_refuses_without_a_run(score: Score) -> None:
     """It is WA with the grader's message, and not only SKIPPED."""
     result = score(ADD, "def add(a, b): return a + b", compat=grader_named("livecodebench"))
