@@ -121,12 +121,18 @@ def open_results(directory: str | Path, *, id_column: str | None = None) -> Resu
     first = required_first_row(found)
     family = family_of(first, found)
     column = id_column or id_column_of(summary)
-    if family is Family.CONTEST and column not in first:
+    if family is Family.CONTEST and column not in first and not _has_judged_row(found, column):
         raise InputError(
             f"{found / RESULTS}: its first row has no column {column}; name the one that names submissions with "
             "--id-column"
         )
     return ResultSet(directory=found, family=family, summary=summary, id_column=column)
+
+
+def _has_judged_row(directory: Path, column: str) -> bool:
+    """Whether the first row that was judged has this column. Rows that were refused may lack it."""
+    rows = (row for _, _, row in lines_of(directory / RESULTS) if isinstance(row, dict))
+    return column in next((row for row in rows if row.get("verdict", "") is not None), ())
 
 
 def id_column_of(summary: Mapping[str, Any], otherwise: str = "uuid") -> str:

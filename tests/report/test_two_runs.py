@@ -209,6 +209,15 @@ def test_runs_that_cannot_be_compared_are_refused(
         compared(tmp_path, [row("a", "AC", 100)], rows, **how)
 
 
+def test_the_first_row_may_have_no_id(tmp_path: Path) -> None:
+    """It was refused for this reason. The id column must be in the first row that was judged."""
+    refused, judged = row("", None, None), row("a", "AC", 100.0)
+    del refused["uuid"]
+    assert len(list(results(tmp_path / "a", refused, judged).rows())) == 2
+    with pytest.raises(InputError, match="has no column uuid"):
+        results(tmp_path / "b", refused)
+
+
 def test_invalid_results_are_refused(tmp_path: Path) -> None:
     """Empty, damaged, from another program, without the id column. Results of the reference have no summary and are
     accepted.
