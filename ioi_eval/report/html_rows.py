@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ import orjson
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Verdict
+from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, tests_of_line
-from ioi_eval.report.frame import TESTS, lines_of, not_a_result_row, wrong_file
+from ioi_eval.report.frame import RESULTS, TESTS, lines_of, not_a_result_row, wrong_file
 from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
@@ -119,8 +121,8 @@ class PageResults(ResultSet):
         first = first_row(directory)
         if first is not None:
             family = family_of(first, directory)
-            if summary.get("by") == [GROUP] and GROUP not in first:  # an earlier report added this column
-                del summary["by"]
+            if summary.get("by") == [GROUP] and not any(GROUP in row for row in _objects(directory / RESULTS)):
+                del summary["by"]  # an earlier report added this column
         elif "judged_by" in summary:
             family = Family.APPS
         super().__init__(
@@ -131,7 +133,7 @@ class PageResults(ResultSet):
         if isinstance(columns, list | tuple):
             self._grouping = Grouping(columns=tuple(map(str, columns)))
         else:
-            self._grouping = grouping_by_model(row for _, _, row in lines_of(self.path) if isinstance(row, dict))
+            self._grouping = grouping_by_model(islice(_objects(self.path), FIRST))
         self.problems: dict[str, PageProblem] = {}
         self.tests = _tests_by_id(directory / TESTS)
         self.inputs = {(shown_name(of), test): offset for (of, test), offset in input_offsets(directory).items()}
@@ -226,6 +228,11 @@ class PageResults(ResultSet):
                 known.name, known.day = (_title(entry.get(name)) for name in ("name", "day"))
                 known.time_limit_s = _number(entry.get("time_limit_s"))
                 known.memory_limit_bytes = entry.get("memory_limit_bytes")
+
+
+def _objects(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a file that are objects, one at a time."""
+    return (row for _, _, row in lines_of(path) if isinstance(row, dict))
 
 
 def line_at(path: Path, offset: int) -> Any:

@@ -191,6 +191,14 @@ def test_groups(tmp_path: Path) -> None:
     assert Page([by]).group_names == ["model m, t.x 0.5"]
 
 
+def test_groups_by_a_column_called_group(tmp_path: Path) -> None:
+    """A report adds a column of this name if there is none. That the first row lacks it does not show this."""
+    rows = [contest_row("a", 1.0), contest_row("b", 1.0, group="g"), contest_row("c", 1.0, group="h")]
+    assert Page([write_results(tmp_path / "by", rows, {"by": ["group"]})]).group_names == ["(none)", "g", "h"]
+    added = write_results(tmp_path / "added", [contest_row("a", 1.0)], {"by": ["group"]})
+    assert Page([added]).group_names == ["all submissions"]
+
+
 def test_one_column_names_the_model(tmp_path: Path) -> None:
     """As in `summary.json`, whatever columns single rows have."""
     rows = [contest_row("a", 1.0, model="m", model_path="x"), contest_row("b", 1.0, model=None, model_path="y")]
