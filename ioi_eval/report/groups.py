@@ -82,13 +82,17 @@ def grouping_of(sources: Iterable[Source], by: Sequence[str] | None) -> Grouping
 def grouping_by_model(rows: Iterable[Mapping[str, Any]]) -> Grouping:
     """By the column that names the model: `model`, or another column of texts whose name begins with `model`.
 
-    Without such a column there are no groups. Only the first rows are read.
+    Without such a column there are no groups. A column without any text is not chosen.
+
+    Args:
+        rows: the first rows of each dump.
     """
-    first = list(islice(rows, FIRST))
+    first = list(rows)
     names = dict.fromkeys(name for row in first for name in row)
     likely = [*_MODEL_COLUMNS, *sorted(name for name in names if name.lower().startswith("model"))]
     for name in likely:
-        if name in names and all(isinstance(row.get(name) or "", str) for row in first):
+        values = [value for row in first if (value := row.get(name))]
+        if values and all(isinstance(value, str) for value in values):
             return Grouping(columns=(name,))
     return Grouping()
 

@@ -78,11 +78,20 @@ def test_a_column_with_the_name_of_a_result_column(tmp_path: Path) -> None:
         ({"model_kwargs": {"seed": 1}}, ()),
         ({"model_version": "a", "temperature": 1}, ("model_version",)),
         ({"problem_id": "add"}, ()),
+        ({"model": None, "model_name": "a"}, ("model_name",)),
+        ({"model": None}, ()),
     ],
 )
 def test_a_column_that_names_the_model_is_found(tmp_path: Path, row: dict[str, Any], columns: tuple[str, ...]) -> None:
     """By its name, if it has texts. Settings of a model are not chosen."""
     assert grouping(tmp_path, [row]) == columns
+
+
+def test_the_first_rows_of_every_dump_show_the_column(tmp_path: Path) -> None:
+    """The first dump may have no model."""
+    without = jsonl(tmp_path / "a.jsonl", [{"code": "x"}] * 150)
+    named = jsonl(tmp_path / "b.jsonl", [{"model": "a"}])
+    assert grouping_of([open_source(without), open_source(named)], ()).columns == ("model",)
 
 
 def test_requested_columns_have_precedence(tmp_path: Path) -> None:
