@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -53,15 +53,15 @@ class Grouping:
         return tuple(label_of(_value(row, column)) for column in self.columns)
 
 
-def grouping_of(sources: Iterable[Source], by: Sequence[str] | None) -> Grouping:
+def grouping_of(sources: Sequence[Source], by: Sequence[str] | None) -> Grouping:
     """The columns to group by: those that the user named, else one that names the model.
 
     Args:
-        sources: dumps or results; the first rows of each are read.
+        sources: dumps or results; the first rows of each are read, and all rows if these lack a column that is named.
         by: the values of `--by`, if given: each may have several names separated by commas; `none` for no groups.
 
     Raises:
-        InputError: the first rows are all empty in a column that the user named.
+        InputError: all rows are empty in a column that the user named.
     """
     asked = tuple(dict.fromkeys(name.strip() for text in by or () for name in text.split(",") if name.strip()))
     if asked == (UNGROUPED,):
@@ -69,11 +69,12 @@ def grouping_of(sources: Iterable[Source], by: Sequence[str] | None) -> Grouping
     wanted = Grouping(columns=asked).needed if asked else None
     first = [row for source in sources for row in islice(source.rows(wanted), FIRST)]
     for column in asked:
-        if not any(label_of(_value(row.values, column)) != NONE for row in first):
+        rows = chain(first, (row for source in sources for row in source.rows(wanted)))
+        if all(label_of(_value(row.values, column)) == NONE for row in rows):
             columns = dict.fromkeys(name for row in first for name in row.names)
             near = similar(column, columns.keys() - {column})
             raise InputError(
-                f"--by {column}: none of the first rows has anything in that column; the columns are: "
+                f"--by {column}: no row has anything in that column; the columns are: "
                 f"{', '.join(map(printable, columns)) or 'none'}{f'. Did you mean {printable(near)}?' if near else ''}"
             )
     return Grouping(columns=asked) if asked else grouping_by_model(row.values for row in first)

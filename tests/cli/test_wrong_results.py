@@ -43,7 +43,7 @@ def sets(tmp_path: Path) -> None:
         (("compare", "one", "apps"), "one holds results of contest problems, apps of APPS problems: they cannot be"),
         (("select", "apps"), "apps holds results of APPS problems: only contests limit submissions"),
         (("report", "one", "apps", "--out", "all"), "make a report of each"),
-        (("report", "one", "--by", "prompt"), "--by prompt: none of the first rows has anything in that column; the"),
+        (("report", "one", "--by", "prompt"), "--by prompt: no row has anything in that column; the"),
         (("compare", "one", "one", "--only-a", "prompt=x"), "one: no column prompt"),
         (("report", "me/results"), "me/results/results.jsonl does not exist: `ioi-eval score"),
         (("report", "empty"), "empty/results.jsonl is empty: there are no results to look at"),

@@ -103,9 +103,14 @@ def test_requested_columns_have_precedence(tmp_path: Path) -> None:
     assert grouping(tmp_path, rows, "none") == ()
 
 
+def test_a_column_that_only_later_rows_have(tmp_path: Path) -> None:
+    """Results of several dumps, of which a later one has the column that the run was grouped by."""
+    assert grouping(tmp_path, [{"code": "x"}] * 150 + [{"code": "x", "prompt": "p"}], "prompt") == ("prompt",)
+
+
 def test_a_column_that_no_row_has_is_refused(tmp_path: Path) -> None:
     """The message lists the existing columns."""
-    with pytest.raises(InputError, match="--by modell: none of the first rows has anything in that column") as error:
+    with pytest.raises(InputError, match="--by modell: no row has anything in that column") as error:
         grouping(tmp_path, [{"model": "a", "code": "x"}], "modell")
     assert "the columns are: model, code" in str(error.value)
 
