@@ -162,7 +162,8 @@ def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
 
 
 def dump_columns(row: Mapping[str, Any], results: frozenset[str]) -> dict[str, Any]:
-    """The dump's columns; one with the name of a result column is renamed to `dump_<name>`.
+    """The dump's columns; one with the name of a result column is renamed to `dump_<name>`, and a column of the dump
+    that has this name already to `dump_dump_<name>`.
 
     In a dump that is itself a results file, such columns are from an earlier judging, and are replaced.
     """
@@ -170,7 +171,14 @@ def dump_columns(row: Mapping[str, Any], results: frozenset[str]) -> dict[str, A
         return {name: value for name, value in row.items() if name not in results}
     if results.isdisjoint(row):
         return dict(row)
-    return {f"dump_{name}" if name in results else name: value for name, value in row.items()}
+    return {f"dump_{name}" if _is_renamed(name, row, results) else name: value for name, value in row.items()}
+
+
+def _is_renamed(name: str, row: Mapping[str, Any], results: frozenset[str]) -> bool:
+    """Whether it is the name of a result column, or the new name of another column of the row."""
+    while name not in results and name.startswith("dump_") and name.removeprefix("dump_") in row:
+        name = name.removeprefix("dump_")
+    return name in results
 
 
 def _code(row: Mapping[str, Any], submission: Submission) -> Any:

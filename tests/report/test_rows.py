@@ -15,6 +15,7 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
+from ioi_eval.report.groups import Grouping
 from ioi_eval.report.rows import (
     CONTEST_RESULT_COLUMNS,
     JudgedSubmission,
@@ -121,6 +122,15 @@ def test_result_columns_of_a_dump_are_renamed() -> None:
     assert {name: refused[name] for name in theirs} == theirs
     row = result_row({"uuid": "u", **THEIRS}, judged("0 0 0"), target_subtask=None)
     assert (row["all_subtasks_points"], row["dump_all_subtasks_points"]) == (0.0, 100.0)
+
+
+def test_no_column_of_the_dump_is_lost() -> None:
+    """If the dump has a column with the new name of another one, it gets a new name itself."""
+    dump = {"dump_verdict": 1, "verdict": 2, "dump_dump_verdict": 3, "dump_code": 4, "dump_error": 5}
+    row = result_row(dump, judged("1 1 1"), target_subtask=None)
+    renamed = {"dump_verdict": 2, "dump_dump_verdict": 1, "dump_dump_dump_verdict": 3, "dump_code": 4, "dump_error": 5}
+    assert {name: value for name, value in row.items() if name.startswith("dump_")} == renamed
+    assert [Grouping(columns=(name,)).labels(row) for name in dump] == [("1",), ("2",), ("3",), ("4",), ("5",)]
 
 
 def test_results_of_an_earlier_judging_are_replaced() -> None:
