@@ -42,6 +42,7 @@ RUN_ENTRIES = (
 how many submissions of a group are still to be judged."""
 
 _PLACE = re.compile(r"^.*?, row \d+: ")
+_REPEATED_ID = re.compile(r"(.+?) ['\"].* of problem .* is already in .*row \d+, and only that one counts; ", re.DOTALL)
 
 
 def summary_from_rows(
@@ -114,7 +115,7 @@ def values_of_rows(
         try:
             if row["verdict"] is None:
                 error = str(row["error"])
-                summary.refuse(_PLACE.sub("", error), error, row)
+                summary.refuse(_reason_in(error), error, row)
             else:
                 add(name, row)
         except ODD_DATA as error:
@@ -124,6 +125,13 @@ def values_of_rows(
     summary.pending = sum((summary_values.get("submissions") or {}).get("pending", 0) for summary_values in summaries)
     summary.pending_problems.update(name for values in summaries for name in values.get("problems_pending", ()))
     return summary.as_dict(_facts_of(summaries, directories, id_column))
+
+
+def _reason_in(error: str) -> str:
+    """The reason in the message about a row that was refused, the same for all rows that it applies to."""
+    reason = _PLACE.sub("", error)
+    repeated = _REPEATED_ID.match(reason)
+    return f"the same {repeated[1]} and problem as an earlier row" if repeated else reason
 
 
 def copy_from_run(

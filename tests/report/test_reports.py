@@ -19,6 +19,8 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
+from ioi_eval.pipeline.dump_reader import DumpReading
+from ioi_eval.problems.row import Row
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.markdown import markdown_report, markdown_table
 from ioi_eval.report.rows import JudgedSubmission, result_row
@@ -31,6 +33,7 @@ from ioi_eval.report.totals import CpuSplit
 from ioi_eval.scores import submission_result
 from tests.scored import add_to
 from tests.small_problems import small_problem
+from tests.small_results import refused
 
 RUN = RunFacts(
     started="2026-01-01T00:00:00+00:00",
@@ -148,6 +151,22 @@ def test_points_of_a_sum_are_rounded_in_the_same_way_everywhere() -> None:
     for values in (summary.as_dict(RUN), again):
         (only,) = values["problems"]
         assert [only[name] for name in sums] == [58, 58, 58]
+
+
+def test_rows_with_a_repeated_id_have_one_reason_in_a_joined_summary() -> None:
+    """As in that of a run, which knows the reasons. Here they are found in the messages about the rows."""
+    reading = DumpReading("run, id", None)
+    places = [(source, number) for source in ("a.jsonl", "b.jsonl") for number in (1, 2)]
+    found = [
+        reading.refuse_repeated_id(Row(source=source, number=number, values={}), name, "2024/nile")
+        for name in ("x", "it's", "two\nlines")
+        for source, number in places
+    ]
+    repeated = [one for one in found if one is not None]
+    assert len(repeated) == 9
+    rows = [("x", refused("x", one.message)) for one in repeated]
+    values = summary_from_rows(rows, id_column="uuid", summaries=[{}, {}], directories=["a", "b"])
+    assert {one.kind: 9 for one in repeated} == {one["reason"]: one["rows"] for one in values["refused"]}
 
 
 def test_practice_problems_do_not_count_in_a_contest() -> None:
