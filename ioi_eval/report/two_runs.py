@@ -121,6 +121,7 @@ class Comparison:
     Args:
         pairs: the number of submissions in both; 0 if only problems are compared.
         only_before, only_after: how many submissions (or problems) only one of them has.
+        missing: how many submissions of the first, with a verdict, the second does not have.
         unscored: how many pairs have no score in one of them.
         problems: the number of problems in the means.
         changes: changed verdicts first, and of these the worse ones first.
@@ -135,6 +136,7 @@ class Comparison:
     pairs: int = 0
     only_before: int
     only_after: int
+    missing: int = 0
     unscored: int
     problems: int
     changes: tuple[Change, ...] = ()
@@ -153,7 +155,7 @@ class Comparison:
         if not self.pairs:
             high = self.means["score difference"].high
             return high is not None and high < 0 and self.problems >= LEAST_PROBLEMS
-        return bool(self.only_before) or any(change.worse for change in self.changes)
+        return bool(self.missing) or any(change.worse for change in self.changes)
 
 
 def compare_runs(
@@ -197,6 +199,7 @@ def compare_runs(
         pairs=len(common),
         only_before=len(old) - len(common),
         only_after=len(new) - len(common),
+        missing=sum(name not in new and bool(result.verdict) for name, result in old.items()),
         unscored=len(common) - len(scored),
         problems=len(problems),
         changes=tuple(sorted(changes, key=lambda change: (not change.flipped, not change.worse, change.name))),

@@ -118,6 +118,15 @@ def test_both_families_are_compared(tmp_path: Path) -> None:
     assert (found.only_before, found.regressed) == (1, True)
 
 
+def test_only_a_submission_with_a_verdict_can_be_missing(tmp_path: Path) -> None:
+    """A row that was refused had no result that could be lost."""
+    both = row("a", "AC", 100.0)
+    found = compared(tmp_path, [both, row("b", None, None)], [both])
+    assert (found.only_before, found.regressed) == (1, False)
+    found = compared(tmp_path, [both, row("b", "WA", 0.0)], [both])
+    assert (found.only_before, found.regressed) == (1, True)
+
+
 def test_models_are_compared_by_their_problems(tmp_path: Path) -> None:
     """Also for two groups of one run. Their submissions have different ids."""
     rows = [
