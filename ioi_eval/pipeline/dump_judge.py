@@ -170,9 +170,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             if self.settings.dedupe and leader_offset is not None:
                 self._empty[candidate.keys.program] = judged, leader_offset
             self._count(candidate, judged)
-        if same:
-            await in_thread(self.store.record_copies, same)
-        for copy, _ in same:
+        copied = await in_thread(self.store.record_copies, same) if same else []
+        for copy in copied:
             self._count(copy, self._empty[copy.keys.program][0])
 
     def _next_batch(self) -> list[CandidateT | Refused]:

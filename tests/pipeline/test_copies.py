@@ -15,6 +15,7 @@ from ioi_eval.model import Isolation, Problem, Submission
 from ioi_eval.pipeline import leaders
 from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.leaders import FOLLOWERS, Leaders
+from ioi_eval.pipeline.result_store import ResultStore
 from ioi_eval.pipeline.window import CODE_BYTES
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
@@ -184,6 +185,18 @@ def test_rows_without_code_are_judged_once_per_problem(contest: Contest, scorer:
     contest.run(scorer, dedupe=False, resume=False)
     assert len(scorer.judged) == 2 + 73
     assert contest.results() == first
+
+
+def test_rows_without_code_count_if_their_copies_were_stored(
+    contest: Contest, scorer: ScriptedScorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are not stored if the journal was changed from outside. Then the rows are judged by the next run."""
+    contest.write(*programs(None, None, None))
+    with monkeypatch.context() as patch:
+        patch.setattr(ResultStore, "record_copies", lambda *_: [])
+        summary = contest.run(scorer).summary
+    assert (summary["this_run"]["judged"], summary["submissions"]["pending"]) == (1, 2)
+    assert contest.run(scorer).summary["this_run"]["judged"] == 2
 
 
 def test_a_judge_error_is_never_copied(contest: Contest, scorer: ScriptedScorer) -> None:
