@@ -131,14 +131,18 @@ def _output(content: bytes | None, most: int) -> TextPart | None:
     return None if content is None else TextPart(content=content, size=len(content) if len(content) < most else None)
 
 
-def _if_readable(call: ShowCall, family: Family, read: Callable[[], T]) -> T | None:
+def _if_readable(call: ShowCall, family: Family, row: Mapping[str, Any], read: Callable[[], T]) -> T | None:
     """The problem that `read` returns. If it cannot be read, a line is printed and `None` is returned.
+
+    It is not read for a row that was refused: nothing was run, and the reason may be that there is no such problem.
 
     What the source has and nobody reads is not mentioned: the run has said it, and `show` lacks the run's options.
 
     Raises:
         InputError: it cannot be read, and `--rerun` needs it.
     """
+    if row.get("verdict") is None and not call.rerun:
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotReadWarning)
@@ -164,7 +168,7 @@ def _tell_change(row: Mapping[str, Any], verdict: str, worth: object, *, before:
 
 def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
     scale = float(row.get("time_scale") or 1.0)
-    problem = _if_readable(call, results.family, lambda: _problem(call, results, name, scale))
+    problem = _if_readable(call, results.family, row, lambda: _problem(call, results, name, scale))
     outputs: Mapping[str, bytes] = {}
     if call.rerun and problem is not None:
         row, outputs = asyncio.run(_rerun(call, results, row, problem))
@@ -215,7 +219,7 @@ def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Pr
     )
     problem = next(iter(loaded.problems.values()), None)
     if problem is None:
-        raise InputError(f"{problems} does not have it any more")
+        raise InputError(f"{problems} does not have it")
     return scaled(problem, scale)
 
 
@@ -253,7 +257,7 @@ def contest_rules(options: Mapping[str, Any]) -> ContestRules:
 
 
 def _apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
-    problem = _if_readable(call, results.family, lambda: _apps_problem(call, results, name[0]))
+    problem = _if_readable(call, results.family, row, lambda: _apps_problem(call, results, name[0]))
     most = AppsSettings().shown_bytes
     if call.rerun and problem is not None:
         row, most = asyncio.run(_rerun_apps(call, results, row, problem)), _READ_BYTES
@@ -281,7 +285,7 @@ def _apps_problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProbl
     source = open_source(dataset, split=results.options.get("split"), obvious=SPLITS)
     with closing(load_catalog(source, needed={problem})) as catalog:
         if problem not in catalog.entries:
-            raise InputError(f"{dataset} does not have it any more")
+            raise InputError(f"{dataset} does not have it")
         return catalog.problem(problem)
 
 

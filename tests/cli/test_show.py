@@ -18,7 +18,7 @@ from ioi_eval.report.frame import result_rows
 from tests.apps_rows import ROWS, ZERO
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
 from tests.forked_commands import ForkedCommands
-from tests.small_results import apps_row, contest_row, write_results
+from tests.small_results import apps_row, contest_row, refused, write_results
 
 SHOUTS = RIGHT.replace("main() {", 'main() { fputs("\\33[2J bad\\n", stderr); puts("\\33]0;mine\\7");')
 
@@ -238,7 +238,11 @@ def test_outputs_of_apps_are_kept_as_requested(
 
 def test_results_of_other_programs(start: Start, write: Write, tmp_path: Path) -> None:
     """Years as floats or texts, and unknown verdicts."""
-    rows = [contest_row("a", 1.0, year=2024.0), contest_row("b", 0.5, year="abc", verdict="A\x1b]0;title\x07C")]
+    rows = [
+        contest_row("a", 1.0, year=2024.0),
+        contest_row("b", 0.5, year="abc", verdict="A\x1b]0;title\x07C"),
+        refused("c", "unknown problem 2024/none", year=2024, problem_id="none"),
+    ]
     summary = {
         "options": {"problems": str(write("problems.jsonl", *PROBLEMS)), "tests": str(write("tests.jsonl", *TESTS))}
     }
@@ -248,3 +252,8 @@ def test_results_of_other_programs(start: Start, write: Write, tmp_path: Path) -
         ended = start("show", "out", *arguments)
         assert ended.returncode == 0, ended.stderr
         assert "\x1b" not in ended.stdout
+    ended = start("show", "out", "c")
+    assert "unknown problem 2024/none" in ended.stdout
+    assert ended.stderr == "", "a row that was refused needs no problem"
+    ended = start("show", "out", "c", "--rerun")
+    assert (ended.returncode, "problems.jsonl does not have it; name" in ended.stderr) == (2, True)
