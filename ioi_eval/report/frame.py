@@ -170,6 +170,10 @@ def lines_of(path: Path) -> Iterator[tuple[int, int, Any]]:
                 yield number, offset, _parsed(path, number, line)
                 offset += len(line)
     except (FileNotFoundError, NotADirectoryError):
+        if path.name == RESULTS and path.parent.is_file():
+            raise InputError(
+                f"{path.parent} is a file; name the directory that was given as --out, or the {RESULTS} in it"
+            ) from None
         if path.name == RESULTS:
             raise InputError(f"{path} does not exist: `ioi-eval score … --out {path.parent}` writes it") from None
     except OSError as error:
