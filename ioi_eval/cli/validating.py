@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from ioi_eval.cli.outputs import VALIDATE, check_out
 from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.validate import ValidateCall
 from ioi_eval.cli.watching import emit_judging_begins
+from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.model import SubmissionResult
@@ -26,6 +28,7 @@ from ioi_eval.pipeline.progress import RESUMED, progress_for, with_progress
 from ioi_eval.pipeline.writing import replacing, to_json, write_text
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import load_problems, scaled_set
+from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source
 from ioi_eval.toolchain import check_std
@@ -41,6 +44,8 @@ def validate_solutions(call: ValidateCall) -> int:
 
 def _validate_all(call: ValidateCall, events: Events) -> int:
     check_std(call.rules.std)
+    if call.against is not None:
+        _require_rows_of_results(call.against)
     if call.out is not None:
         check_out(call.out, read=call.sources, command=VALIDATE)
     solutions = open_source(call.solution_source)
@@ -69,6 +74,17 @@ def _validate_all(call: ValidateCall, events: Events) -> int:
     if interrupted:
         return INTERRUPTED
     return 0 if validation.agrees else FAILED
+
+
+def _require_rows_of_results(against: str) -> None:
+    """Refuse a directory of `score`: its tests, which are no rows of results, would be read too.
+
+    Raises:
+        InputError: it is one; the message names the file in it.
+    """
+    path = Path(os.path.expanduser(against))
+    if all((path / name).is_file() for name in (RESULTS, TESTS)):
+        raise InputError(f"--against {against} is a directory of results; name {Path(against) / RESULTS}")
 
 
 def _results_beside(solutions: Source) -> Source | None:
