@@ -20,6 +20,8 @@ from ioi_eval.journal.opening import Index
 from ioi_eval.journal.store import Journal
 
 CONTEST, APPS = "ioi-eval score", "ioi-eval apps score"
+_OF_VALIDATE = {"solutions", "against"}
+"""Options of a run of `validate` that no run of the others has."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,7 +60,13 @@ class Merged:
             for frame in frames.whole_frames(buffer[:end], len(frames.MAGIC)):
                 body = bytes(buffer[frame.body : frame.end - 1])
                 if frame.kind is RecordKind.RUN:
-                    self._scores_only = orjson.loads(body).get("score_only") is True
+                    options = orjson.loads(body)
+                    if options.keys() >= _OF_VALIDATE:
+                        raise InputError(
+                            f"{directory} holds results of `ioi-eval validate`, which cannot be joined; name "
+                            f"directories of `{CONTEST}` or `{APPS}`"
+                        )
+                    self._scores_only = options.get("score_only") is True
                     journal.append(frame.kind, frame.keys, body)
                 else:
                     self._add_record(frame, body, directory, journal)

@@ -7,6 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from ioi_eval.cli.validate import ValidateCall
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, RecordKind, keys_of
 from ioi_eval.journal.merging import Merged, merge
@@ -14,9 +15,9 @@ from ioi_eval.journal.merging import Merged, merge
 Record = tuple[RecordKind, str, int, object]
 
 
-def write(directory: Path, *records: Record, contest: bool = True) -> Path:
-    """Write a journal with these kinds, ids, programs and scores."""
-    with Journal(directory, options={}) as journal:
+def write(directory: Path, *records: Record, contest: bool = True, **options: object) -> Path:
+    """Write a journal with these kinds, ids, programs and scores, of a run with these options."""
+    with Journal(directory, options=options) as journal:
         for kind, submission, program, score in records:
             names = {"submission": submission, "problem": "nile", **({"year": 2024} if contest else {})}
             worth = {"verdict": "PA", **({"score": score} if contest else {"passed": score, "total": 9})}
@@ -53,6 +54,16 @@ def test_shards_are_merged(tmp_path: Path, contest: bool) -> None:
     assert merged.command == ("ioi-eval score" if contest else "ioi-eval apps score")
     assert scores(tmp_path / "out", ("a", 1), ("b", 1), ("c", 2), ("d", 2), ("e", 2)) == [5, 5, 7, 7, None]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".lock", "journal"]
+
+
+def test_journals_of_validate_are_refused(tmp_path: Path) -> None:
+    """`score` would find none of their results: they are of all tests, and have other keys."""
+    one = write(tmp_path / "1", (RecordKind.RESULT, "a", 1, 5))
+    options = ValidateCall(problems="problems.jsonl", tests="tests.jsonl").as_dict()
+    two = write(tmp_path / "2", (RecordKind.RESULT, "a", 1, 5), **options)
+    with pytest.raises(InputError, match="2 holds results of `ioi-eval validate`, which cannot be joined"):
+        merge([one, two], tmp_path / "out")
+    assert not (tmp_path / "out" / "journal").exists()
 
 
 def test_a_result_has_precedence_over_a_failure(tmp_path: Path) -> None:
