@@ -33,11 +33,12 @@ def merge(
     if (more := len(merged.conflicts) - _NAMED) > 0:
         tell(f"and {counted(more, 'conflict')} more")
     print(
-        f"{out}: {counted(merged.results, 'result')}, {merged.copies} copies, "
-        f"{counted(merged.failures, 'failure')} of judge programs; in several journals: {merged.left_out}"
+        f"{out}: {counted(merged.results, 'result')}, {merged.copies} {'copy' if merged.copies == 1 else 'copies'}, "
+        f"{counted(merged.failures, 'failure')} of judge programs; left out, because they were there already: "
+        f"{merged.left_out}"
     )
     if merged.unknown:
-        print(f"{merged.unknown} copies are of programs that no run has judged: the next run judges them.")
+        print(f"Copies of programs that no run has judged: {merged.unknown}. The next run judges them.")
     if merged.conflicts:
         print(f"{counted(len(merged.conflicts), 'conflict')}: the directory that is named first counts.")
     print(f"Now start `{merged.command or merging.CONTEST}` with all rows and --out {out}: it writes the results.")

@@ -18,16 +18,21 @@ def test_shards_of_a_dump(start: Start, write: Write, tmp_path: Path) -> None:
         submission_row("b", NARROW),
         submission_row("c"),
         submission_row("d", RIGHT + "// 2\n"),
+        submission_row("e"),
     ]
     for name, shard in (("one", rows[:2]), ("two", rows[2:])):
         assert start("score", write(f"{name}.jsonl", *shard), *sources, "--out", name).returncode == 0
     merged = start("merge", "one", "two", "--out", "all")
     assert merged.returncode == 0, merged.stderr
-    assert "all: 4 results, 0 copies" in merged.stdout
+    assert "all: 4 results, 1 copy, 0 failures of judge programs; left out, because they were there already: 0" in (
+        merged.stdout
+    )
     assert "Now start `ioi-eval score` with all rows and --out all" in merged.stdout
     assert start("score", write("all.jsonl", *rows), *sources, "--out", "all").returncode == 0
     results = [json.loads(line) for line in (tmp_path / "all" / "results.jsonl").open()]
-    assert [(row["uuid"], row["verdict"]) for row in results] == [("a", "AC"), ("b", "WA"), ("c", "AC"), ("d", "AC")]
+    assert [(row["uuid"], row["verdict"]) for row in results] == [
+        ("a", "AC"), ("b", "WA"), ("c", "AC"), ("d", "AC"), ("e", "AC"),
+    ]  # fmt: skip
     assert json.loads((tmp_path / "all" / "summary.json").read_text())["this_run"]["judged"] == 0
     again = start("merge", "one", "two", "--out", "all")
     assert again.returncode == 2
