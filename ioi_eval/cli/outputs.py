@@ -28,7 +28,12 @@ _WRITTEN = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
-    """The results that an earlier run left in a directory; `command`, which wrote them, is empty if there are none."""
+    """The results that an earlier run left in a directory.
+
+    Args:
+        command: the command that wrote them; empty if there are none.
+        rows: how many rows have a result. A run that was stopped has fewer than its dump.
+    """
 
     command: str = ""
     rows: int = 0
@@ -41,7 +46,9 @@ class Earlier:
             (directory / "results.jsonl").stat()  # if it is missing, the summary describes results in other directories
             summary = json.loads((directory / "summary.json").read_bytes())
             command = APPS_SCORE if "judged_by" in summary else SCORE
-            return cls(command=command, rows=int(summary["submissions"]["rows"]), options=dict(summary["options"]))
+            counts = summary["submissions"]
+            rows = int(counts["rows"]) - int(counts.get("pending", 0))
+            return cls(command=command, rows=rows, options=dict(summary["options"]))
         except (OSError, *ODD_DATA):
             return cls(command=VALIDATE if os.path.exists(directory / "validation.json") else "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -154,6 +155,18 @@ def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, res
     write("dump.jsonl", submission_row("a", NARROW))
     ended = score(dump, "--problem", "2024/add")
     assert "the results of 2 rows in out will be replaced by those of 1\n" in ended.stderr
+
+
+def test_rows_without_a_result_cannot_be_replaced(score: Start, write: Write, tmp_path: Path) -> None:
+    """An earlier run was stopped: its summary counts the rows that it did not judge, too."""
+    dump = write("dump.jsonl", submission_row("a", NARROW), submission_row("b", NARROW))
+    score(dump, "--limit", "1")
+    path = tmp_path / "out" / "summary.json"
+    summary = json.loads(path.read_text())
+    summary["submissions"] |= {"rows": 2, "pending": 1}
+    summary["options"]["limit"] = None
+    path.write_text(json.dumps(summary))
+    assert "will be replaced" not in score(dump, "--limit", "1").stderr
 
 
 def test_two_runs_into_one_directory_are_refused(score: Start, write: Write, tmp_path: Path) -> None:
