@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 import types
 
 FUNCTION = "__top_level"
+START = "__starting_point"
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -46,8 +46,15 @@ def compile_returning(source: bytes, file: str) -> types.CodeType:
 
 
 def lacks_start(source: bytes) -> bool:
-    """Whether the program does not call `__starting_point`, which it may define."""
-    return re.search(rb"(?m)^__starting_point[ \t]*\(", source) is None
+    """Whether the program does not call `__starting_point`, which it defines, except in that function itself."""
+    nodes: list[ast.AST] = list(ast.parse(source).body)
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == START:
+            return False
+        if not (isinstance(node, ast.FunctionDef) and node.name == START):
+            nodes += ast.iter_child_nodes(node)
+    return True
 
 
 class _TopLevel(ast.NodeTransformer):

@@ -177,6 +177,18 @@ RETURNING = {
     "del": ("x = 1\ndel x\nprint('x' in globals())\nreturn", "False"),
     "starting point defined only": ("def __starting_point():\n    print(7)", "7"),
     "starting point called": ("def __starting_point():\n    print(7)\n\n__starting_point()", "7"),
+    "starting point called in try": (
+        "def __starting_point():\n    print(7)\n\ntry:\n    __starting_point()\nexcept EOFError:\n    pass",
+        "7",
+    ),
+    "starting point called in a function": (
+        "def __starting_point():\n    print(7)\n\ndef main():\n    return __starting_point()\n\nmain()",
+        "7",
+    ),
+    "starting point that calls itself": (
+        "def __starting_point(n=7):\n    print(n, end='')\n    if n > 6:\n        __starting_point(n - 1)",
+        "76",
+    ),
     "nothing to mend": ("print(1)", "1"),
 }
 
