@@ -133,14 +133,14 @@ def fork_sibling() -> int:
 
 
 def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
-    """Confine this process permanently by the runner's rules, and close all of `fds`. Any failure ends the process.
+    """Confine this process permanently by the runner's rules. Any failure ends the process.
 
     Args:
         rules: `rlimits` [[number, soft, hard], …], and `nofile`, which is set last; maybe `uid`, a user to become;
             `filter`, the prepared seccomp filter, and `listener`, whether the runner gets the descriptor of its
             notifications.
         fds: `directory`, the program's working directory; `ready`, a socket for what the runner gets; maybe
-            `landlock`, a ruleset.
+            `landlock`, a ruleset. These are closed; others in it are not used.
     """
     ready = _socket_of(fds["ready"])
     try:

@@ -25,8 +25,9 @@ TIME_LIMIT_S = 10.0
 _COMPAT_OUTPUT_BYTES = 16 << 20
 _COMPAT_SPARE_BYTES = 256 << 10
 """Another grader needs the whole output. So a program may print four times the longest answer of its row (for a
-function: the longest encoding of a right value) plus the spare bytes, at most `_COMPAT_OUTPUT_BYTES`; but always that
-answer plus the spare bytes. More is OLE. These graders have no limit, but a job's tests share what it may return.
+function: the longest encoding of a right value) plus the spare bytes, at most `_COMPAT_OUTPUT_BYTES` or, if this is
+more, the longest answer plus the spare bytes; and never more than the policy's limit of output. More is OLE. These
+graders have no limit, but a job's tests share what it may return.
 """
 
 _ELF = b"\x7fELF"
