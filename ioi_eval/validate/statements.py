@@ -99,7 +99,8 @@ def read_solutions(
     check_first_rows(source.iterate(), source.describe(), _needs(id_column), optional=optional, read=read)
     for row, _ in selection.rows(source):
         try:
-            named_by = id_column if row.has(id_column) else "label"
+            column = _id_column(row, id_column)
+            named_by = column if row.has(column) else "label"
             submission = submission_from_row(row, id_column=named_by, problems=problems.problems)
             problem = _problem_of(row, submission, problems)
             submission = fitted(submission, row, problem)
@@ -148,14 +149,20 @@ def _nothing_stated(source: Source, against: Source | None) -> str:
 
 
 def _name(row: Row, id_column: str) -> str:
-    return row.identifier("label" if row.has("label") else id_column)
+    return row.identifier("label" if row.has("label") else _id_column(row, id_column))
+
+
+def _id_column(row: Row, id_column: str) -> str:
+    """The column with the id. Results have it as `dump_<name>` if it has the name of a result column."""
+    renamed = f"dump_{id_column}"
+    return renamed if row.has(renamed) else id_column
 
 
 def _stated_results(
     against: Source, problems: ProblemSet, id_column: str
 ) -> dict[tuple[ProblemKey, str], StatedResult]:
     """The results of others by problem and name, without those for problems that we do not have."""
-    columns = ("year", "problem_id", "label", id_column, *STATED_RESULT_COLUMNS)
+    columns = ("year", "problem_id", "label", id_column, f"dump_{id_column}", *STATED_RESULT_COLUMNS)
     results: dict[tuple[ProblemKey, str], StatedResult] = {}
     for row in against.iterate(columns):
         if was_refused(row):

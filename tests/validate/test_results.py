@@ -269,6 +269,14 @@ def test_rows_that_score_refused_state_nothing() -> None:
     assert (solution.name, solution.statements) == ("a", 3)
 
 
+def test_an_id_column_with_the_name_of_a_result_column() -> None:
+    """Results have it as `dump_<name>`, and something else in the column itself."""
+    results = Rows({**BASE, **STATED, "dump_target": "a", "target": "local"})
+    for solutions in (Rows({**BASE, "target": "a"}), results):
+        (solution,) = read_solutions(solutions, KNOWN, id_column="target", against=results).solutions
+        assert (solution.name, solution.submission.id, solution.statements) == ("a", "a", 3)
+
+
 def test_difference_of_points_names_the_first_test_that_differs() -> None:
     """It is the place to look for the reason."""
     row = theirs(sub("AC", {"2": "AC", "3": "AC"}, weighted_score=67.0))
