@@ -459,4 +459,4 @@ def test_each_group_has_a_table(score: Start, write: Write, tmp_path: Path) -> N
     assert "## model: m2" in report
     assert "m1" in ended.stdout.splitlines()[2]
     ended = score(one, "--by", "prompt")
-    assert (ended.returncode, "--by prompt: none of the first rows" in ended.stderr) == (2, True)
+    assert (ended.returncode, "--by prompt: no row has anything" in ended.stderr) == (2, True)

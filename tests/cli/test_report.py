@@ -311,7 +311,7 @@ def test_results_are_grouped_by_other_columns(tmp_path: Path) -> None:
     assert (found["by"], found["groups"]) == ([], [])
     before = (one / "summary.json").read_bytes()
     with pytest.raises(
-        InputError, match=r"--by prompt: none of the first rows .*; the columns are: uuid, year, .*model"
+        InputError, match=r"--by prompt: no row has anything in that column; the columns are: uuid, year, .*model"
     ):
         summary("prompt")
     assert (one / "summary.json").read_bytes() == before

@@ -450,7 +450,7 @@ def test_groups_over_several_dumps(score: Start, write: Write, tmp_path: Path) -
     inner = write("folder/three.jsonl", submission_row("d"))
     for arguments, words in (
         ((tmp_path / "folder", inner), "lies in"),
-        ((one, "--by", "prompt"), "--by prompt: none of"),
+        ((one, "--by", "prompt"), "--by prompt: no row has"),
         ((one, one), "is named twice"),
     ):
         ended = score(*arguments)

@@ -103,7 +103,7 @@ def test_rows_that_could_not_be_judged_are_no_submissions(start: Start, write: W
             "no such value 'best'; there are: single, all, round-robin, first, random, oracle, reference",
         ),
         (("--selection", "reference", "--limit", "5"), "always selects 50"),
-        (("--by", "prompt"), "--by prompt: none of the first rows"),
+        (("--by", "prompt"), "--by prompt: no row has anything"),
     ],
 )
 def test_wrong_calls_say_what_to_do(start: Start, arguments: tuple[str, ...], words: str) -> None:
