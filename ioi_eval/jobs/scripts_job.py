@@ -14,6 +14,8 @@ runner compiles and judges), with a user's pair, or with none. All other jobs us
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -180,9 +182,11 @@ def row_job(
     check_memory_limit(memory_limit_bytes)
     files = {path: content for path, content in files.items() if content}
     stated = {"code": name, "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
-    if problem.get("task_type"):
-        stated["task_type"] = str(problem["task_type"])
-    files.setdefault("graders/grader_config.json", orjson.dumps({"task_type": TaskType.BATCH.value, **stated}))
+    kind = problem.get("task_type") or TaskType.BATCH.value
+    kind = kind if isinstance(kind, str) else TaskType.BATCH.value  # not NaN, which pandas has for null
+    files.setdefault("graders/grader_config.json", orjson.dumps({"task_type": kind, **stated}))
+    if problem.get("task_type") in list(TaskType):
+        stated["task_type"] = kind
     if beside is None:
         files |= _header_that_names(name, files)
     run_limits = _limits(time_limit_s, memory_limit_bytes, 1)
@@ -220,7 +224,8 @@ def _pair(pair: Any) -> tuple[str, bytes]:
     if isinstance(pair, str | Mapping):
         raise TypeError(f"grader_files must hold pairs of path and content, not {type(pair).__name__}")
     path, content = pair
-    return str(path), b"" if content is None else _text(f"grader_files: {path}", content)
+    is_null = content is None or (isinstance(content, float) and math.isnan(content))  # NaN in pandas
+    return str(path), b"" if is_null else _text(f"grader_files: {path}", content)
 
 
 def _text(name: str, text: Any) -> bytes:
@@ -232,15 +237,22 @@ def _text(name: str, text: Any) -> bytes:
 def _with_columns(config: bytes, stated: Mapping[str, Any], problem: Mapping[str, Any]) -> bytes:
     """A configuration for our pair, with what the row's columns state.
 
+    It is unchanged if it is not JSON: our pair reads it line by line, as the reference's scripts do.
+
     Raises:
-        InputError: the configuration is not a JSON object.
+        InputError: it is not a JSON object, and the row states something that must be added.
     """
     texts = {key: problem.get(column) for key, column in _COLUMN_OF.items()}
     texts = {key: text for key, text in texts.items() if isinstance(text, str) and text}
     try:
-        return orjson.dumps({**orjson.loads(config), **stated, **texts})
-    except (ValueError, TypeError) as error:
-        raise InputError("graders/grader_config.json is not a JSON object") from error
+        configured = json.loads(config.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        configured = None
+    if isinstance(configured, dict):
+        return json.dumps({**configured, **stated, **texts}, separators=(",", ":")).encode()
+    if texts:
+        raise InputError("graders/grader_config.json is not a JSON object")
+    return config
 
 
 def _header_that_names(problem_id: str, files: Mapping[str, bytes]) -> dict[str, bytes]:

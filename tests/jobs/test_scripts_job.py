@@ -211,6 +211,13 @@ def test_our_scripts_get_what_a_row_s_columns_state() -> None:
     assert unstated == {"task_type": "Batch", "cxx_std": "gnu++14", **limits}
     job = scripts_job.row_job(row, "", "", None)
     assert contents(job)["graders/grader_config.json"] == own[0][1].encode()
+    own[0][1] = '{"cxx_std": "gnu++14",} // not JSON'  # our pair can read it, line by line
+    bare = scripts_job.row_job({**ROW, "grader_files": own}, "", "", None, beside=ours)
+    assert contents(bare)["graders/grader_config.json"] == own[0][1].encode()
+    own[0][1] = "\ufeff" + json.dumps({"task_type": "Batch", "weight": float("nan"), "name": "\ud800"})
+    kept = sent(task_type=float("nan"), cxx_std=None, checker_protocol=None)
+    assert (kept["task_type"], kept["name"], kept["time_limit"]) == ("Batch", "\ud800", 2.0)
+    assert sent(task_type="batch")["task_type"] == "Batch"
     broken = {**row, "grader_files": [["graders/grader_config.json", "[]"]]}
     with pytest.raises(InputError, match=r"grader_config\.json is not a JSON object"):
         scripts_job.row_job(broken, "", "", None, beside=ours)
@@ -311,6 +318,11 @@ def test_texts_of_a_row_s_job() -> None:
         for values in ((odd, "", ""), ("", odd, ""), ("", "", odd)):
             with pytest.raises(InputError, match="where text is needed"):
                 scripts_job.row_job(ROW, *values)
+    unused = [["graders/a.h", None], ["graders/b.h", float("nan")]]
+    assert (
+        contents(scripts_job.row_job({**ROW, "grader_files": unused}, "", "", None, beside={}))["graders/nile.cpp"]
+        == b""
+    )
     for pair in ({"path": "a.h", "content": "x"}, "ab", ["a.h"]):
         with pytest.raises(InputError, match="lacks a usable field"):
             scripts_job.row_job({**ROW, "grader_files": [pair]}, "", "", None)
