@@ -66,7 +66,7 @@ _UNUSUAL = ("THINK]", "think▷", "assistantfinal")  # in all other markers
 _INVISIBLE = "\u00a0\u200b\u200c\u200d\u2060\ufeff"
 """Spaces by which writers keep a fence inside a block from ending it. No compiler accepts them."""
 
-_FIRST_LINE = re.compile(r"(?:[ \t]*+\n)*([ \t]*+)")
+_FIRST_LINE = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?\n)*([ \t]*+)")  # after blank lines and comments of Python
 _WORD_CHAR = re.compile(r"\w")
 _STRING_CHARS = 1000  # so far before a marker the beginning of a quoted string is looked for
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -114,9 +114,9 @@ class Block(NamedTuple):
 
 
 def unindented(code: str, most: int) -> str:
-    """The lines without the indentation of the first one that is not blank, of which at most `most` blanks are removed.
+    """The lines without the indentation of the first one that is not blank and no comment of Python.
 
-    A line with less indentation loses all of it.
+    At most `most` blanks are removed. A line with less indentation loses all of it.
     """
     first = _FIRST_LINE.match(code) if most else None
     width = min(most, len(first[1])) if first else 0

@@ -110,6 +110,7 @@ def test_indentation_of_the_fence_is_removed(text: str, expected: list[tuple[str
         ("  ```py\nif a:\n  b\n  ```", "if a:\n  b\n"),
         ("    ```py\n  if a:\n      b\n    ```", "if a:\n    b\n"),
         ("  ```py\n \t\n  if a:\n\n      b\n  ```", "\nif a:\n\n    b\n"),
+        ("   ```py\n# a comment\n   if a:\n       b\n   ```", "# a comment\nif a:\n    b\n"),
     ],
 )
 def test_a_fence_with_more_indentation_than_the_code(text: str, code: str) -> None:

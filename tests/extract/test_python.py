@@ -97,6 +97,12 @@ def test_code_without_fences_loses_its_indentation(before: str, rule: str) -> No
     assert found(text) == ("import sys\n\nif True:\n    print(1)\n", rule)
 
 
+def test_a_comment_with_another_indentation_than_the_code() -> None:
+    """Python ignores its indentation."""
+    text = " # read n\nn = int(input())\nif n:\n\tprint(1)\n"
+    assert found(text) == (text, "bare")
+
+
 # --------------------------------------------------------------------------- thoughts
 
 
