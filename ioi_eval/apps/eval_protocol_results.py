@@ -56,7 +56,7 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
     value = _parsed(ground_truth)
     if not as_is and isinstance(ground_truth, dict) and isinstance(value, dict):
         try:
-            value = plain(value)  # a row of pandas has arrays in the place of lists
+            value = {name: _with_lists(list(item) if isinstance(item, tuple) else item) for name, item in value.items()}
         except RecursionError:
             return judge_failed("Invalid ground_truth: lists are nested too deeply")
     if not isinstance(value, EvaluateResult) and not isinstance(value["inputs"], list):
@@ -69,6 +69,15 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
     if problem.fault in (None, RowFault.EMPTY):
         return _at_fault(evaluation([], [{}]))
     return judge_failed(f"Invalid ground_truth: {problem.reason}")
+
+
+def _with_lists(value: Any) -> Any:
+    """The value with arrays, as a row of pandas has them, as lists. Tuples stay: a program can use them as keys."""
+    if isinstance(value, tuple):
+        return tuple(map(_with_lists, value))
+    if isinstance(value, list):
+        return [_with_lists(item) for item in value]
+    return {key: _with_lists(item) for key, item in value.items()} if isinstance(value, dict) else plain(value)
 
 
 def _parsed(ground_truth: object) -> dict[str, Any] | EvaluateResult:

@@ -26,7 +26,7 @@ from ioi_eval.apps.verdicts import result_of
 from ioi_eval.compat.eval_protocol import GRADER
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
-from ioi_eval.model.apps import AppsProblem, RowFault
+from ioi_eval.model.apps import AppsProblem, CallTest, RowFault
 from tests.selecting import where_digits_are_limited
 
 
@@ -68,7 +68,10 @@ def test_a_ground_truth_of_pandas() -> None:
         [[[2]], [[2]]], [4, 5], fn_name="f"
     )
     assert problem([np.array(["2", "3"])], (np.array(["4"]),)) == problem([["2", "3"]], [["4"]])
-    assert problem([np.array([2, 3])], [(4, 5)], fn_name="f") == problem([[2, 3]], [[4, 5]], fn_name="f")
+    assert problem([np.array([2, 3])], [(4, 5)], fn_name="f") == problem([[2, 3]], [(4, 5)], fn_name="f")
+    (test,) = problem([[(1, np.array([2]))]], [5], fn_name="f").tests
+    assert isinstance(test, CallTest)
+    assert str(test.given) == "((1, [2]),)"
     theirs = read_ground_truth({"inputs": np.array(["2"]), "outputs": np.array(["4"])}, as_is=True)
     assert isinstance(theirs, EvaluateResult)
     assert theirs.is_score_valid
