@@ -87,11 +87,11 @@ def apps_dataset_to_evaluation_row(data: Sequence[Mapping[str, Any]]) -> list[An
     rows = []
     given: Sequence[Any] = data  # of a DataFrame, iteration gives the columns' names
     for number, row in enumerate(given):
-        if not isinstance(row, Mapping):
+        if isinstance(row, str) or not hasattr(row, "get"):
             kind = type(row).__name__
             raise InputError(f"row {number} is of type {kind}; give dictionaries (of a DataFrame: to_dict('records'))")
         if not isinstance(row.get("question"), str):
-            raise InputError(f"row {number} has no question; it has: {', '.join(row) or 'nothing'}")
+            raise InputError(f"row {number} has no question; it has: {', '.join(map(str, row.keys())) or 'nothing'}")
         message = message_class(role="user", content=row["question"])
         rows.append(row_class(messages=[message], ground_truth=row.get("input_output")))
     return rows

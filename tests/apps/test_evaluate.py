@@ -332,6 +332,7 @@ def test_rows() -> None:
     with pytest.raises(InputError, match="row 0 has no question; it has: id"):
         apps_dataset_to_evaluation_row([{"id": 1}])
     table: Any = pd.DataFrame([{"question": "?", "input_output": "{}"}])
+    assert len(apps_dataset_to_evaluation_row([line for _, line in table.iterrows()])) == 1
     with pytest.raises(InputError, match=r"row 0 is of type str; give dictionaries .*to_dict\('records'\)"):
         apps_dataset_to_evaluation_row(table)
 
