@@ -20,6 +20,7 @@ from ioi_eval.problems.submissions import (
     submission_columns,
     submission_from_row,
 )
+from ioi_eval.report.rows import CONTEST_RESULT_COLUMNS
 from ioi_eval.validate.results import STATED_RESULT_COLUMNS, StatedResult, stated_result, was_refused
 
 COLUMNS = ("expected_subtasks", "expected_total", "expected")
@@ -155,7 +156,7 @@ def _name(row: Row, id_column: str) -> str:
 def _id_column(row: Row, id_column: str) -> str:
     """The column with the id. Results have it as `dump_<name>` if it has the name of a result column."""
     renamed = f"dump_{id_column}"
-    return renamed if row.has(renamed) else id_column
+    return renamed if id_column in CONTEST_RESULT_COLUMNS and row.has(renamed) else id_column
 
 
 def _stated_results(

@@ -277,6 +277,14 @@ def test_an_id_column_with_the_name_of_a_result_column() -> None:
         assert (solution.name, solution.submission.id, solution.statements) == ("a", "a", 3)
 
 
+def test_a_column_with_a_similar_name_is_no_id() -> None:
+    """Only columns with the name of a result column are renamed in results."""
+    solutions = Rows({**BASE, "uuid": "a", "dump_uuid": "x"}, {**BASE, "uuid": "b", "dump_uuid": "x"})
+    results = Rows({**BASE, **STATED, "uuid": "a", "dump_uuid": "x"}, {**BASE, **STATED, "uuid": "b", "dump_uuid": "x"})
+    found = read_solutions(solutions, KNOWN, against=results).solutions
+    assert [(solution.name, solution.statements) for solution in found] == [("a", 3), ("b", 3)]
+
+
 def test_difference_of_points_names_the_first_test_that_differs() -> None:
     """It is the place to look for the reason."""
     row = theirs(sub("AC", {"2": "AC", "3": "AC"}, weighted_score=67.0))
