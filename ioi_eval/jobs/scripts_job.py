@@ -74,8 +74,14 @@ Pair = tuple[bytes, bytes]
 
 _RUNNER = "runner"  # Source: `graders/compile`
 
-_COLUMN_OF = {"cxx_std": "cxx_std", "judge_cxx_std": "cxx_std", "checker_protocol": "checker_protocol"}
-"""Settings that our pair reads in `graders/grader_config.json`, and the columns that state them."""
+_CONFIG = "graders/grader_config.json"
+_COLUMN_OF = {
+    "task_type": "task_type",
+    "cxx_std": "cxx_std",
+    "judge_cxx_std": "cxx_std",
+    "checker_protocol": "checker_protocol",
+}
+"""Settings that our pair reads in the configuration, and the columns with texts that state them."""
 
 
 def own_files(runner: Content) -> Mapping[str, Content]:
@@ -102,7 +108,7 @@ def job(problem: Problem, case: TestCase, code: str) -> Job:
         code.encode("utf-8", "replace"),
         case.input,
         case.answer,
-        {**files, "graders/grader_config.json": orjson.dumps(_config(problem))},
+        {**files, _CONFIG: orjson.dumps(_config(problem))},
         run_limits=_limits(problem.time_limit_s, problem.memory_limit_bytes, problem.method.processes),
     )
 
@@ -181,18 +187,16 @@ def row_job(
     check_time_limit(time_limit_s)
     check_memory_limit(memory_limit_bytes)
     files = {path: content for path, content in files.items() if content}
-    stated = {"code": name, "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
-    kind = problem.get("task_type") or TaskType.BATCH.value
-    kind = kind if isinstance(kind, str) else TaskType.BATCH.value  # not NaN, which pandas has for null
-    files.setdefault("graders/grader_config.json", orjson.dumps({"task_type": kind, **stated}))
-    if problem.get("task_type") in list(TaskType):
-        stated["task_type"] = kind
+    columns = ((key, problem.get(column)) for key, column in _COLUMN_OF.items())
+    stated = {key: text for key, text in columns if isinstance(text, str) and text}  # null is NaN in pandas
+    always = {"code": name, "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
+    files.setdefault(_CONFIG, orjson.dumps({"task_type": stated.get("task_type", TaskType.BATCH.value), **always}))
     if beside is None:
         files |= _header_that_names(name, files)
     run_limits = _limits(time_limit_s, memory_limit_bytes, 1)
     ours = beside is not None and _RUNNER in beside
     if ours:
-        files["graders/grader_config.json"] = _with_columns(files["graders/grader_config.json"], stated, problem)
+        files[_CONFIG] = _with_settings(files[_CONFIG], {**always, **stated})
         wall_ms = given_up_ms(time_limit_s, round(1000 * JudgeLimits().cpu_s)) + RUNNER_SLACK_MS
         wall_ms = wall_ms if max_wall_ms is None else min(wall_ms, max_wall_ms)
         # Servers refuse more than their run_cpu_time. The runner limits memory itself: a checker may use 4 GiB.
@@ -234,25 +238,16 @@ def _text(name: str, text: Any) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _with_columns(config: bytes, stated: Mapping[str, Any], problem: Mapping[str, Any]) -> bytes:
-    """A configuration for our pair, with what the row's columns state.
-
-    It is unchanged if it is not JSON: our pair reads it line by line, as the reference's scripts do.
+def _with_settings(config: bytes, settings: Mapping[str, Any]) -> bytes:
+    """A configuration for our pair, with these settings in the place of its own.
 
     Raises:
-        InputError: it is not a JSON object, and the row states something that must be added.
+        InputError: it is not a JSON object.
     """
-    texts = {key: problem.get(column) for key, column in _COLUMN_OF.items()}
-    texts = {key: text for key, text in texts.items() if isinstance(text, str) and text}
     try:
-        configured = json.loads(config.decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError):
-        configured = None
-    if isinstance(configured, dict):
-        return json.dumps({**configured, **stated, **texts}, separators=(",", ":")).encode()
-    if texts:
-        raise InputError("graders/grader_config.json is not a JSON object")
-    return config
+        return json.dumps({**json.loads(config.decode("utf-8-sig", "replace")), **settings}).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{_CONFIG} is not a JSON object") from error
 
 
 def _header_that_names(problem_id: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
