@@ -100,16 +100,21 @@ def test_a_manager_that_has_ended_blocks_no_program(boxes: Callable[[str], Box],
     assert "fault" in first or first["verdict"] == "WA", first
 
 
-def first_line_without_descriptors(box: Box, plan: bytes, files: dict[str, bytes]) -> dict[str, Any]:
-    """The first line of a runner that can open no more files from a time on at which its program runs."""
+def job_directory(box: Box, files: dict[str, bytes]) -> Path:
+    """A new directory with these files, which the runner's user owns."""
     work = Path(tempfile.mkdtemp(dir=box.scratch))
-    for name, content in {"plan": plan, **files}.items():
+    for name, content in files.items():
         (work / name).write_bytes(content)
-    user: list[str] = []
     if os.geteuid() == 0:
-        user = ["setpriv", f"--reuid={RUNNER_UID}", f"--regid={RUNNER_UID}", "--clear-groups"]
         for path in (work, *work.iterdir()):
             os.chown(path, RUNNER_UID, RUNNER_UID)
+    return work
+
+
+def first_line_without_descriptors(box: Box, plan: bytes, files: dict[str, bytes]) -> dict[str, Any]:
+    """The first line of a runner that can open no more files from a time on at which its program runs."""
+    work = job_directory(box, {"plan": plan, **files})
+    user = [] if os.geteuid() != 0 else ["setpriv", f"--reuid={RUNNER_UID}", f"--regid={RUNNER_UID}", "--clear-groups"]
     with subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.PIPE) as runner:
         wait_until(lambda: any(command_of(pid).startswith(b"./program\0") for pid in family(runner.pid)))
         time.sleep(0.3)  # by now it has opened what it reads of the program; if not, there is a fault
@@ -255,16 +260,8 @@ def test_contestants_end_with_a_killed_runner(
 def test_runner_ends_with_its_parent(boxes: Callable[[str], Box], program: Callable[..., Path], name: str) -> None:
     """If the process that started the runner is killed, runner and contestants end before their limits."""
     box = boxes(name)
-    work = Path(tempfile.mkdtemp(dir=box.scratch))
-    for file, content in {
-        "plan": batch_plan(["test id=0 input=in answer=in"], cpu_ms=60_000),
-        "program": program("contestant").read_bytes(),
-        "in": b"sleep 60000",
-    }.items():
-        (work / file).write_bytes(content)
-    if os.geteuid() == 0:
-        for path in (work, *work.iterdir()):
-            os.chown(path, RUNNER_UID, RUNNER_UID)
+    plan = batch_plan(["test id=0 input=in answer=in"], cpu_ms=60_000)
+    work = job_directory(box, {"plan": plan, "program": program("contestant").read_bytes(), "in": b"sleep 60000"})
     words = shlex.join(box.command(str(box.runner), "--dir", "."))
     shell = subprocess.Popen(["sh", "-c", f"{words}; true"], cwd=work, stdout=subprocess.DEVNULL)
     try:
@@ -281,14 +278,9 @@ def test_the_prefaulting_process_ends_with_a_killed_runner(
 ) -> None:
     """If the runner is killed, the process that prefaults memory ends too."""
     box = boxes("dir-reduced")
-    work = Path(tempfile.mkdtemp(dir=box.scratch))
+    # so much memory takes half a second, in which the process can be found
     plan = batch_plan(["test id=0 input=in answer=in"], memory_bytes=2 << 30, prefault_bytes=2 << 30)
-    (work / "plan").write_bytes(plan)  # so much memory takes half a second, in which the process can be found
-    (work / "program").write_bytes(program("contestant").read_bytes())
-    (work / "in").write_bytes(b"sum 1")
-    if os.geteuid() == 0:
-        for path in (work, *work.iterdir()):
-            os.chown(path, RUNNER_UID, RUNNER_UID)
+    work = job_directory(box, {"plan": plan, "program": program("contestant").read_bytes(), "in": b"sum 1"})
     runner = subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.DEVNULL)
     try:
         prefaulter = large_child(runner)
@@ -308,14 +300,9 @@ def test_a_process_that_waits_for_its_fifos_ends_with_a_killed_runner(
 ) -> None:
     """If the runner is killed while a program waits for its manager to open the FIFOs, the program ends too."""
     box = boxes("dir-reduced")
-    work = Path(tempfile.mkdtemp(dir=box.scratch))
-    (work / "plan").write_bytes(communication_plan(["test id=0 input=in answer=in"], cpu_ms=60_000))
-    (work / "program").write_bytes(program("stub").read_bytes())
-    (work / "manager").write_bytes(program("manager").read_bytes())
-    (work / "in").write_bytes(b"never-opens x")
-    if os.geteuid() == 0:
-        for path in (work, *work.iterdir()):
-            os.chown(path, RUNNER_UID, RUNNER_UID)
+    plan = communication_plan(["test id=0 input=in answer=in"], cpu_ms=60_000)
+    programs = {name: program(source).read_bytes() for name, source in (("program", "stub"), ("manager", "manager"))}
+    work = job_directory(box, {"plan": plan, **programs, "in": b"never-opens x"})
     runner = subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.DEVNULL)
     found: list[int] = []
     try:
