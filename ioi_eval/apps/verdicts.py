@@ -8,22 +8,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
-from fractions import Fraction
 
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings
-from ioi_eval.compat.terms import CompatGrader, Ending, Graded, TestRun, can_grade
+from ioi_eval.compat.terms import Calls, CompatGrader, Ending, Graded, TestRun, can_grade
 from ioi_eval.jobs.plan import cpu_stop_ms
 from ioi_eval.model import HarnessReport, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
-from ioi_eval.problems import big_json
-from ioi_eval.problems.apps_values import Foreign, Value, ValueFormatError, decode, result_is_right
+from ioi_eval.problems.apps_values import ValueFormatError, decode, result_is_right, shown_result, shown_value
 
 _SHOWN_CHARS = 200  # characters of a value
-_MAX_BITS = 20_000
-"""Longer integers are not written in decimal, because that takes quadratic time: a program can return many of them."""
-
 _TRACEBACK_CHARS = 1000  # characters of a traceback's end
 _RETURNS_NOTHING = "the function returned nothing, and what it changes in its arguments does not count"
 
@@ -115,16 +109,18 @@ def judged(test: AppsTest, outcome: TestOutcome, settings: AppsSettings) -> Test
     """The result of a test by our own rules, from its outcome (`assessed`)."""
     if outcome.final:
         reason = f"{settings.comparator} failed on this output: {outcome.message.removeprefix('checker: ')}"
-        return _result(outcome, settings, Verdict.JE, reason)
+        return _result(test, outcome, settings, Verdict.JE, reason)
     verdict, message = outcome.verdict, outcome.message
     if verdict is Verdict.WA and not outcome.details.judged_in_box and isinstance(test, CallTest):
         message = _difference(test, outcome)
     if verdict is Verdict.RE:
         verdict, message = _how_it_failed(outcome, settings)
-    return _result(outcome, settings, verdict, message)
+    return _result(test, outcome, settings, verdict, message)
 
 
-def _result(outcome: TestOutcome, settings: AppsSettings, verdict: Verdict, message: str) -> TestOutcome:
+def _result(
+    test: AppsTest, outcome: TestOutcome, settings: AppsSettings, verdict: Verdict, message: str
+) -> TestOutcome:
     """The outcome for a result: with this verdict, and only the part of the output that is shown."""
     return replace(
         outcome,
@@ -132,11 +128,17 @@ def _result(outcome: TestOutcome, settings: AppsSettings, verdict: Verdict, mess
         score=None if verdict is Verdict.JE else float(verdict is Verdict.AC),
         message=message,
         failed_program=outcome.failed_program if verdict is Verdict.JE else None,
-        output=outcome.printed[: settings.shown_bytes],
+        output=_shown_output(test, outcome, settings)[: settings.shown_bytes],
         details=RunDetails(
             report=HarnessReport(error=outcome.details.report.error if verdict is not Verdict.AC else "")
         ),
     )
+
+
+def _shown_output(test: AppsTest, outcome: TestOutcome, settings: AppsSettings) -> bytes:
+    """What a program printed, or a function's result as text, if all of it was returned."""
+    calls = isinstance(test, CallTest) and (settings.compat is None or settings.compat.calls is Calls.CALL)
+    return shown_result(outcome.printed) if calls and outcome.has_whole_output else outcome.printed
 
 
 def _how_it_failed(outcome: TestOutcome, settings: AppsSettings) -> tuple[Verdict, str]:
@@ -152,12 +154,12 @@ def _how_it_failed(outcome: TestOutcome, settings: AppsSettings) -> tuple[Verdic
 
 
 def _difference(test: CallTest, outcome: TestOutcome) -> str:
-    expected = _as_shown(test.expected)
+    expected = shown_value(test.expected)
     if not outcome.has_whole_output:
         return f"expected {_cut(expected, 0)}, found a result of {outcome.details.output_bytes} bytes"
     try:
         value = decode(outcome.printed)
-        result = _as_shown(value)
+        result = shown_value(value)
     except ValueFormatError:
         return f"expected {_cut(expected, 0)}, found no result but {outcome.printed[:_SHOWN_CHARS]!r}"
     if value is None:
@@ -165,26 +167,6 @@ def _difference(test: CallTest, outcome: TestOutcome) -> str:
     shorter = range(min(len(expected), len(result)))
     index = bisect_left(shorter, True, key=lambda last: expected[: last + 1] != result[: last + 1])
     return f"expected {_cut(expected, index)}, found {_cut(result, index)}"
-
-
-def _as_shown(value: Value) -> str:
-    """A value for people: as JSON if possible."""
-    if isinstance(value, list | tuple):
-        return f"[{','.join(map(_as_shown, value))}]"
-    if isinstance(value, dict):
-        keys = [big_json.dumps(key if isinstance(key, str) else _as_shown(key)) for key in value]
-        return f"{{{','.join(map(':'.join, zip(keys, map(_as_shown, value.values()), strict=True)))}}}"
-    if isinstance(value, Foreign):
-        return big_json.dumps(f"<{value.type_name}>")
-    if isinstance(value, Fraction):
-        over = "" if value.denominator == 1 else f"/{_digits(value.denominator)}"
-        return big_json.dumps(f"{_digits(value.numerator)}{over}")
-    return _digits(value) if type(value) is int else big_json.dumps(value)
-
-
-def _digits(number: int) -> str:
-    """An integer in decimal; `str` refuses more than 4,300 digits."""
-    return f"{Decimal(number):f}" if number.bit_length() <= _MAX_BITS else f"an integer of {number.bit_length()} bits"
 
 
 def _cut(text: str, index: int) -> str:
@@ -353,7 +335,7 @@ def _graded_result(
         if index >= len(outcomes):
             tests.append(replace(skipped(test), message=rule))
         else:
-            row = _result(outcomes[index], settings, _verdict(outcomes[index], code), rule)
+            row = _result(test, outcomes[index], settings, _verdict(outcomes[index], code), rule)
             tests.append(replace(row, score=float(code is True)))
     ran = tests[: len(outcomes)]  # a program that was refused without a run is wrong
     wrong = next((test.verdict for test in ran if not test.passed), Verdict.WA)

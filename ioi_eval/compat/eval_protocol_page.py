@@ -30,7 +30,7 @@ from ioi_eval.compat.terms import (
 )
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault, StdinTest, joined
 from ioi_eval.model.methods import Comparator
-from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right, shown_texts
+from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right, shown_result, shown_texts
 
 _SHOWN_INPUT, _SHOWN_OUTPUT = 300, 200
 _TRACEBACK = "Traceback (most recent call last):"
@@ -63,8 +63,11 @@ def _metadata(problem: AppsProblem, runs: Sequence[TestRun], codes: Sequence[Cod
         return ({},)
     if all(_is_killed(run) for run in runs):
         return (KILLED,) * len(codes)
-    run = runs[failed]
-    return (failure(problem.tests[failed], run.text.rstrip()) if codes[failed] is False else _error(run),)
+    run, test = runs[failed], problem.tests[failed]
+    if codes[failed] is not False:
+        return (_error(run),)
+    printed = run.text.rstrip() if isinstance(test, StdinTest) else shown_result(run.output).decode("utf-8", "replace")
+    return (failure(test, printed),)
 
 
 def _is_killed(run: TestRun) -> bool:

@@ -23,6 +23,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -41,6 +42,9 @@ MAX_NESTED_RESULT = 200
 """How deeply a result may be nested: the number of `graders/harness/values.py`, which writes nothing deeper.
 Only a program that writes its result itself can exceed it. Reading such a result here would exceed Python's limit of
 recursion."""
+
+_MAX_BITS = 20_000
+"""Longer integers are not written in decimal, because that takes quadratic time: a program can return many of them."""
 
 _MAX_KEPT_KEYS = 256
 """A dictionary with more keys, of which some are not text, gets all its keys as text (`_dictionary`)."""
@@ -297,12 +301,38 @@ _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 def shown_texts(test: AppsTest) -> tuple[str, str]:
     """Input and expected output as text."""
     if isinstance(test, CallTest):
-        return _spelled(list(test.given)), _spelled(test.expected)
+        return shown_value(test.given), shown_value(test.expected)
     return joined(test.given), joined(test.expected)
 
 
-def _spelled(value: object) -> str:
+def shown_result(data: bytes) -> bytes:
+    """A function's result as text; as it is if it is not an encoded value."""
     try:
-        return json.dumps(value, ensure_ascii=False)
-    except ValueError:
-        return "(an integer of more than 4,300 digits)"
+        return shown_value(decode(data)).encode()
+    except ValueFormatError:
+        return data
+
+
+def shown_value(value: Value) -> str:
+    """A value for people: as JSON if possible."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(shown_value, value))}]"
+    if isinstance(value, dict):
+        keys = [_json(key if isinstance(key, str) else shown_value(key)) for key in value]
+        return f"{{{', '.join(map(': '.join, zip(keys, map(shown_value, value.values()), strict=True)))}}}"
+    if isinstance(value, Foreign):
+        return _json(f"<{value.type_name}>")
+    if isinstance(value, Fraction):
+        over = "" if value.denominator == 1 else f"/{_digits(value.denominator)}"
+        return _json(f"{_digits(value.numerator)}{over}")
+    return _digits(value) if type(value) is int else _json(value)
+
+
+def _json(value: float | str | None) -> str:
+    """JSON, in which only lone surrogates are escaped, as UTF-8 cannot encode them."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+
+
+def _digits(number: int) -> str:
+    """An integer in decimal; `str` refuses more than 4,300 digits."""
+    return f"{Decimal(number):f}" if number.bit_length() <= _MAX_BITS else f"an integer of {number.bit_length()} bits"

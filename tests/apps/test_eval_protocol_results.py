@@ -269,9 +269,9 @@ def test_functions_are_judged() -> None:
 @where_digits_are_limited
 def test_an_integer_too_long_to_print() -> None:
     """The message says why it is not shown."""
-    huge = read_ground_truth('{"inputs": [[1]], "outputs": [1' + "0" * 5000 + '], "fn_name": "f"}')
+    huge = read_ground_truth('{"inputs": [[1]], "outputs": [1' + "0" * 7000 + '], "fn_name": "f"}')
     assert isinstance(huge, AppsProblem)
-    assert "more than 4,300 digits" in str(over_all(huge, [WRONG]).reason)
+    assert "an integer of 23254 bits" in str(over_all(huge, [WRONG]).reason)
 
 
 def test_a_je_has_no_valid_score() -> None:

@@ -134,7 +134,7 @@ WRONG: dict[str, tuple[AppsProblem, str, list[str], str]] = {
         row([[]], [list(range(20_000))], "f"),
         "def f(): return [*range(19_000), -1]",
         ["WA"],
-        ",18999,-1] (102894 characters)",
+        ", 18999, -1] (121894 characters)",
     ),
     "what is not a result": (ADD, "import os\ndef add(a, b):\n    os._exit(0)", ["WA", "WA"], "found no result"),
 }  # fmt: skip
@@ -213,8 +213,19 @@ def test_a_function_that_returns_nothing_has_a_reason(score: Score) -> None:
     """Changes of its argument do not count."""
     (test,) = score(row([[[3, 1, 2]]], [[1, 2, 3]], "order"), "def order(numbers): numbers.sort()").tests
     assert test.verdict is Verdict.WA
-    assert test.message.startswith("expected [1,2,3], found null: the function returned nothing")
+    assert test.message.startswith("expected [1, 2, 3], found null: the function returned nothing")
     assert score(row([[1]], [None], "f"), "def f(n): pass").verdict is Verdict.AC
+
+
+@pytest.mark.parametrize("compat", [None, "eval-protocol-page"])
+def test_the_shown_output_of_a_function_is_its_result(compat: str | None, score: Score) -> None:
+    """As JSON, not as the box encodes it."""
+    rules = {} if compat is None else {"compat": grader_named(compat)}
+    result = score(row([[1]], [[1, 2.5, "ä"]], "f"), "def f(n): return [n, 1.5, 'ö']", **rules)
+    assert (result.tests[0].verdict, result.tests[0].printed_text) == (Verdict.WA, '[1, 1.5, "ö"]')
+    if compat is not None:
+        assert result.graded is not None
+        assert result.graded.metadata[0]["output"] == '[1, 1.5, "ö"]'
 
 
 def test_limits(score: Score) -> None:
