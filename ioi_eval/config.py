@@ -162,8 +162,10 @@ class Environment:
         values = {name: value for name, (value, _) in found.items()}
         cache = _cache(values)
         slots = values.get("PISTON_MAX_REQUESTS_PER_ENDPOINT") or "1"
-        if not slots.isdecimal() or int(slots) < 1:
-            raise InputError(f"PISTON_MAX_REQUESTS_PER_ENDPOINT is {slots!r}; it must be a number, 1 or more")
+        if not re.fullmatch("[1-9][0-9]{0,5}", slots):
+            raise InputError(
+                f"PISTON_MAX_REQUESTS_PER_ENDPOINT is {slots[:20]!r}; it must be a number from 1 to 999999"
+            )
         return cls(
             cache=cache,
             compiler=values.get("CXX") or "g++",
