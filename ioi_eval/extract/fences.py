@@ -326,8 +326,8 @@ def extract_tagged(
     users who do not want to count these.
 
     If the last block has no closing fence, it was cut off in the middle of the program. An earlier complete block is
-    used, if there is one. Blank blocks are skipped. If there is no program at all, the last block whose tag names the
-    language in another way counts (`_is_other_name`).
+    used, if there is one. Blank blocks are skipped. If the answer, or the thoughts, have none of these blocks, the last
+    block whose tag names the language in another way counts (`_is_other_name`).
 
     Args:
         generation: the whole text of the model.
@@ -340,8 +340,8 @@ def extract_tagged(
         `think:untagged` or `none`.
     """
     answer, thoughts = split_thoughts(generation)
-    for find in (partial(_last_block, looks_right=looks_right), _last_with_other_name):
-        for where, pieces in (("fence", answer), ("think", thoughts)):
+    for where, pieces in (("fence", answer), ("think", thoughts)):
+        for find in (partial(_last_block, looks_right=looks_right), _last_with_other_name):
             block = find(pieces, tags)
             if block is not None:
                 return Extracted(code=encodable(block.body()), rule=f"{where}:{name if block.tag else 'untagged'}")

@@ -67,13 +67,15 @@ def test_last_untagged_block_that_looks_like_cpp() -> None:
 
 @pytest.mark.parametrize("tag", ["solution.cpp", "src/Main.CC", "cplusplus", "CPlusPlus17", "a.b.cxx"])
 def test_tags_that_name_the_language_in_another_way(tag: str) -> None:
-    """The block counts only if there is no other program, also none in the thoughts."""
+    """The block counts only if the answer has no other program. A draft in the thoughts is not preferred to it."""
     found = extract_cpp(f"{block(OTHER, tag)}{block(CODE, tag)}{block('', tag)}")
     assert (found.code, found.rule) == (CODE, "fence:cpp")
     found = extract_cpp(f"<think>{block(CODE, tag)}</think>Done.")
     assert (found.code, found.rule) == (CODE, "think:cpp")
-    for first in (block(CODE), block(CODE, ""), f"<think>{block(CODE)}</think>"):
+    for first in (block(CODE), block(CODE, "")):
         assert extract_cpp(f"{first}{block(OTHER, tag)}").code == CODE
+    found = extract_cpp(f"<think>{block(OTHER)}</think>{block(CODE, tag)}")
+    assert (found.code, found.rule) == (CODE, "fence:cpp")
     assert extract_cpp(block(CODE, tag), C_TAGS).code is None
 
 
