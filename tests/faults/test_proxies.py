@@ -290,12 +290,13 @@ def test_status_of_a_worker_that_does_not_answer(monkeypatch: pytest.MonkeyPatch
 
 
 def test_status_of_servers_that_cannot_be_asked() -> None:
-    """A greeting that is nested deeply, or a host name that httpx does not accept, is no exception."""
+    """A greeting that is nested deeply, or an address that httpx does not accept, is no exception."""
 
     async def status(host: str) -> str:
         return (await control.presences([f"http://{host}/api/v2"]))[0].why_not
 
     assert "depth limit exceeded" in with_fixed_answer("200 OK", b"[" * 100_000, status)[0]
+    assert asyncio.run(status("10.0.0.300:2000")) == "Invalid IPv4 address: '10.0.0.300'"
     assert asyncio.run(status("xn--n3h.invalid")) == "Codepoint U+2603 at position 1 of '\u2603' not allowed"
 
 

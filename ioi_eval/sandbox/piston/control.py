@@ -146,7 +146,7 @@ async def _presence(client: httpx.AsyncClient, url: str) -> Presence:
         latency_ms = (time.perf_counter() - began) * 1000
         to = reply.headers.get("Location") if reply.is_redirect else None
         runtimes = answer.runtimes(reply.status_code, reply.content if to is None else answer.redirection(to))
-    except (httpx.HTTPError, UnicodeError) as error:  # the second for a name that httpx cannot look up
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:  # the last for a name that httpx cannot look up
         return Presence(url=url, server=server, why_not=_message_of(error))
     except SandboxError as error:
         return Presence(url=url, server=server, why_not=str(error))
@@ -190,7 +190,7 @@ async def _change(client: httpx.AsyncClient, url: str, package: PackageRequest) 
         language, version = answer.changed_package(reply.status_code, reply.content)
     except httpx.ConnectError as error:
         return PackageChange(url=url, is_done=False, message=_message_of(error))
-    except (httpx.TransportError, TransportError) as error:
+    except (httpx.HTTPError, TransportError) as error:
         is_dead = bool((await _presence(client, url)).why_not)
         message = _message_of(error)
         if is_dead:
