@@ -11,10 +11,27 @@ purpose can only displace each other.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ioi_eval.sandbox.serve.request import Refusal
+
+
+def errors_of_ours() -> logging.Logger:
+    """A log for aiohttp's server that has only our errors.
+
+    A client that sends invalid HTTP gets a 400. aiohttp would also log a stack trace for each such request.
+    """
+    from aiohttp.http_exceptions import HttpProcessingError
+
+    def is_ours(record: logging.LogRecord) -> bool:
+        return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
+
+    log = logging.Logger("ioi_eval.serve")
+    log.parent = logging.getLogger()
+    log.addFilter(is_ours)
+    return log
 
 
 class Connections:

@@ -34,7 +34,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston.endpoints import API
 from ioi_eval.sandbox.piston.wire import Runtime, is_problems
 from ioi_eval.sandbox.serve import request, request_body, served_runtimes
-from ioi_eval.sandbox.serve.connections import Connections, HeldBytes, RequestBytes
+from ioi_eval.sandbox.serve.connections import Connections, HeldBytes, RequestBytes, errors_of_ours
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored, ServedPackages
 from ioi_eval.sandbox.serve.request import Refusal, Request, refuse_foreign_pages
 from ioi_eval.version import __version__
@@ -109,7 +109,12 @@ async def serving(
     app.router.add_route("*", "/{path:.*}", server.answer)
     # the handler of a client that has disconnected is cancelled: its job leaves the queue, or is killed
     app_runner = web.AppRunner(
-        app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=2.0
+        app,
+        handler_cancellation=True,
+        auto_decompress=False,
+        access_log=None,
+        logger=errors_of_ours(),
+        shutdown_timeout=2.0,
     )
     await app_runner.setup()
     try:

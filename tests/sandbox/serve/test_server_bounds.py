@@ -167,6 +167,18 @@ def send_and_disconnect(client: httpx.Client, body: bytes, *, until: Callable[[]
         eventually(until)
 
 
+@pytest.mark.parametrize(
+    "head", ["x: y", "Host: a\r\nbad name: 1", "Host: a\r\nContent-Length: -3", "x: " + "a" * 9000]
+)
+def test_invalid_http_is_not_logged(head: str, served: Served, caplog: pytest.LogCaptureFixture) -> None:
+    """The client gets a 400. A stack trace for each request would fill the log."""
+    url = served.client.base_url
+    with socket.create_connection((url.host, url.port or 80)) as connection:
+        connection.sendall(f"GET /api/v2/runtimes HTTP/1.1\r\n{head}\r\n\r\n".encode())
+        assert connection.makefile("rb").readline().split()[1] == b"400"
+    assert not caplog.records
+
+
 def test_the_server_survives_invalid_http(served: Served) -> None:
     """Invalid HTTP and an incomplete request do not stop the server."""
     url = served.client.base_url
