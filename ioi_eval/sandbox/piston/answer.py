@@ -174,7 +174,9 @@ def unsuitable(execution: Execution, kind: JobKind) -> tuple[str, str] | None:
 def _fault(run: Stage) -> dict[str, Any] | None:
     """The line in which the runner reports a fault; `None` if its last line is another one."""
     last = loaded(run.stdout[-_FAULT_LINE_CHARS:].rstrip("\n").rpartition("\n")[2].encode())
-    return last if isinstance(last, dict) and "fault" in last and "test" not in last else None
+    if not isinstance(last, dict) or "test" in last:
+        return None
+    return last if isinstance(last.get("fault"), str) and isinstance(last.get("nonce", ""), str) else None
 
 
 def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:

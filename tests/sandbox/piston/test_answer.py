@@ -16,9 +16,11 @@ from ioi_eval.errors import (
     UnknownRuntimeError,
     UnservedError,
 )
+from ioi_eval.model import Job, JobKind, StageLimits
 from ioi_eval.sandbox.piston import answer
 
 STAGE: dict[str, Any] = {"stdout": "1\n", "stderr": "", "output": "1\n", "code": 0, "signal": None}
+JOB = Job(kind=JobKind.RUNNER, files=(), run_limits=StageLimits(wall_ms=1000, cpu_ms=1000))
 HTML = b"<html><head><title>502 Bad Gateway</title></head></html>"
 
 
@@ -185,3 +187,13 @@ def test_package_failures_are_final() -> None:
     """The failure of a package command has the server's reason and is not a transient error."""
     with pytest.raises(RejectedError, match="Already installed"):
         answer.changed_package(500, b'{"message": "Already installed"}')
+
+
+@pytest.mark.parametrize("line", ['{"fault":[]}', '{"fault":"system","nonce":[]}', '{"fault":null}'])
+def test_a_fault_of_another_shape_is_a_lost_answer(line: str) -> None:
+    """A broken server sent it: the runner writes texts."""
+    execution = answer.execution(200, json.dumps({"run": STAGE | {"stdout": line, "code": 3}}).encode())
+    assert answer.unsuitable(execution, JobKind.RUNNER) is None
+    lost = answer.checked("here", execution, JOB)
+    assert isinstance(lost, TransportError)
+    assert "not started there, or crashed" in str(lost)
