@@ -155,13 +155,13 @@ def list_packages(repository: Path, url: str, packages: Iterable[MadePackage]) -
             line = f"{each.language},{each.version},{each.sha256},{url.rstrip('/')}/{each.file}"
             known[each.language, each.version] = line
         with new_file(repository / INDEX) as file:
-            file.write("".join(f"{line}\n" for line in known.values()).encode())
+            file.write("".join(f"{line}\n" for line in known.values()).encode("utf-8", "surrogateescape"))
 
 
 def _lines(repository: Path) -> dict[tuple[str, ...], str]:
     """The lines of a repository's index, each by its package's name and version."""
     index = repository / INDEX
-    lines = index.read_text(encoding="utf-8").splitlines() if index.exists() else []
+    lines = index.read_text(encoding="utf-8", errors="surrogateescape").splitlines() if index.exists() else []
     return {tuple(line.split(",")[:2]): line for line in lines if line}
 
 
