@@ -54,7 +54,7 @@ class Module:
 
     def __init__(self, name: str, source: bytes) -> None:
         self._name = name.lower()
-        self._source = source
+        self.source = source
 
     def find_spec(self, name: str, path: Any = None, _: Any = None) -> Any:
         """The spec of this module, if the name is its name."""
@@ -70,11 +70,11 @@ class Module:
         """Execute it, with the builtins of the program."""
         endings.imported.append(module.__name__)
         module.__dict__["__builtins__"] = builtins.__dict__
-        exec(compile(self._source, f"{module.__name__}.py", "exec", dont_inherit=True), module.__dict__)
+        exec(compile(self.source, f"{module.__name__}.py", "exec", dont_inherit=True), module.__dict__)
 
     def get_source(self, _: str) -> str:
         """The source, for tracebacks."""
-        return self._source.decode("utf-8", "replace")
+        return self.source.decode("utf-8", "replace")
 
 
 # --------------------------------------------------------------------------- a whole run
@@ -118,7 +118,8 @@ def run_stdin(program: Program, report: endings.Report, prelude: Any = None) -> 
     try:
         code = compiled_program(program)
         phase = "run"
-        if b"/dev/" in program.source or b"/proc/self/fd" in program.source:
+        sources = [program.source, *(module.source for module in program.modules)]
+        if any(b"/dev/" in source or b"/proc/self/fd" in source for source in sources):
             _name_streams()
         reset_interpreter()
         if prelude is not None:

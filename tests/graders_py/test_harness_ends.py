@@ -134,6 +134,16 @@ def test_a_module_has_the_builtins_of_the_program(archive: Path, tmp_path: Path)
     assert linked(archive, tmp_path, grader, b"print(input(), ask())\n") == (b"from the grader 7\n", b"")
 
 
+def test_a_module_opens_a_stream_by_its_path(archive: Path, tmp_path: Path) -> None:
+    """As a program without a grader does. The kernel cannot open a socket by its path, as a box has no path."""
+    grader = (
+        b"import os, socket, sol\nours, its = socket.socketpair()\nos.dup2(its.fileno(), 1)\n"
+        b"sol.say('end')\nos.write(2, ours.recv(100))\n"
+    )
+    sol = b"def say(x):\n    with open('/dev/stdout', 'w') as out: out.write(x)\n"
+    assert linked(archive, tmp_path, grader, sol) == (b"", b"end")
+
+
 @pytest.mark.parametrize("keep", [b"", b"import sys\nsys.excepthook = lambda: sol\n"])
 def test_files_of_a_module_are_written_out(archive: Path, tmp_path: Path, keep: bytes) -> None:
     """A file that a module of the program opened and did not close, also if something refers to the program."""
