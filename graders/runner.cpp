@@ -74,7 +74,7 @@
 // `main`, which prints it; destructors end the processes and remove the directories. No fault leaves a child: everything that a
 // child does before its exec is `noexcept`.
 //
-// There are no global variables. `main` owns what lives as long as the job (plan, machine, files, lines). Run mode owns what the
+// There are no global variables. `main` owns the lines, and `run_job` what lives as long as the job (files, plan, machine). Run mode owns what the
 // tests share (Job, WarmInterpreter), and each test owns its state. Functions get what they need as arguments.
 
 // The parts are headers in `runner/`. Each includes the parts that it uses, and `system.h` for the system's headers, and

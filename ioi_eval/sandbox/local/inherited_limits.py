@@ -44,8 +44,8 @@ _LEAST_CPU_S = 62
 """Compiling a checker may take this. Source: graders/runner/processes.h; `jobs/compile.py`, _PROBLEM_TIME_FACTOR."""
 
 _LEAST_FILES, _FILES_A_JOB, _OWN_FILES = 512, 3 * 128 + 16, 128
-"""A job holds two descriptors per test, and one per program. Source: `engine/sharing.py`, MAX_TESTS;
-graders/runner/numbers.h, kLeastFds."""
+"""A shared job has up to 128 tests, each with an input, an answer and a program of its own, and a few other files.
+Source: `engine/sharing.py`, MAX_TESTS; graders/runner/numbers.h, kLeastFds."""
 
 _PROCESSES_A_JOB, _OWN_PROCESSES = Policy().threads + 8, 16
 """A program's threads, its box, its judges."""

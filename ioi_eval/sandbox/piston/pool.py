@@ -27,8 +27,8 @@ silent for a while. If checks fail for long, the jobs there are abandoned.
 be sent again, the pool holds them back. A job fails if it is held back for `patience_s` because retries keep failing.
 
 **No endpoint in service.** While no endpoint of a group is in service its jobs wait, and fail after `patience_s`. Later
-jobs fail immediately, until an endpoint is back, except those that only this group may run (`is_only`). While other
-groups are in service, jobs that can move there fail after `LOST_AFTER_S` already.
+jobs fail immediately, until an endpoint is back. While other groups are in service, jobs fail after `LOST_AFTER_S`
+already, except those that only this group may run (`is_only`).
 
 **No connection.** An endpoint may answer checks and yet accept no job, so that it enters and leaves service for ever. A
 job fails that got no connection for `patience_s`, if meanwhile no endpoint of its group has accepted any job.

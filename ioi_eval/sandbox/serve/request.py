@@ -24,7 +24,8 @@ from typing import Any, NoReturn
 from ioi_eval.sandbox.piston.wire import Runtime, version_key
 
 MAX_FILES = 512
-"""Each is a descriptor in the server and an argument of bwrap. Source: ours; a bundle of 64 tests has 140."""
+"""Each is a descriptor in the server and an argument of bwrap. Source: ours; our largest job has 400: 128 tests, each
+with a program of its own."""
 
 _MAX_WORDS, _MAX_WORDS_BYTES = 1024, 64 * 1024  # a program's arguments; in the kernel one may have 128 KiB
 _MAX_NAME = 128  # of a language or version, in a message
