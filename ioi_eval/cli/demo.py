@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ioi_eval.cli import options
+from ioi_eval.cli.exits import INTERRUPTED
 from ioi_eval.cli.watching import LogFile, Watch
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def demo(
     sandbox, watch = SandboxOptions(workers=workers), Watch(bar=progress, log_file=log_file)
     print("The sample contest: programs in C++ for four tasks in the manner of the IOI\n", flush=True)
     contest = _contest(out, sandbox, watch)
+    if contest == INTERRUPTED:
+        return contest
     print("\nThe sample of APPS: programs in Python for five problems\n", flush=True)
     return max(contest, _apps(out, sandbox, watch))
 

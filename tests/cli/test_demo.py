@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
+from collections.abc import Mapping
 from pathlib import Path
 
 from ioi_eval import sample
 from ioi_eval.cli.demo import write_sample
-from tests.cli.addition import Start
+from tests.cli.addition import COMMAND, Start
+from tests.cli.ended_early import ended_after_a_result
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -52,6 +55,14 @@ def check_apps(folder: Path, stdout: str) -> None:
         assert worth == (expected["expected_verdict"], expected["expected_passed"], expected["expected_total"]), row
     assert "Report:  out/apps/report.md" in stdout
     assert "Programs and problems: out/apps-sample" in stdout
+
+
+def test_an_interrupt_ends_it(environment: Mapping[str, str], tmp_path: Path) -> None:
+    """The second sample is not judged after an interrupt in the first."""
+    command, journal = [*COMMAND, "demo", "--out", "out", "--workers", "1"], tmp_path / "out" / "journal"
+    ended = ended_after_a_result(command, journal, environment, tmp_path, signal.SIGINT)
+    assert ended.returncode == 130, ended.stderr
+    assert "The sample of APPS" not in ended.stdout
 
 
 def test_readme_s_commands_work_on_the_sample(start: Start, tmp_path: Path) -> None:
