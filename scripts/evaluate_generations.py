@@ -4,8 +4,9 @@
     scripts/evaluate_generations.py [DUMP PROBLEMS TESTS [DIR]]
 
 Without arguments it evaluates the sample contest's dump. DIR (`evaluation` by default) gets results.jsonl, tests.jsonl,
-summary.json, report.md and the journal. If you start it again, it continues where it stopped. `ioi-eval score` can do
-more (clusters, options, several ways of reading a dump); this script shows the functions that it uses.
+inputs.jsonl, summary.json, report.md and the journal. If you start it again, it continues where it stopped.
+`ioi-eval score` can do more (clusters, options, several ways of reading a dump); this script shows the functions that
+it uses.
 """
 
 from __future__ import annotations

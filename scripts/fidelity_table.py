@@ -383,7 +383,7 @@ def main(directories: list[str]) -> int:
         before = document.read_text(encoding="utf-8") if document.exists() else ""
         origins = read_origins(DOCS / "fidelity-packages.toml")
         table = fidelity_table(validations, read_reasons(DOCS / "fidelity-reasons.toml"), before, origins)
-    except (OSError, json.JSONDecodeError, InputError) as error:
+    except (OSError, ValueError, KeyError, InputError) as error:
         print(f"fidelity_table: {error}", file=sys.stderr)
         return 2
     document.write_text(table.markdown, encoding="utf-8")
@@ -405,5 +405,6 @@ def _read(path: Path) -> dict[str, Any]:
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
-        sys.exit(__doc__)
+        print(__doc__)
+        sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
     sys.exit(main(sys.argv[1:]))

@@ -50,9 +50,10 @@ class ShowCall:
 def show(call: ShowCall) -> int:
     """Show one submission, or list the submissions.
 
-    For one submission it shows the program, the compiler's message, every test, and the first difference of a failing
-    test. Inputs and expected outputs are read from the sources of the run. The beginning of an output is shown if the
-    run kept it (`score --keep`), or with --rerun, which judges the program again.
+    For one submission it shows the program, the compiler's message and every test; of a failing test the input, the
+    expected output, and the first difference if the output is known. Inputs and expected outputs are read from the
+    sources of the run. The beginning of an output is known if the run kept it (`score --keep`), or with --rerun, which
+    judges the program again.
     """
     from ioi_eval.cli.showing import show as show_submission
 

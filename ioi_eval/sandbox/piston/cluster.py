@@ -81,7 +81,7 @@ class PistonCluster:
         endpoints: the servers' URLs (`http://host:2000`, with or without `/api/v2`); a function that returns them; or a
             text, as in `PISTON_ENDPOINTS` (one URL, several with commas, `file:PATH`, `slurm`).
         max_requests_per_endpoint: how many of our jobs a worker has at once.
-        profile: `bundled` or `classic` to force one, `None` for the best that each worker supports.
+        profile: `bundled` or `classic`; `None` for `classic` on workers that have only `cms_ioi`, else `bundled`.
         headers: sent with every request.
         patience_s: how long jobs wait while no worker is available, in seconds.
         events: get an event for each worker that comes or goes, and for each job that is sent again.
