@@ -19,6 +19,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import (
@@ -182,11 +183,13 @@ def _products(
     """What a subtask adds to a total, as pairs of score and points.
 
     Under `Sum` there is one pair for each test: the mean is rounded to a float, which could change how a half is
-    rounded in the total. Source: CMS, `Sum`: the outcome times the parameter, which is the points of one test.
+    rounded in the total. Source: CMS, `Sum`: the outcome times the parameter, which is the points of one test. It is
+    found by decimal division: 6 tests of 0.7 points have 4.2 points, and as floats 4.2 / 6 is more than 0.7.
     """
     if score is None or problem.score_type is not ScoreType.SUM:
         return [(score, subtask.points)]
-    return [(outcome.score, subtask.points / len(tests)) for outcome in tests if outcome.score is not None]
+    points = float(Decimal(str(subtask.points)) / len(tests))
+    return [(outcome.score, points) for outcome in tests if outcome.score is not None]
 
 
 def unrounded_points(score: float, points: float, weighted_score: float, precision: int) -> float:

@@ -9,10 +9,11 @@ from functools import reduce
 from operator import add
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ioi_eval.expectations import deciding_test
+from ioi_eval.importers.score_parameters import subtasks_of
 from ioi_eval.model import CompileOutcome, Isolation, ScoreType, Submission, TestOutcome, Verdict
 from ioi_eval.scores import WORST_FIRST, submission_result, subtask_result
 from tests.scored import KEY, any_result, judge, make_problem, outcomes, verdicts
@@ -269,15 +270,17 @@ def cms_sum(products: Iterable[float], precision: int) -> float:
 
 @given(
     scores=st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.49, 0.5, 0.575, 0.73, 1.0]), min_size=1, max_size=26),
-    parameter=st.sampled_from([0.5, 2.5, 4.0, 5.0, 7.25]),
+    parameter=st.integers(1, 6000).map(lambda hundredths: hundredths / 100),
     precision=st.integers(0, 3),
 )
+@example(scores=[1.0] * 5 + [0.0], parameter=0.7, precision=0)
 def test_a_sum_is_that_of_cms(scores: list[float], parameter: float, precision: int) -> None:
     """The sum equals that of CMS to the last digit, also where the mean as a float would round a half the other way (3
-    of 40 tests at 2.5).
+    of 40 tests at 2.5), or where the points of all tests are no multiple of the parameter as floats (6 tests at 0.7).
     """
     names = "abcdefghijklmnopqrstuvwxyz"[: len(scores)]
-    problem = replace(make_problem((parameter * len(scores), names), precision=precision), score_type=ScoreType.SUM)
+    (subtask,) = subtasks_of(ScoreType.SUM, parameter, names)
+    problem = replace(make_problem((subtask.points, names), precision=precision), score_type=ScoreType.SUM)
     result = judge(problem, *scores)
     wanted = cms_sum([score * parameter for score in scores], precision)
     assert result.score == result.subtasks[0].weighted_score == wanted

@@ -10,6 +10,7 @@ Source: CMS, `cms/grading/scoretypes/abc.py`, `ScoreTypeGroup`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
@@ -51,7 +52,8 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
     names = sorted(tests)
     if score_type is ScoreType.SUM:
         points = number_of("score_type_parameters", parameters)
-        return [Subtask(name=ONLY_SUBTASK, points=points * len(names), tests=tuple(names))]
+        total = float(Decimal(str(points)) * len(names))  # `scores.py` divides it again, also as decimal numbers
+        return [Subtask(name=ONLY_SUBTASK, points=total, tests=tuple(names))]
     if not isinstance(parameters, list) or not parameters:
         raise InputError(f"score_type_parameters is {parameters!r}; it must be a list of groups")
     groups = {f"{number:02}": _group(number, group) for number, group in enumerate(parameters)}
