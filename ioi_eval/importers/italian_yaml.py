@@ -65,8 +65,10 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 
 def _refuse_outer_settings(directory: Path) -> None:
     """Refuse a task whose settings are beside its directory, where CMS reads them too (deprecated)."""
+    if not directory.is_dir():
+        return
     outer = directory.resolve().parent / f"{directory.resolve().name}.yaml"
-    if directory.is_dir() and outer.is_file() and not any(directory.rglob(ROOT_FILE)):
+    if outer.is_file() and not any(directory.rglob(ROOT_FILE)):
         raise InputError(
             f"{directory} holds no {ROOT_FILE}; {outer} seems to have the settings, as in old tasks: copy it to"
             f" {directory / ROOT_FILE}"
@@ -137,18 +139,16 @@ def _limit(package: Package, meta: Mapping[str, Any], *names: str) -> float:
 
 def _tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
     tests = {f"{n:03}": (f"input/input{n}.txt", f"output/output{n}.txt") for n in range(count)}
+    known = {path for pair in tests.values() for path in pair}
     if absent := [path for pair in tests.values() for path in pair if not package.has(path)]:
         directory = absent[0].partition("/")[0]
-        others = [
-            name for name in package.names(directory) if name not in {path for pair in tests.values() for path in pair}
-        ]
+        others = [name for name in package.names(directory) if name not in known]
         found = f"; {directory}/ holds {', '.join(others[:3])}, which CMS does not read" if others else ""
         raise InputError(
             f"there is no {absent[0]}, though there should be {count} tests ({len(absent)} of"
             f" {2 * count} files are missing){found}; generate them first (`cmsMake` or"
             " `task-maker-rust` make them), or call them so"
         )
-    known = {given for given, _ in tests.values()}
     if others := [name for name in package.names("input") if name not in known]:
         package.notes.append(f"left out, because they belong to no test: {first_names(others)}")
     return tests

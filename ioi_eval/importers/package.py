@@ -50,7 +50,7 @@ _FORMATS = {
 """For each root file, the kind of package and the command that reads it."""
 
 _BEFORE_TASK_MAKER = ("task.yaml.orig", "task.toml")
-_XML_COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_XML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)  # without `\Z`: quadratic time
 _ARCHIVE_ENDING = re.compile(r"\.(?:zip|kpp|tar|tgz|txz|tar\.\w+)$")
 
 

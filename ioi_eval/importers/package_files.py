@@ -20,7 +20,7 @@ import zipfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -137,7 +137,7 @@ class _Directory(PackageFiles):
 class _Zip(PackageFiles):
     def __init__(self, where: Path, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        files = [info for info in archive.infolist() if not info.is_dir()]
+        files = _zip_entries(archive)
         _check_expanded(where, sum(info.file_size for info in files), where.stat().st_size)
         links = {_zip_name(info) for info in files if stat.S_ISLNK(info.external_attr >> 16)}
         members = {name: info for info in files if (name := _zip_name(info)) not in links}
@@ -176,26 +176,28 @@ def open_files(where: Path) -> Iterator[PackageFiles]:
         InputError: it is missing, damaged, none of these, or would expand to more than is allowed.
         SetupError: there is not enough disk space to expand it.
     """
-    try:
-        if where.is_dir():
-            yield _Directory(where)
-            return
-        if not where.exists():
-            raise InputError(f"there is no package {where}")
-        if not where.is_file():
-            raise InputError(f"{where} is neither a directory nor a file")
-        with where.open("rb") as file:
-            refuse_pointer(file.read(100), where)
-        if zipfile.is_zipfile(where):
-            with zipfile.ZipFile(where) as zipped:
-                yield _Zip(where, zipped)
-            return
-        with _plain_tar(where) as plain:
-            yield _Tar(where, plain)
-    except DAMAGE as error:
-        raise InputError(f"{where} is damaged or cut off: {error}; get it again") from error
-    except OSError as error:
-        raise InputError(f"{where} cannot be read: {error.strerror or error}") from error
+    with ExitStack() as opened:
+        try:
+            files = _opened(where, opened)
+        except DAMAGE as error:
+            raise InputError(f"{where} is damaged or cut off: {error}; get it again") from error
+        except OSError as error:
+            raise InputError(f"{where} cannot be read: {error.strerror or error}") from error
+        yield files
+
+
+def _opened(where: Path, opened: ExitStack) -> PackageFiles:
+    if where.is_dir():
+        return _Directory(where)
+    if not where.exists():
+        raise InputError(f"there is no package {where}")
+    if not where.is_file():
+        raise InputError(f"{where} is neither a directory nor a file")
+    with where.open("rb") as file:
+        refuse_pointer(file.read(100), where)
+    if zipfile.is_zipfile(where):
+        return _Zip(where, opened.enter_context(_zip_file(where)))
+    return _Tar(where, opened.enter_context(_plain_tar(where)))
 
 
 def zipped_files(content: bytes, wanted: Callable[[str], bool], most: int) -> Iterator[tuple[str, bytes]]:
@@ -210,11 +212,24 @@ def zipped_files(content: bytes, wanted: Callable[[str], bool], most: int) -> It
         zipfile.BadZipFile: and others of `DAMAGE`, and RuntimeError: it is damaged, or needs a password.
     """
     _check_size(len(content), _LARGEST_INNER_ZIP)
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        entries = [entry for entry in archive.infolist() if not entry.is_dir() and wanted(_zip_name(entry))]
+    with _zip_file(io.BytesIO(content)) as archive:
+        entries = [entry for entry in _zip_entries(archive) if wanted(_zip_name(entry))]
         _check_size(sum(entry.file_size for entry in entries), most)
         for entry in entries:
             yield _zip_name(entry), archive.read(entry)
+
+
+def _zip_file(file: Path | io.BytesIO) -> zipfile.ZipFile:
+    """An open zip. What Python raises for damaged names and versions is BadZipFile here, as for other damage."""
+    try:
+        return zipfile.ZipFile(file)
+    except (NotImplementedError, UnicodeError) as error:
+        raise zipfile.BadZipFile(str(error)) from error
+
+
+def _zip_entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """The files of a zip, without its directories and entries without a name."""
+    return [entry for entry in archive.infolist() if entry.filename and not entry.is_dir()]
 
 
 def _zip_name(entry: zipfile.ZipInfo) -> str:

@@ -33,6 +33,7 @@ _TESTS = "tests"
 _OF_CMS = "files/cms_conf.py"  # Source: CMS, `cmscontrib/loaders/polygon.py`
 _HEADERS = (".h", ".hpp", ".hh", ".inc")
 _GIVES_POINTS = re.compile(r"\b(?:quitp|quitpi|_points)\b")
+_PARTIAL = re.compile(r"\b(?:_pc|_partially)\b")
 _PATTERN = re.compile(r"[^%]*%0?\d?d[^%]*")
 _STANDARD = re.compile(r"\+\+(\d\d)\b")
 _LEAST_STANDARD = 17
@@ -218,7 +219,12 @@ def _judge_files(package: Package, assets: Element) -> tuple[list[tuple[str, str
             raise UnsupportedError(f"the {role} is {path}; {role}s in C++, C and Python are supported")
         if ending == ".py" and not source.startswith("#!"):
             source = f"#!/usr/bin/env python3\n{source}"
-        gives_points |= _GIVES_POINTS.search(without_comments(source)) is not None
+        code = without_comments(source)
+        if _PARTIAL.search(code):
+            raise UnsupportedError(
+                f"{path} gives partial results by `_pc`, which have no exit code of their own; use `quitp` in a copy"
+            )
+        gives_points |= _GIVES_POINTS.search(code) is not None
         directory = path.rpartition("/")[0]
         headers = [name for name in package.names(directory) if name.endswith(_HEADERS)]
         files += [(f"{role}/{role}{ending}", source)]

@@ -30,8 +30,9 @@ BUILD_SCRIPT = "build"
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _LITERAL_OR_COMMENT = re.compile(
-    r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])')|//[^\n]*|/\*.*?(?:\*/|\Z)""",  # `\Z`: else the time is quadratic
-    re.DOTALL,
+    # without `$` and `\Z`: quadratic time
+    r"""("(?:\\.|[^"\\\n])*(?:"|$|\\?\Z)|'(?:\\.|[^'\\\n])')|//[^\n]*|/\*.*?(?:\*/|\Z)""",
+    re.DOTALL | re.MULTILINE,
 )
 _STARTS_PROGRAMS = re.compile(  # calls in C++ and Python, but none of a class's own functions
     r"(?:\bos\.|(?<![\w.])(?<!->))(v?fork(?=[ \t]*\([ \t]*\))|popen|f?exec(?:[lv]p?e?|veat))[ \t]*\("

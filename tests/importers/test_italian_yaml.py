@@ -369,3 +369,10 @@ def test_invalid_tasks(tmp_path: Path, changes: dict[str, str | None], words: st
         read(tmp_path, **changes)
     assert words in str(caught.value)
     assert "somma" in str(caught.value)
+
+
+def test_a_link_that_leads_to_itself_is_no_package(tmp_path: Path) -> None:
+    """As for the other formats."""
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(InputError, match=r"there is no package .*loop"):
+        import_package(tmp_path / "loop", year=2024)

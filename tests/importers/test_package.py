@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import tarfile
@@ -200,6 +201,47 @@ def test_damaged_member(tmp_path: Path) -> None:
     where.write_bytes(content)
     with open_package(where) as package, pytest.raises(InputError, match=r"tests/1\.in cannot be read"):
         package.read("tests/1.in")
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "words"),
+    [(6, 99, "zip file version 9.9"), (46, 0xFF, "can't decode byte")],
+    ids=["version", "name"],
+)
+def test_a_zip_with_a_damaged_directory(tmp_path: Path, at: int, value: int, words: str) -> None:
+    """A version of the future, and a name that is not UTF-8 although its flag says so; also in a zip inside."""
+    content = bytearray(as_zip(tmp_path / "p.zip", {"é.json": b"{}"}).read_bytes())
+    content[content.index(b"PK\x01\x02") + at] = value
+    (tmp_path / "p.zip").write_bytes(content)
+    with pytest.raises(InputError, match=words), open_package(tmp_path / "p.zip"):
+        pass
+    as_folder(tmp_path / "d", {"problem.json": b"{}", "inner.zip": bytes(content)})
+    with open_package(tmp_path / "d") as package, pytest.raises(InputError, match=words):
+        list(package.zipped("inner.zip", lambda _: True))
+
+
+def test_a_file_without_a_name_is_not_in_the_package(tmp_path: Path) -> None:
+    """A name that begins with a zero byte is empty for Python."""
+    content = bytearray(as_zip(tmp_path / "p.zip", {"problem.json": b"{}", "x": b""}).read_bytes())
+    content[content.rindex(b"PK\x01\x02") + 46] = 0
+    (tmp_path / "p.zip").write_bytes(content)
+    with open_package(tmp_path / "p.zip") as package:
+        assert package.names() == ("problem.json",)
+
+
+def test_a_full_disk_is_not_the_package_s_error(tmp_path: Path) -> None:
+    """An error of whoever reads the package is passed on."""
+    as_folder(tmp_path, {"problem.json": b"{}"})
+    with pytest.raises(OSError, match="No space left"), open_package(tmp_path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("start", ["<!--", "<![CDATA["])
+def test_comments_without_an_end_take_linear_time(start: str, tmp_path: Path) -> None:
+    """A megabyte of them kept an import busy for ten minutes."""
+    as_folder(tmp_path, {"problem.json": b"{}", "problem.xml": (start * (1_000_000 // len(start))).encode()})
+    with open_package(tmp_path) as package, pytest.raises(InputError, match=r"problem\.xml"):
+        package.xml("problem.xml")
 
 
 def test_encrypted_member(tmp_path: Path) -> None:

@@ -331,6 +331,7 @@ def test_invalid_packages(tmp_path: Path, changes: Mapping[str, object], xml: di
             {"programs": CHECKER.replace("check.cpp", "check.java")},
             "the checker is files/check",
         ),
+        ({"files/check.cpp": "quitf(_pc(50), x);"}, {}, "files/check.cpp gives partial results by `_pc`"),
         ({"files/check.cpp": "quitp(1);"}, POINTS_AND_FRACTIONS, "the test 01 is worth 2.5; whole points"),
         (
             {"files/check.cpp": "quitp(1);"},
