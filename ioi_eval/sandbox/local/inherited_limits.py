@@ -51,7 +51,7 @@ _PROCESSES_A_JOB, _OWN_PROCESSES = Policy().threads + 8, 16
 """A program's threads, its box, its judges."""
 
 _LEAST_MEMORY_BYTES = CompileLimits().memory_bytes
-"""Compiling a submission may take this; compiling the runner takes 300 MiB."""
+"""Compiling a submission may take this; compiling the runner takes 320 MiB (400 MiB with the assembler)."""
 
 _OWN_MEMORY_BYTES = 256 * MIB
 """For `score` itself: 110 MiB, and the programs, inputs and outputs that are being sent or received."""
