@@ -15,12 +15,10 @@ from ioi_eval.pipeline.result_store import RecordedResult
 from ioi_eval.problems.apps_submissions import problem_of
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.failure_reasons import failure_reason
-from ioi_eval.report.rows import dump_columns, result_columns
+from ioi_eval.report.rows import APPS_RESULTS, dump_columns, result_columns
 
 APPS_RESULT_COLUMNS = (*result_columns("apps-result"), TEST_RESULTS)
 """Our columns of a row; the others (the problem's, the program's) have the same meaning as in a dump."""
-_RESULTS = frozenset((*APPS_RESULT_COLUMNS, "all_subtasks_results"))
-"""The columns of a dump that are renamed: ours, and that by which readers know results of contests."""
 
 
 def refused_row(entry: Refused) -> dict[str, Any]:
@@ -28,7 +26,7 @@ def refused_row(entry: Refused) -> dict[str, Any]:
 
     Its problem's id is a text, as in rows that were judged: a table with `1` and `"1"` has two groups for one problem.
     """
-    row: dict[str, Any] = {**dict.fromkeys(APPS_RESULT_COLUMNS), **dump_columns(entry.row.values, _RESULTS)}
+    row: dict[str, Any] = {**dict.fromkeys(APPS_RESULT_COLUMNS), **dump_columns(entry.row.values, APPS_RESULTS)}
     with suppress(RowError):
         row["problem_id"] = problem_of(entry.row)
     return {**row, TEST_RESULTS: [], "error": entry.message}
@@ -41,7 +39,7 @@ def result_row(entry: Judgeable[AppsCandidate], judged: RecordedResult[AppsResul
     if result.verdict is Verdict.NC and reason:
         message = ": ".join(filter(None, (message, reason)))
     return {
-        **dump_columns(entry.row.values, _RESULTS),
+        **dump_columns(entry.row.values, APPS_RESULTS),
         "submission": candidate.submission.id,
         "problem_id": candidate.problem.id,
         "instance_id": candidate.problem.instance_id,

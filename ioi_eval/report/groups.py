@@ -17,6 +17,7 @@ import orjson
 
 from ioi_eval.errors import InputError, similar
 from ioi_eval.problems.first_rows import FIRST
+from ioi_eval.report.rows import RESULT_MARKS, name_in
 from ioi_eval.report.texts import distinct_line, printable
 from ioi_eval.rows import Source
 
@@ -46,7 +47,7 @@ class Grouping:
     def needed(self) -> tuple[str, ...]:
         """The columns of a row that `labels` reads."""
         names = [name for column in self.columns for name in (column, column.partition(".")[0])]
-        return tuple(dict.fromkeys([*names, *(f"dump_{name}" for name in names)]))
+        return tuple(dict.fromkeys([*names, *(f"dump_{name}" for name in names), *(RESULT_MARKS if names else ())]))
 
     def labels(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """The values of a row of a dump or of results in these columns, each as one line of text."""
@@ -150,12 +151,12 @@ def _order(label: str) -> tuple[bool, float, str]:
 
 
 def _value(row: Mapping[str, Any], column: str) -> Any:
-    if f"dump_{column.partition('.')[0]}" in row:
-        column = f"dump_{column}"
-    if column in row:
-        return row[column]
-    value: Any = row
-    for name in column.split("."):
+    name = name_in(row, column)
+    if name in row:
+        return row[name]
+    first, *fields = column.split(".")
+    value: Any = row.get(name_in(row, first))
+    for name in fields:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
+from ioi_eval.report.rows import RESULT_MARKS, name_in
 from ioi_eval.selection import PRECISION, ResultRow, sum_of_points
 
 NamedRow = tuple[str, ResultRow]
@@ -29,8 +30,8 @@ VERDICT_NAMES: Final[Mapping[str, str]] = {
 
 
 def name_columns(id_column: str) -> tuple[str, ...]:
-    """The columns that name problem and submission in results of a contest."""
-    return ("year", "problem_id", id_column, f"dump_{id_column}")
+    """The columns of results that `problem_of` and `submission_of` read."""
+    return ("year", "problem_id", id_column, f"dump_{id_column}", *RESULT_MARKS)
 
 
 def problem_of(row: ResultRow) -> tuple[str, str]:
@@ -45,7 +46,7 @@ def problem_of(row: ResultRow) -> tuple[str, str]:
 
 def submission_of(row: ResultRow, id_column: str, *, otherwise: str = "–") -> str:
     """The submission's id, else `otherwise`. If its column has the name of a result column, it is in `dump_<name>`."""
-    value = row.get(f"dump_{id_column}", row.get(id_column))
+    value = row.get(name_in(row, id_column))
     return otherwise if value is None else _plain(value)
 
 

@@ -19,6 +19,7 @@ import orjson
 from ioi_eval.config import Unscored
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import OutputOnly, Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
+from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.schema_check import schema_named
 from ioi_eval.report.totals import CpuSplit, distinct_outcomes, judge_error
@@ -36,6 +37,11 @@ _FROM_THE_DUMP = frozenset({"code", "target_subtask"})
 """Columns of results that dumps have too, with the same meaning: their values come from the dump."""
 
 _RESULTS = frozenset(CONTEST_RESULT_COLUMNS) - _FROM_THE_DUMP
+APPS_RESULTS = frozenset((*result_columns("apps-result"), TEST_RESULTS, "all_subtasks_results"))
+"""The columns of a dump that results for APPS rename: ours, and that by which readers know results of contests."""
+
+RESULT_MARKS = ("fingerprint", "duplicate_of", "all_subtasks_results")
+"""The columns by which `name_in` knows rows of results and their family."""
 
 
 @fast_dataclass
@@ -167,7 +173,7 @@ def dump_columns(row: Mapping[str, Any], results: frozenset[str]) -> dict[str, A
 
     In a dump that is itself a results file, such columns are from an earlier judging, and are replaced.
     """
-    if "fingerprint" in row and "duplicate_of" in row:
+    if _is_of_results(row):
         return {name: value for name, value in row.items() if name not in results}
     if results.isdisjoint(row):
         return dict(row)
@@ -179,6 +185,25 @@ def _is_renamed(name: str, row: Mapping[str, Any], results: frozenset[str]) -> b
     while name not in results and name.startswith("dump_") and name.removeprefix("dump_") in row:
         name = name.removeprefix("dump_")
     return name in results
+
+
+def name_in(row: Mapping[str, Any], column: str) -> str:
+    """The name of a dump's column in a row of results, or in a row of a dump: there its own.
+
+    Args:
+        row: has those of `RESULT_MARKS` that exist, `column`, and `dump_<column>` if it exists.
+    """
+    renamed, base = f"dump_{column}", column
+    if renamed not in row or not _is_of_results(row):
+        return column
+    results = _RESULTS if "all_subtasks_results" in row else APPS_RESULTS
+    while base not in results and base.startswith("dump_"):
+        base = base.removeprefix("dump_")
+    return renamed if base in results else column
+
+
+def _is_of_results(row: Mapping[str, Any]) -> bool:
+    return "fingerprint" in row and "duplicate_of" in row
 
 
 def _code(row: Mapping[str, Any], submission: Submission) -> Any:

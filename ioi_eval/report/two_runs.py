@@ -17,7 +17,7 @@ import orjson
 
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import Estimate, mcnemar, mean_estimates
-from ioi_eval.report.groups import Grouping, label_of
+from ioi_eval.report.groups import NONE, Grouping, label_of
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.result_values import share_of, verdict_of
 from ioi_eval.report.texts import counted, printable
@@ -251,8 +251,9 @@ def _results(of: ResultSet, only: RowFilter) -> dict[Name, Result]:
     has_column = False
     for row in of.rows((*_COLUMNS, *of.naming_columns, *grouping.needed)):
         if grouping.columns:
-            has_column = has_column or any(row.get(name) is not None for name in grouping.needed)
-            if grouping.labels(row) not in wanted:
+            labels = grouping.labels(row)
+            has_column = has_column or labels != (NONE,)
+            if labels not in wanted:
                 continue
         name = of.name_of(row)
         if name not in by_name or not by_name[name].verdict:

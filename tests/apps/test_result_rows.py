@@ -14,6 +14,8 @@ from ioi_eval.apps.result_rows import APPS_RESULT_COLUMNS, judged_columns, refus
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
 from ioi_eval.pipeline.result_store import RecordedResult
+from ioi_eval.report.groups import Grouping
+from ioi_eval.report.result_values import submission_of
 from ioi_eval.rows import open_source
 from tests.apps_rows import DOUBLE, ROWS, write_rows
 
@@ -51,6 +53,15 @@ def test_result_columns_of_a_dump_are_renamed(written: Any, problem: int) -> Non
     assert {name: row[name] for name in THEIRS} == {name: plain[name] for name in THEIRS}
     assert row["resolved"] is (False if problem == 0 else None)
     assert (row["model"], row["code"], row["problem_id"]) == ("m", DOUBLE, plain["problem_id"])
+
+
+@pytest.mark.parametrize("problem", [0, 99], ids=["judged", "unknown problem"])
+def test_a_column_with_a_similar_name_is_not_read(written: Any, problem: int) -> None:
+    """Only `dump_<name>` of a result column is the dump's column; `cpu_s` is a result column only of contests."""
+    names = {"uuid": "a1", "dump_uuid": "x", "cpu_s": 1, "dump_cpu_s": 2, "score": "old", "dump_score": "older"}
+    [row] = written({"problem_id": problem, "code": DOUBLE, **names})
+    assert submission_of(row, "uuid") == "a1"
+    assert Grouping(columns=("cpu_s", "score", "dump_score")).labels(row) == ("1", "old", "older")
 
 
 def test_the_id_of_a_problem_is_a_text_in_every_row(written: Any) -> None:

@@ -16,6 +16,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.report.groups import Grouping
+from ioi_eval.report.result_values import name_columns, submission_of
 from ioi_eval.report.rows import (
     CONTEST_RESULT_COLUMNS,
     JudgedSubmission,
@@ -131,6 +132,21 @@ def test_no_column_of_the_dump_is_lost() -> None:
     renamed = {"dump_verdict": 2, "dump_dump_verdict": 1, "dump_dump_dump_verdict": 3, "dump_code": 4, "dump_error": 5}
     assert {name: value for name, value in row.items() if name.startswith("dump_")} == renamed
     assert [Grouping(columns=(name,)).labels(row) for name in dump] == [("1",), ("2",), ("3",), ("4",), ("5",)]
+
+
+SIMILAR = {"uuid": "a1", "dump_uuid": None, "model": "o3", "dump_model": "x", "m.n": "y", "dump_m.n": "x"}
+"""Columns of a dump of which none has the name of a result column, so that results do not rename them."""
+
+
+@pytest.mark.parametrize("is_judged", [True, False], ids=["judged", "refused"])
+def test_a_column_with_a_similar_name_is_not_read(is_judged: bool) -> None:
+    """Only `dump_<name>` of a result column is the dump's column; `score` is a result column only for APPS."""
+    dump = {**SIMILAR, "score": 1, "dump_score": 2, "verdict": "old", "dump_verdict": "older"}
+    row = result_row(dump, judged("1 1 1"), target_subtask=None) if is_judged else refused_row(dump, "unknown problem")
+    assert submission_of({name: row[name] for name in name_columns("uuid") if name in row}, "uuid") == "a1"
+    by = Grouping(columns=("model", "m.n", "score", "verdict", "dump_verdict"))
+    read = {name: row[name] for name in by.needed if name in row}
+    assert by.labels(dump) == by.labels(read) == ("o3", "y", "1", "old", "older")
 
 
 def test_results_of_an_earlier_judging_are_replaced() -> None:

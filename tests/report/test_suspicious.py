@@ -16,6 +16,8 @@ def row(**columns: Any) -> dict[str, Any]:
         "verdict": "AC",
         "all_subtasks_results": [],
         "attempted": attempted,
+        "duplicate_of": None,
+        "fingerprint": "f",
     } | columns
 
 
