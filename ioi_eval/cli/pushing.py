@@ -28,7 +28,7 @@ def push(
     pages: Mapping[str, Path] | None = None,
     replace: bool = False,
 ) -> int:
-    """Push what a run has written, unless it was interrupted.
+    """Push what a run has written, unless it ended early.
 
     Args:
         config: the configuration of that data set that gets the rows; each dump has one.
@@ -39,8 +39,9 @@ def push(
     Returns:
         The exit code: 1 if the results could not be pushed.
     """
-    if outcome.interrupted:
-        tell(f"interrupted: {config} is not pushed to {hub.name}; the same command continues")
+    if outcome.interrupted or outcome.stopped_by:
+        reason = "interrupted" if outcome.interrupted else f"stopped early ({outcome.stopped_by})"
+        tell(f"{reason}: {config} is not pushed to {hub.name}; a run that continues this one pushes it")
         return 0
     if pages is None:
         paths = {name: call.out / name for name in _REPORTS}

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import cast
 
 import pytest
+from huggingface_hub import HfApi
 
+from ioi_eval.cli.pushing import push
+from ioi_eval.cli.run_call import RunOptions
+from ioi_eval.pipeline import DumpOutcome
+from ioi_eval.report.hub import HubResults
 from ioi_eval.report.parquet import write_parquet
 from tests.cli.addition import COMMAND, NARROW, PROBLEMS, TESTS, Pushed, Start, Write, submission_row
 from tests.cli.test_hub_data_sets import DOUBLE
@@ -104,6 +110,24 @@ def test_an_impossible_push_is_refused_before_judging(
     ended = start(*score[:-2], "--public")
     assert (ended.returncode, "--push-to-hub" in ended.stderr) == (2, True), ended.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [
+        (DumpOutcome(summary={}, interrupted=True, stopped_by=None), "interrupted"),
+        (DumpOutcome(summary={}, interrupted=False, stopped_by="no worker left"), "stopped early (no worker left)"),
+    ],
+    ids=["interrupted", "stopped"],
+)
+def test_a_part_of_the_results_is_not_pushed(
+    capsys: pytest.CaptureFixture[str], outcome: DumpOutcome, reason: str
+) -> None:
+    """With `replace` it would take the place of all rows."""
+    hub, call = HubResults(name="me/results", api=HfApi("http://127.0.0.1:9")), cast("RunOptions", None)
+    assert push(hub, "monday", call, outcome, replace=True) == 0
+    line = "monday is not pushed to me/results; a run that continues this one pushes it"
+    assert capsys.readouterr().err == f"ioi-eval: {reason}: {line}\n"
 
 
 @pytest.mark.parametrize(
