@@ -8,6 +8,7 @@ from typing import Any
 
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report import markdown
+from ioi_eval.report.pending import CONTINUE
 from ioi_eval.report.terminal import counts_of_run, incomplete_heading, near_limit, reason_lists, share
 from ioi_eval.report.texts import counted, printable, table
 
@@ -34,7 +35,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
         lines.append(f"{counts['undecided']} without a score, because of a judge error (JE); see below")
     lines += filter(None, [near_limit(summary)])
     if counts["pending"]:
-        lines.append(f"{counts['pending']} still to be judged: run the same command again")
+        lines.append(f"{counts['pending']} still to be judged: {CONTINUE}")
     lines += [f"note: {note}" for note in summary["notes"]]
     failures = reason_lists(summary["failures"], "without a score, because of a judge error (JE)")
     groups = [table(*_groups(summary))] if summary["groups"] else []

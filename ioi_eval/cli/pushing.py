@@ -39,9 +39,10 @@ def push(
     Returns:
         The exit code: 1 if the results could not be pushed.
     """
+    kept = ", and keeps the rows that RESULTS already has" if replace else ""
     if outcome.interrupted or outcome.stopped_by:
         reason = "interrupted" if outcome.interrupted else f"stopped early ({outcome.stopped_by})"
-        tell(f"{reason}: {config} is not pushed to {hub.name}; a run that continues this one pushes it")
+        tell(f"{reason}: {config} is not pushed to {hub.name}; a run that continues this one pushes it{kept}")
         return 0
     if pages is None:
         paths = {name: call.out / name for name in _REPORTS}
@@ -49,7 +50,9 @@ def push(
     try:
         others = hub.push(config, call.out, pages, id_column=call.id_column, replace=replace)
     except InputError as error:
-        tell(f"{error}; the results are in {call.out}, and the same command pushes them without judging again")
+        without = " without --no-resume (of run-tests, --override)" if call.no_resume else ""
+        again = f"the same command{without} pushes them without judging again{kept}"
+        tell(f"{error}; the results are in {call.out}, and {again}")
         return FAILED
     more = f"; kept there: {counted(others, 'row')} not of this dump" if others else ""
     print(f"Pushed:  {hub.name}, configuration {config}{more}", flush=True)

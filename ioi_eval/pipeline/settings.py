@@ -10,6 +10,7 @@ from typing import Any
 from ioi_eval.events import Events
 from ioi_eval.model import Keep
 from ioi_eval.pipeline.interrupt import EXIT_CODE
+from ioi_eval.report.pending import CONTINUE
 from ioi_eval.report.run_summary import RunCounts, RunFacts
 
 _SPARE = 2
@@ -61,9 +62,7 @@ def run_facts(
         notes: of the journal.
         started: when it began, in ISO 8601; empty for now.
     """
-    stopped = (
-        (f"stopped early: {counts.stopped_by}; run the same command again to continue",) if counts.stopped_by else ()
-    )
+    stopped = (f"stopped early: {counts.stopped_by}; {CONTINUE} to continue",) if counts.stopped_by else ()
     return RunFacts(
         started=started or now(),
         finished=now(),
@@ -85,7 +84,7 @@ class DumpOutcome:
 
     Args:
         summary: the contents of `summary.json`.
-        interrupted: whether a signal ended it; the same command continues it.
+        interrupted: whether a signal ended it; the next run continues it.
         stopped_by: why it ended early by itself; `None` if it did not.
     """
 

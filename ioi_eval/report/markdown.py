@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
-from ioi_eval.report.pending import BIASED
+from ioi_eval.report.pending import BIASED, CONTINUE
 from ioi_eval.report.result_values import VERDICT_NAMES
 from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.terminal import (
@@ -83,7 +83,7 @@ def _state_of(summary: Mapping[str, Any]) -> str:
     """Whether a run is complete; if it was stopped, what follows from that."""
     state = "complete" if summary["complete"] else "not complete"
     if summary["interrupted"]:
-        state = "interrupted; run the same command again to continue"
+        state = f"interrupted; {CONTINUE} to continue"
     return f"{state}; {BIASED}" if summary["submissions"]["pending"] else state
 
 

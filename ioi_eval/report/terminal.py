@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.report.pending import BIASED
+from ioi_eval.report.pending import BIASED, CONTINUE
 from ioi_eval.report.texts import counted, listed, percent, points, printable, table
 
 _LISTED = 5  # items of a list that is shortened
@@ -202,7 +202,7 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
             )
     yield from reason_lists(summary["refused"])
     if counts["pending"]:
-        yield f"{counts['pending']} still to be judged: run the same command again to go on."
+        yield f"{counts['pending']} still to be judged: {CONTINUE}."
     if summary["notes"]:
         yield _list("Notes", summary["notes"], len(summary["notes"]))
 

@@ -127,7 +127,8 @@ def test_a_part_of_the_results_is_not_pushed(
     hub, call = HubResults(name="me/results", api=HfApi("http://127.0.0.1:9")), cast("RunOptions", None)
     assert push(hub, "monday", call, outcome, replace=True) == 0
     line = "monday is not pushed to me/results; a run that continues this one pushes it"
-    assert capsys.readouterr().err == f"ioi-eval: {reason}: {line}\n"
+    kept = "and keeps the rows that RESULTS already has"
+    assert capsys.readouterr().err == f"ioi-eval: {reason}: {line}, {kept}\n"
 
 
 @pytest.mark.parametrize(

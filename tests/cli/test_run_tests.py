@@ -243,13 +243,19 @@ def test_an_impossible_push_is_refused_before_judging(hub: Hub, start: Start, tm
 
 
 def test_a_failed_push_is_repeated_by_the_same_command(hub: Hub, start: Start, tmp_path: Path) -> None:
-    """The Hub fails at the end. The results stay, and the second call judges nothing again."""
+    """The Hub fails at the end. The results stay, and the next call judges nothing again."""
     results = put_rows(hub.root, "me/results", [], "reports")  # a file in place of the folder
     (results / ".private").touch()
+    ended = start("run-tests", "org/other", "me/results", "--override", env=hub.environment)
+    assert ended.returncode == 1
+    assert (
+        "the same command without --no-resume (of run-tests, --override) pushes them without judging again, and keeps "
+        "the rows that RESULTS already has"
+    ) in ended.stderr
     ended = start("run-tests", "org/other", "me/results", env=hub.environment)
     assert ended.returncode == 1
     assert "other cannot be pushed to me/results" in ended.stderr
-    assert "the same command pushes them without judging again" in ended.stderr
+    assert "the same command pushes them without judging again\n" in ended.stderr
     assert verdicts(tmp_path / "results" / "other") == {"x": "AC"}
     (results / "reports").unlink()
     ended = start("run-tests", "org/other", "me/results", env=hub.environment)
