@@ -58,9 +58,10 @@ async def grader_results(
 
     Args:
         executors: by grader; `ours` is one of them.
-        unusable: graders that cannot be used here, with the reason; others that turn out so are added.
+        unusable: other graders that cannot be used here, with the reason; those that turn out so are added.
 
     Raises:
+        SetupError: our own grader cannot be used here.
         UnavailableError: no target is left to run on.
     """
     ours = entry.candidate.submission.code
@@ -76,6 +77,8 @@ async def grader_results(
         try:
             result = await executor.score(problem, code)
         except SetupError as error:
+            if grader == OURS:
+                raise
             unusable[grader] = str(error)
             continue
         except ODD_DATA as error:

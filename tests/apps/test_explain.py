@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import cast
 
+import pytest
+
 from ioi_eval.apps import verdicts
 from ioi_eval.apps.catalog import CatalogEntry
 from ioi_eval.apps.execution import AppsExecutor
@@ -14,6 +16,7 @@ from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.compat import grader_named
 from ioi_eval.compat.terms import Graded
+from ioi_eval.errors import SetupError
 from ioi_eval.journal import keys_of
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, StdinTest
@@ -65,6 +68,27 @@ class Stated:
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:  # noqa: ARG002 - any program
         """Judge a program."""
         return self.result
+
+
+@dataclass
+class Unusable:
+    """An executor without an interpreter."""
+
+    async def score(self, problem: AppsProblem, code: str) -> AppsResult:  # noqa: ARG002 - any program
+        """Judge a program."""
+        raise SetupError("python3 is not installed")
+
+
+def test_our_own_grader_must_be_usable() -> None:
+    """Nothing can be compared without it. Another one that cannot be used is left out."""
+    entry = Judgeable(row=Row(source="dump", number=1, values={"code": "print(2)"}), candidate=CANDIDATE)
+    unusable: dict[str, str] = {}
+    executors = cast("dict[str, AppsExecutor]", {OURS: Accepting(), "mcpbr": Unusable()})
+    assert len(asyncio.run(grader_results(entry, PROBLEM, executors, unusable))) == 1
+    assert unusable == {"mcpbr": "python3 is not installed"}
+    executors = cast("dict[str, AppsExecutor]", {OURS: Unusable(), "mcpbr": Accepting()})
+    with pytest.raises(SetupError, match="python3 is not installed"):
+        asyncio.run(grader_results(entry, PROBLEM, executors, {}))
 
 
 def test_a_grader_that_stopped_does_not_differ_on_later_tests() -> None:
