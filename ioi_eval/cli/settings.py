@@ -28,9 +28,9 @@ def commands_of(group: TyperGroup, path: tuple[str, ...] = ()) -> Iterator[tuple
 
 
 def settings_of(command: TyperCommand) -> dict[str, TyperOption]:
-    """The options of a command that a file can set, by their long names without the dashes."""
+    """The options of a command that a file can set, by their long names without the dashes, with `-` for `_`."""
     options = (option for option in command.params if isinstance(option, TyperOption))
-    named = ((max(option.opts, key=len).removeprefix("--"), option) for option in options)
+    named = ((max(option.opts, key=len).removeprefix("--").replace("_", "-"), option) for option in options)
     return {name: option for name, option in named if option.name not in _NOT_SETTINGS}
 
 

@@ -70,6 +70,16 @@ def test_all_settings_of_a_command_are_shown(tmp_path: Path, lines_of: Callable[
     assert "problems" not in lines_of()
 
 
+def test_options_with_underlines_are_set_with_either(
+    tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]
+) -> None:
+    """`run-tests` has the names of another program."""
+    (tmp_path / NAME).write_text('[run-tests]\nlocal_results_path = "there"\nadd-includes = true\n')
+    shown = lines_of("run-tests")
+    assert shown["local-results-path"] == ["there", NAME]
+    assert shown["add-includes"] == ["true", NAME]
+
+
 def test_a_variable_can_name_another_file(
     start: Start, tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]
 ) -> None:
