@@ -83,8 +83,9 @@ def log_file(path: Path) -> EventLines:
 
 
 def _begins_a_log(line: bytes) -> bool:
+    """Whether it is the first event of a log, or the beginning of an event: the disk may have been full."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):
-        return False
+        return line.startswith(b'{"time":"')
     return isinstance(event, dict) and event.get("event") == "run_begins"

@@ -59,6 +59,16 @@ def test_a_killed_run_loses_at_most_its_last_line(tmp_path: Path) -> None:
         )
 
 
+def test_a_log_whose_first_line_is_incomplete_is_a_log(tmp_path: Path) -> None:
+    """The disk was full. All later runs append to it."""
+    path = tmp_path / "log.jsonl"
+    write(path)
+    path.write_bytes(path.read_bytes()[:40])
+    write(path, "run_ends")
+    write(path, "run_ends")
+    assert [event["event"] for event in read(path)] == ["run_begins", "run_ends"] * 2
+
+
 def test_two_runs_can_write_at_once(tmp_path: Path) -> None:
     """Their lines are not mixed."""
     path = tmp_path / "log.jsonl"
@@ -99,6 +109,7 @@ def test_a_full_disk_is_reported_once() -> None:
         ("rows.jsonl", "is a file of another kind"),
         ("binary", "is a file of another kind"),
         ("nested", "is a file of another kind"),
+        ("other.log", "is a file of another kind"),
         ("rows.jsonl/log", "cannot be written"),
     ],
 )
@@ -107,6 +118,7 @@ def test_files_that_cannot_be_a_log(tmp_path: Path, name: str, words: str) -> No
     (tmp_path / "rows.jsonl").write_text('{"uuid": "a"}\n')
     (tmp_path / "binary").write_bytes(b"\xff\x00")
     (tmp_path / "nested").write_text("[" * 100_000)
+    (tmp_path / "other.log").write_text('{"time":"2026-01-01T00:00:00Z","level":"INFO","msg":"x"}\n')
     before = (tmp_path / "rows.jsonl").read_bytes()
     with pytest.raises(InputError, match=words):
         log_file(tmp_path / name)
