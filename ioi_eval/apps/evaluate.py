@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -65,8 +65,8 @@ def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **
         broken ground truth is a valid 0, as in its code).
 
     Raises:
-        InputError: an argument of ours has a value that is not allowed; or an item of `messages` is not a message (with
-            `compat="eval-protocol"`: a valid score of 0).
+        InputError: an argument of ours has a value that is not allowed; or `messages` is no list, or an item of it is
+            not a message (with `compat="eval-protocol"`: a valid score of 0).
 
     Source: Eval Protocol's page on APPS; `evaluate_apps_solution` in eval-protocol 0.3.
     """
@@ -80,12 +80,14 @@ def apps_dataset_to_evaluation_row(data: Sequence[Mapping[str, Any]]) -> list[An
         data: rows with `question` and `input_output`.
 
     Raises:
-        InputError: a row is not a dictionary, or has no question.
+        InputError: these are no rows, or a row is not a dictionary, or has no question.
     """
     theirs = sys.modules.get("eval_protocol.models")
     row_class, message_class = (EvaluationRow, Message) if theirs is None else (theirs.EvaluationRow, theirs.Message)
     rows = []
-    given: Sequence[Any] = data  # of a DataFrame, iteration gives the columns' names
+    given: Any = data  # of a DataFrame, iteration gives the columns' names
+    if not isinstance(given, Iterable):
+        raise InputError(f"data is of type {type(given).__name__}; give a list of dictionaries")
     for number, row in enumerate(given):
         if isinstance(row, str) or not hasattr(row, "get"):
             kind = type(row).__name__
@@ -100,10 +102,12 @@ def apps_dataset_to_evaluation_row(data: Sequence[Mapping[str, Any]]) -> list[An
 def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, Any]) -> EvaluateResult:
     settings = _settings(kwargs)
     _warn_of_unknown(kwargs)
-    if isinstance(messages, str | Mapping):
-        what = "a text" if isinstance(messages, str) else "one message"
+    talk: Any = [] if messages is None else messages
+    if isinstance(talk, str | Mapping) or not isinstance(talk, Iterable):
+        kind = "one message" if isinstance(talk, Mapping) else f"of type {type(talk).__name__}"
+        what = "a text" if isinstance(talk, str) else kind
         raise InputError(f'messages is {what}; give a list: [{{"role": "assistant", "content": "…"}}]')
-    messages = [] if messages is None else list(plain(messages))  # a row of pandas has arrays
+    messages = list(plain(talk))  # a row of pandas has arrays
     if not messages:
         return no_messages()
     code = _program(messages, settings.judged_by)

@@ -240,10 +240,11 @@ def test_a_failing_sandbox_gives_no_valid_score() -> None:
     assert result.score == 0.0
 
 
-def test_a_text_is_refused_as_a_conversation() -> None:
-    """It is a mistake of the caller, and not an answer without code."""
-    with pytest.raises(InputError, match="messages is a text; give a list"):
-        evaluate_apps_solution("print(1)", TESTS)
+@pytest.mark.parametrize(("messages", "what"), [("print(1)", "a text"), (5, "of type int")])
+def test_other_values_are_refused_as_a_conversation(messages: Any, what: str) -> None:
+    """They are a mistake of the caller, and not an answer without code."""
+    with pytest.raises(InputError, match=f"messages is {what}; give a list"):
+        evaluate_apps_solution(messages, TESTS)
 
 
 def test_a_changed_checker_is_used_in_the_next_call(tmp_path: Path) -> None:
@@ -335,6 +336,9 @@ def test_rows() -> None:
     assert len(apps_dataset_to_evaluation_row([line for _, line in table.iterrows()])) == 1
     with pytest.raises(InputError, match=r"row 0 is of type str; give dictionaries .*to_dict\('records'\)"):
         apps_dataset_to_evaluation_row(table)
+    nothing: Any = None
+    with pytest.raises(InputError, match="data is of type NoneType; give a list of dictionaries"):
+        apps_dataset_to_evaluation_row(nothing)
 
 
 def test_the_process_ends(tmp_path: Path) -> None:
