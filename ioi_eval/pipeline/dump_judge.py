@@ -307,7 +307,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     def _count(self, candidate: CandidateT, judged: Judged[ResultT]) -> None:
         facts = judged.facts
         self.counts.judged += 1
-        self.progress.advance(facts.verdict, facts.ran)
+        self.progress.advance(facts.verdict, facts.ran, has_program=candidate.size is not None)
         facts.emit(self.settings.events, candidate.names, judged.seconds)
         if facts.is_sandbox_failure and not judged.is_our_bug:
             self._failures += 1

@@ -51,7 +51,7 @@ class Tally:
 
     def __init__(self, total: int) -> None:
         self.total = total
-        self.rows_read = self.queued = self.tests = 0
+        self.rows_read = self.queued = self.tests = self._refused_programs = 0
         self.counts: Counter[str] = Counter()
         self.started = time.monotonic()
         self._recent: deque[bool] = deque(maxlen=RECENT)  # for each row that was read last: is it to be judged?
@@ -67,9 +67,10 @@ class Tally:
         if self._recent:
             self._recent[-1] = True
 
-    def count(self, ending: str, tests: int = 0) -> None:
+    def count(self, ending: str, tests: int = 0, *, has_program: bool = True) -> None:
         """Count a row that is done; as `Progress.advance`."""
         self.counts[ending] += 1
+        self._refused_programs += not has_program and ending not in _NOT_RUN
         self.tests += tests
         if ending == RESUMED and self._recent:
             self._recent.pop()  # it says nothing about the rows to come
@@ -77,7 +78,7 @@ class Tally:
     @property
     def judged(self) -> int:
         """How many rows were judged themselves, with a program."""
-        return self.counts.total() - sum(self.counts[name] for name in _NOT_RUN)
+        return self.counts.total() - sum(self.counts[name] for name in _NOT_RUN) - self._refused_programs
 
     def left_s(self, now: float) -> float | None:
         """How long judging the rest may take, in seconds; `None` if nothing is left, or nothing is known."""
@@ -156,13 +157,14 @@ class Progress(ABC):
         if events is not None:
             events.add(self)
 
-    def advance(self, verdict: str, tests: int = 0) -> None:
+    def advance(self, verdict: str, tests: int = 0, *, has_program: bool = True) -> None:
         """Count a row that is done. The progress is shown if that is due.
 
         Args:
             verdict: its verdict, or `COPY`, `RESUMED` or `REFUSED`; empty if its results were written.
+            has_program: whether it has a program that is compiled; not one that is too large, for example.
         """
-        self.tally.count(verdict, tests)
+        self.tally.count(verdict, tests, has_program=has_program)
         self.show_if_due()
 
     def show_if_due(self) -> None:

@@ -82,7 +82,7 @@ class ScriptedScorer:
         """The fingerprint for this version."""
         if submission.id in self._read:
             self._read[submission.id].set()
-        return (f"{self._version}:{problem.key}:{submission.code}",)
+        return (f"{self._version}:{problem.key}:{submission.code}{submission.refused}",)
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
         """Follow the program's words."""
@@ -116,7 +116,8 @@ class ScriptedScorer:
             raise ValueError("an odd row")
         compiled = CompileOutcome(verdict=None, cpu_ms=500)
         if submission.code is None:
-            compiled = CompileOutcome(verdict=Verdict.NC, message="no code found")
+            verdict = Verdict.CE if submission.refused else Verdict.NC
+            compiled = CompileOutcome(verdict=verdict, message=submission.refused or "no code found")
         elif "unsuitable" in words:
             compiled = CompileOutcome(verdict=Verdict.JE, message="use the bundled profile", all_unsuitable=True)
         elif "CE" in words:
@@ -161,8 +162,9 @@ class Silent(Progress):
         self.verdicts: list[str] = []
         self.tests = 0
 
-    def advance(self, verdict: str, tests: int = 0) -> None:
+    def advance(self, verdict: str, tests: int = 0, *, has_program: bool = True) -> None:
         """Record it."""
+        self.tally.count(verdict, tests, has_program=has_program)
         self.verdicts.append(verdict)
         self.tests += tests
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from functools import partial
 
 import orjson
@@ -12,6 +13,7 @@ from ioi_eval.journal import Journal
 from ioi_eval.model import Problem, Submission, SubmissionResult
 from ioi_eval.pipeline.contest import RowSelection
 from ioi_eval.pipeline.dump_judge import BATCH_ROWS
+from ioi_eval.problems.submissions import MAX_CODE_BYTES
 from ioi_eval.report.rows import CONTEST_RESULT_COLUMNS
 from tests.pipeline.scripted import NILE, Contest, ScriptedScorer, programs
 
@@ -27,6 +29,16 @@ def test_results_are_in_the_order_of_the_dump(contest: Contest, scorer: Scripted
     assert all({*CONTEST_RESULT_COLUMNS} - {"tests_id"} <= row.keys() for row in results)
     assert outcome.exit_code == 0
     assert outcome.summary["complete"]
+
+
+def test_the_display_counts_programs_that_are_not_compiled_as_done_only(
+    contest: Contest, scorer: ScriptedScorer
+) -> None:
+    """They take no time. The time that is left is estimated from those that are run."""
+    contest.write(*programs("0.5", "CE", None, *["1".ljust(MAX_CODE_BYTES + 1)] * 3))
+    contest.run(scorer)
+    assert Counter(contest.progress.verdicts) == {"PA": 1, "CE": 4, "NC": 1}
+    assert (contest.progress.tally.queued, contest.progress.tally.judged) == (2, 2)
 
 
 def test_no_more_are_judged_at_once_than_there_are_workers(contest: Contest, scorer: ScriptedScorer) -> None:
