@@ -119,7 +119,8 @@ class RecordFile:
 class TemporaryRecords:
     """Records that are needed until the end of this run only, in a file without a name.
 
-    There is one for a name (`name_key`), because which targets may judge a submission can change during the run.
+    A record is found by the names of problem and submission (`name_key`), not by its keys: keys contain the fingerprint
+    of a target, and which targets may judge a submission can change during the run.
     """
 
     def __init__(self, directory: Path) -> None:

@@ -101,7 +101,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
 
         Raises:
             ExceptionGroup: of `SetupError` if the journal cannot be written, or this machine lacks something; of
-                `InputError` if problems cannot be read.
+                `InputError` if problems cannot be read; of either if making lost test data again failed.
         """
         started = time.monotonic()
         try:
@@ -255,7 +255,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         """Judge a submission; once more if the cache was deleted meanwhile.
 
         Raises:
-            LostDataError: the cache was deleted again, or cannot be made again.
+            LostDataError: the cache was deleted again, or there is no `restore`.
+            InputError, SetupError: making it again failed; the run ends.
             SandboxError: any other failure of ours.
         """
         before = self._restored

@@ -29,7 +29,8 @@ class Leaders(Generic[CandidateT]):
     def __init__(self, journal: Journal, *, enabled: bool) -> None:
         self._journal, self._enabled = journal, enabled
         self._followers: dict[bytes, list[CandidateT]] = {}  # by the program key of their leader
-        self._unexpected: dict[bytes, int] = {}  # as `result_offset`, of leaders judged on an unexpected kind of target
+        # by the program key that was expected: the offset of the leader's result, if another kind of target judged it
+        self._unexpected: dict[bytes, int] = {}
         self._waiting = self._held_bytes = 0  # how many followers there are, and how much memory they need
 
     @property
