@@ -144,7 +144,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         return task
     if kind.legacy:
         return replace(task, timing=replace(timing, any_group=data.one_group_suffices(subtasks)))
-    return replace(task, timing=timing_by_statements(timing, task.solution_rows))
+    return replace(task, timing=timing_by_statements(timing, task))
 
 
 def _solutions(package: Package, data: _Data, subtasks: Sequence[Subtask]) -> list[PackageSolution]:

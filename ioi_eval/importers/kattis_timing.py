@@ -9,7 +9,7 @@ Source: Kattis problem package format, legacy (`time_multiplier`, 5) and since 2
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_domjudge import stated_limits
 from ioi_eval.importers.kattis_settings import ROOT_FILE
 from ioi_eval.importers.package import Package
-from ioi_eval.importers.task import Timing
+from ioi_eval.importers.task import ImportedTask, Timing
 from ioi_eval.problems.row import is_number
 
 MAX_MEASURED_S = 60.0
@@ -62,9 +62,13 @@ def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, 
     return Timing(multiplier=values[0], resolution_s=values[1], accepted=accepted)
 
 
-def timing_by_statements(timing: Timing, solution_rows: Sequence[Mapping[str, Any]]) -> Timing:
-    """The timing with submissions selected by their statements (versions since 2023-07), not by their directories."""
-    stated = {str(row["label"]): _verdicts(row) for row in solution_rows}
+def timing_by_statements(timing: Timing, task: ImportedTask) -> Timing:
+    """The timing with submissions selected by their statements (versions since 2023-07), not by their directories.
+
+    A submission of which only some groups are stated does not count: it may fail or be late in the others.
+    """
+    worth = {str(row["subtask"]) for row in task.problem_rows if row["score"] > 0}
+    stated = {str(row["label"]): _verdicts(row, worth) for row in task.solution_rows}
     return replace(
         timing,
         accepted=frozenset(label for label, verdicts in stated.items() if verdicts == {"AC"}),
@@ -72,9 +76,12 @@ def timing_by_statements(timing: Timing, solution_rows: Sequence[Mapping[str, An
     )
 
 
-def _verdicts(row: Mapping[str, Any]) -> set[str]:
-    """All verdicts that a submission may have; empty if nothing is stated about the whole."""
+def _verdicts(row: Mapping[str, Any], worth: set[str]) -> set[str]:
+    """All verdicts that a submission may have; empty if nothing is stated about one of the subtasks worth points."""
     if row["expected"] == MODEL_SOLUTION:
         return {"AC"}
-    by_subtask = (row["expected_subtasks"] or {}).values() if row["expected"] is None else (row["expected"],)
-    return {verdict for verdicts in by_subtask for verdict in verdicts.split(",")}
+    by_subtask = row["expected_subtasks"] or {}
+    if row["expected"] is None and not worth <= by_subtask.keys():
+        return set()
+    stated = by_subtask.values() if row["expected"] is None else (row["expected"],)
+    return {verdict for verdicts in stated for verdict in verdicts.split(",")}

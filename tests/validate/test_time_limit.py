@@ -82,6 +82,28 @@ def test_solutions_that_may_be_late_do_not_count(tmp_path: Path) -> None:
     assert limit(with_measured_limit(task)) == 1
 
 
+def test_solutions_stated_for_some_groups_only_do_not_count(tmp_path: Path) -> None:
+    """They may fail or be late in the other groups."""
+    groups: dict[str, str | None] = {
+        "problem.yaml": "problem_format_version: 2025-09\nname: x\ntype: scoring\n",
+        **dict.fromkeys(("data/secret/1.in", "data/secret/1.ans")),
+        "submissions/submissions.yaml": "mixed/half.py: {secret/one: {permitted: [AC]}}\n"
+        "mixed/all.py: {'secret/*': {permitted: [AC]}}\n",
+        "submissions/mixed/half.py": "print(1)\n",
+        "submissions/mixed/all.py": "print(input())\n",
+        "submissions/accepted/busy.cpp": None,
+        "submissions/accepted/fast.py": "print(input())\n",
+        "submissions/wrong_answer/slower.cpp": None,
+    }
+    for name, answer in (("one", "1"), ("two", "2")):
+        group = f"data/secret/{name}"
+        groups |= {f"{group}/test_group.yaml": "max_score: 50\n", f"{group}/1.in": answer, f"{group}/1.ans": answer}
+    task = imported(tmp_path, **groups)
+    assert task.timing is not None
+    assert task.timing.accepted == task.timing.in_time == {"accepted/fast.py", "accepted/other.java", "mixed/all.py"}
+    assert "the slowest of 2 submissions" in with_measured_limit(task).notes[-1]
+
+
 @pytest.mark.parametrize(
     "changes",
     [
