@@ -1,7 +1,7 @@
 """Solutions that are files: an output for each test, in a directory or a zip.
 
 solutions/correct/author/output_01.txt      a directory; for BatchAndOutput tasks with a source beside the outputs
-solutions/correct/author.zip                a zip of such files
+solutions/correct/author.zip                a zip of outputs
 solutions/correct/output_01.txt             the only solution with this label
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ioi_eval.errors import InputError
-from ioi_eval.importers.package import Package
+from ioi_eval.importers.package import Package, first_names
 from ioi_eval.importers.task import language
 from ioi_eval.problems.output_files import test_of
 
@@ -80,9 +80,20 @@ def _outputs_at(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
     if test_of(file):
         yield file, package.read(path)
     elif path.endswith(".zip"):
-        for inner, content in package.zipped(path, _is_output):  # in any of its directories
-            yield PurePosixPath(inner).name, content
+        programs: list[str] = []
+        for inner, content in package.zipped(path, _is_read):  # in any of its directories
+            name = PurePosixPath(inner).name
+            if test_of(name):
+                yield name, content
+            else:
+                programs.append(name)
+        if programs:
+            package.notes.append(
+                f"{path}: left out, as only outputs are read from a zip: {first_names(programs)}; if a program belongs"
+                " to the solution, put it and the outputs in a directory"
+            )
 
 
-def _is_output(inner: str) -> bool:
-    return not inner.startswith("__MACOSX/") and test_of(PurePosixPath(inner).name) is not None
+def _is_read(inner: str) -> bool:
+    is_program = language(inner) is not None
+    return not inner.startswith("__MACOSX/") and (is_program or test_of(PurePosixPath(inner).name) is not None)

@@ -127,6 +127,15 @@ def test_outputs_in_a_directory_that_is_no_label(tmp_path: Path) -> None:
     assert any("solutions/own states no verdict" in note for note in task.notes)
 
 
+def test_a_program_in_a_zip_is_left_out_with_a_note(tmp_path: Path) -> None:
+    """Without it a solution of a BatchAndOutput task is judged by its outputs alone."""
+    content = zipped(**RIGHT, **{"sol.cpp": "int main() {}\n"})
+    task = read(tmp_path, **{"solutions/correct/author.zip": content})
+    row = next(row for row in task.solution_rows if row["label"] == "correct/author")
+    assert (row["code"], row["outputs"]) == (None, RIGHT)
+    assert any("author.zip: left out, as only outputs are read from a zip: sol.cpp; " in note for note in task.notes)
+
+
 def test_italian_tasks(tmp_path: Path) -> None:
     """`output_only`, and lists of test numbers."""
     files = {
