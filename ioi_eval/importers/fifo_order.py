@@ -38,15 +38,17 @@ def with_processes(config: Mapping[str, Any], files: Sequence[tuple[str, str]], 
     """
     if config.get("task_type") != TaskType.COMMUNICATION or "task_type_parameters" in config:
         return dict(config)
-    processes, process_io = (
-        parameter_key(TaskType.COMMUNICATION, field) for field in (Parameter.NUM_PROCESSES, Parameter.USER_IO)
+    processes, process_io, manager_args = (
+        parameter_key(TaskType.COMMUNICATION, field)
+        for field in (Parameter.NUM_PROCESSES, Parameter.USER_IO, Parameter.MANAGER_ARGS)
     )
     shown: dict[str, Any] = {}
     sources = [(PurePosixPath(path).stem, text) for path, text in files]
     if any(opens_fifos(text) for role, text in sources if role in ("stub", "grader")):
         shown[process_io] = ProcessIO.FIFO_IO.value
     manager = "\n".join(text for role, text in sources if role == "manager")
-    if processes not in config and (number := processes_of(manager)) > 1:
+    further = len(str(config.get(manager_args, "")).split())
+    if processes not in config and (number := processes_of(manager, further)) > 1:
         shown[processes] = number
         notes.append(f"the manager's source is for {number} processes; the package states no number")
     return {**shown, **config}

@@ -259,6 +259,17 @@ def test_what_the_sources_show_about_processes(tmp_path: Path) -> None:
     assert problem.method == Communication(manager=manager_of(problem), processes=2)
 
 
+def test_further_arguments_of_a_manager_are_of_no_process(tmp_path: Path) -> None:
+    """The number that an import writes is the one that rows without it have."""
+    params = {"task_type_parameters_Communication_manager_args": "a b"}
+    silent = {"problem.json": {**COMMUNICATION["problem.json"], "task_type_params": params}}
+    manager = '#include "testlib.h"\nint main(int, char** argv) { return *argv[1] + *argv[4]; }'
+    task = read(tmp_path, **{**COMMUNICATION, **silent, "graders/manager.cpp": manager})
+    problem = loaded(tmp_path, task)
+    assert problem.method == Communication(manager=manager_of(problem), processes=1)
+    assert not [note for note in task.notes if "processes" in note]
+
+
 def test_a_registered_manager_shows_the_number_of_processes(tmp_path: Path) -> None:
     """As at IOI 2025: the manager compares the number with its arguments, and gives 0 points if they differ."""
     silent = {"problem.json": {**COMMUNICATION["problem.json"], "task_type_params": "{}"}}
