@@ -11,7 +11,7 @@ Source: CMS, `cmscontrib/loaders/tps.py`; TPS, `scripts/exporters/CMS.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -66,7 +66,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     code = _required(meta, "code", str)
     task_type = parse_task_type(_required(meta, "task_type", str), ROOT_FILE)
     score_type = score_type_without_parameters(meta)
-    tests = _tests(package)
+    tests = all_tests(package, "get the complete package")
     subtasks = _subtasks(package, tuple(tests))
     if not subtasks:
         score_type, subtasks = ScoreType.SUM, [Subtask(name=ONLY_SUBTASK, points=100, tests=tuple(tests))]
@@ -202,10 +202,17 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
     return files + scripts
 
 
-def _tests(package: Package) -> dict[str, tuple[str, str]]:
-    """The paths of input and output for each test name. As in CMS, a missing output ends the import."""
-    tests = read_tests(package, "get the complete package")
-    known = {path for paths in tests.values() for path in paths}
+def all_tests(package: Package, advice: str, *, beside: Collection[str] = ()) -> dict[str, tuple[str, str]]:
+    """The paths of input and output for each test name. As in CMS, a missing output ends the import.
+
+    A note names files in `tests/` that belong to no test.
+
+    Args:
+        advice: what to do if some are missing, for messages.
+        beside: paths of files there that the note leaves out.
+    """
+    tests = read_tests(package, advice)
+    known = {*beside, *(path for paths in tests.values() for path in paths)}
     if others := [name for name in package.names("tests") if name not in known]:
         package.notes.append(f"left out, because they belong to no test: {first_names(others)}")
     return tests

@@ -17,7 +17,7 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION, Expectation
-from ioi_eval.importers.cms import CHECKER, with_checker
+from ioi_eval.importers.cms import CHECKER, all_tests, with_checker
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, first_names, open_package
@@ -28,14 +28,13 @@ from ioi_eval.importers.task import (
     RowValues,
     build_task,
     language,
-    read_tests,
 )
 from ioi_eval.model import Language, ProblemKey, ScoreType, Subtask, TaskType
 from ioi_eval.problems.fifo_arguments import opens_fifos
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
-_MAPPING = "tests/mapping"
+_MAPPING, _SUMMARY = "tests/mapping", "tests/gen_summary"
 _NEWER = "internal/problem_model.py"  # in `scripts` of newer versions of TPS
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's directory (the tool is in ioi-2022/tps)"
 _HEADER_ENDINGS = (".h", ".hpp")
@@ -83,7 +82,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     task_type = parse_task_type(_required(meta, "type"), ROOT_FILE)
     if task_type is TaskType.BATCH_AND_OUTPUT:
         raise UnsupportedError(f"TPS has no task type {task_type.value!r}; import the CMS export package")
-    tests = read_tests(package, _HOW_TO_GENERATE)
+    tests = all_tests(package, _HOW_TO_GENERATE, beside=(_MAPPING, _SUMMARY))
     stated = _stated(package)
     subtasks = _subtasks(package, stated, tuple(tests))
     title = meta.get("title") or name

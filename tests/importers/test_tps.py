@@ -68,6 +68,13 @@ def read(tmp_path: Path, **changes: Any) -> ImportedTask:
     return import_package(folder(tmp_path, **changes), year=2022, day="day1")
 
 
+def test_files_that_belong_to_no_test_are_noted(tmp_path: Path) -> None:
+    """An output without its input shows that a test is missing. TPS's own files are not named."""
+    assert not [note for note in read(tmp_path / "complete").notes if "belong to no test" in note]
+    task = read(tmp_path / "lacking", **{"tests/2-01.out": "1\n"})
+    assert "left out, because they belong to no test: tests/2-01.out" in task.notes
+
+
 def test_score_type_is_kept(tmp_path: Path) -> None:
     """Some contests state one for their CMS. GroupMul is not read as GroupMin, and another one is refused."""
     task = read(tmp_path, **{"problem.json": {**META, "score_type": "GroupMul"}})
