@@ -235,7 +235,7 @@ def _answers(where: Path, grader: bytes, questions: Sequence[tuple[Flags, Result
     for flags, results in questions:
         cases += f"{' '.join(flags)}|{' '.join(f'{verdict} {score}' for verdict, score in results)}\n"
     scripts = {"run": _RUN.encode(), "on_cases.py": _ON_CASES.encode()}
-    files: Mapping[str, bytes] = {**scripts, "grader.py": grader, "cases": cases.encode()}
+    files: Mapping[str, bytes] = {**scripts, "grader.py": grader, "cases": cases.encode("utf-8", "replace")}
     job = Job(
         kind=JobKind.SCRIPTS,
         files=tuple(JobFile(name=name, content=content) for name, content in files.items()),

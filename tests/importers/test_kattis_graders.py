@@ -130,6 +130,21 @@ def test_a_huge_number_in_the_flags_is_no_score(tmp_path: Path) -> None:
     assert [one.points for one in problem.subtasks] == [0.0, 30.0, 70.0]
 
 
+def test_flags_that_are_not_unicode(tmp_path: Path) -> None:
+    """YAML accepts a lone surrogate. The grader gets another character, as UTF-8 has none for it."""
+    require_full_isolation()
+    changes = {
+        "problem.yaml": "type: scoring\nvalidation: custom score\n",
+        "output_validators/check.py": "exit(42)\n",
+        "graders/grader.py": f"{GRADER.format(RULES['the lowest'][0])}sys.exit()\n",
+    }
+    for group, worth in (("one", 30), ("two", 70)):
+        flags = rf'"min worth={worth} \ud800"'
+        changes[f"data/secret/{group}/testdata.yaml"] = f"grading: custom\ngrader_flags: {flags}\n"
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert [one.points for one in problem.subtasks] == [0.0, 30.0, 70.0]
+
+
 RESCALING = """
 import sys
 word, full, worth = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
