@@ -27,7 +27,13 @@ SETTINGS = frozenset((
 """The settings of a group that the format has, before version 2025 and since."""
 
 _IGNORED_PATHS = (f"{DATA}/bad/", *(f"{DATA}/{kind}{end}/" for kind in _IGNORED_KINDS for end in ("", "s")))
-_CONFIGURATIONS = ("testdata.yaml", "test_group.yaml")  # before version 2025, and since (the second is not inherited)
+_CONFIGURATIONS = ("testdata.yaml", "test_group.yaml")
+"""The file with the settings of a directory, before version 2025 and since.
+
+A directory without one has the settings of the directory that it is in. One with the first has both; one with the
+second, a group since 2025, has only its own.
+"""
+
 AGGREGATIONS = ("sum", "avg", "min", "max")
 VERDICT_FLAGS = ("worst_error", "no_errors", "first_error", "always_accept", "accept_if_any_accepted", "ignore_sample")
 

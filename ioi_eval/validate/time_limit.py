@@ -2,8 +2,8 @@
 
 It is the longest time of such a solution on any test, times the package's multiplier, rounded up to its resolution. The
 solutions are judged in the embedded sandbox and timed like submissions. Solutions in unsupported languages do not
-count. If a scoring problem accepts solutions with points in one group (`accept_if_any_accepted`), a solution may fail
-in the others.
+count. If a scoring problem accepts solutions with points in one group (`accept_if_any_accepted`, `always_accept`), a
+solution may fail in the others.
 
 Source: Kattis problem package format, "Problem timing" (2025-09), `time_multiplier` (legacy); problemtools.
 """
