@@ -85,6 +85,15 @@ class TestGroup:
         """Those of its flags that say how scores are combined; for the default grader the last one counts."""
         return tuple(flag for flag in self.flags if flag in AGGREGATIONS)
 
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The least and the most points that it states; `None` if its `range` is missing or is not two numbers."""
+        try:
+            low, high = map(float, str(self.config.get("range", "")).split())
+        except ValueError:
+            return None
+        return low, high
+
     def with_settings(self, **settings: object) -> TestGroup:
         """The group with some settings changed."""
         return replace(self, config={**self.config, **settings})

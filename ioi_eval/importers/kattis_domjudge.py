@@ -125,12 +125,13 @@ def is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
     """
     most = 0.0
     for group in (group for group in root.secret if group.tests):
-        once, ends = group.config.get("accept_score"), str(group.config.get("range", "0 0")).split()
-        try:
-            _, high = map(float, ends)
-            most += high if once is None else float(once)
-        except (TypeError, ValueError, OverflowError):
+        if "range" in group.config and group.range is None:
             return bool(totals)  # the value is refused where it is used
+        once = group.config.get("accept_score")
+        try:
+            most += (group.range or (0, 0))[1] if once is None else float(once)
+        except (TypeError, ValueError, OverflowError):
+            return bool(totals)
     return bool(totals) and (most == 0.0 or max(totals) <= most + _ROUNDING)
 
 
@@ -157,9 +158,6 @@ def scored_by_validator(group: TestGroup) -> TestGroup:
             f"{group.path} has one range for the sum of several tests' scores; one test, or grader_flags: min,"
             " is supported"
         )
-    try:
-        _, high = (float(word) for word in str(group.config["range"]).split())
-    except ValueError:
-        stated = group.config["range"]
-        raise InputError(f"range of {group.path} is {stated!r}; it must be two numbers") from None
-    return group.with_settings(accept_score=high).with_lowest_score()
+    if group.range is None:
+        raise InputError(f"range of {group.path} is {group.config['range']!r}; it must be two numbers")
+    return group.with_settings(accept_score=group.range[1]).with_lowest_score()

@@ -113,10 +113,7 @@ def _full_scores(where: Path, grader: bytes, groups: Sequence[TestGroup]) -> lis
 
 def _most(group: TestGroup) -> float:
     """The upper end of the group's `range`; infinite if none is stated."""
-    try:
-        return float(str(group.config.get("range", "")).split()[-1])
-    except (IndexError, ValueError):
-        return math.inf
+    return group.range[1] if group.range else math.inf
 
 
 def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
@@ -175,8 +172,7 @@ def _with_default_grading(group: TestGroup, paths: Collection[str]) -> TestGroup
 
 def _is_worth_nothing(group: TestGroup) -> bool:
     """Whether no submission can get points in a group, as in most groups of samples."""
-    ranges = str(group.config.get("range", "0 0")).split()
-    return group.config.get("accept_score") == 0 and all(word == "0" for word in ranges)
+    return group.config.get("accept_score") == 0 and ("range" not in group.config or group.range == (0, 0))
 
 
 def _points_of(most: Sequence[float]) -> list[Results]:

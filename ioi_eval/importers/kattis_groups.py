@@ -281,24 +281,15 @@ def with_most_points(group: TestGroup) -> TestGroup:
     )
     if not group.configured or "accept_score" in group.config or not is_of_tests:
         return group
-    _, high = _range(group)
-    return group if math.isinf(high) else group.with_settings(accept_score=high)
-
-
-def _range(group: TestGroup) -> tuple[float, float]:
-    """The least and the most points that the group states; infinitely many if it does not."""
-    try:
-        low, high = (float(word) for word in str(group.config.get("range", "")).split())
-    except ValueError:
-        return 0.0, math.inf
-    return low, high
+    most = group.range[1] if group.range else math.inf
+    return group if math.isinf(most) else group.with_settings(accept_score=most)
 
 
 def _full_score(group: TestGroup) -> int:
     """The most points of a test of the group: its `accept_score`, if the group's `range` ends with the sum of these."""
     points = _points(group)
     summed = len(group.tests) if _aggregation(group) == "sum" else 1
-    low, high = _range(group)
+    low, high = group.range or (0.0, math.inf)
     if low != 0 or high != points * summed or not float(points).is_integer() or points < 1:
         each = f" for each of {summed} tests" if summed > 1 else ""
         raise UnsupportedError(
