@@ -160,7 +160,7 @@ class KeptColumns(_Changed):
                     fields = row.source, row.number, row.values, row.all_names, row.broken
                     pickle.dump(fields, file, protocol=pickle.HIGHEST_PROTOCOL)
                     self._rows += 1
-                except (OSError, *ODD_DATA):
+                except (OSError, pickle.PicklingError, *ODD_DATA):
                     self._drop()
             yield row
         if self._file is not None:

@@ -157,7 +157,7 @@ class HubSource(Source):
 
         try:
             return ask(self._name, *args)
-        except (OSError, ValueError, DatasetsError) as error:
+        except (*hub_errors(), DatasetsError) as error:
             raise InputError(
                 f"there is no file or directory {self._name}, so it was taken for a data set of the Hub, which cannot "
                 f"be read: {hub_error_text(error)}. Check the path or the name, the network, and HF_TOKEN if it is not "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ class Parquet(PathSource):
 
         try:
             with pq.ParquetFile(self._path, pre_buffer=False) as file:
+                _require_different(str(self._path), file.schema_arrow.names)
                 names = [name for name in file.schema_arrow.names if columns is None or name in columns]
                 rows, largest = _sizes(file.metadata, names)
                 if largest > _GROUP_BYTES:
@@ -91,13 +93,17 @@ def _rows_of_tables(
             part = table.slice(start, step)
             try:
                 decoded = part.to_pylist()
-            except (UnicodeDecodeError, OverflowError) as error:
-                where = f"{source}, rows {first} to {first + part.num_rows - 1}"
-                raise InputError(f"{where}: {_why_unreadable(error)}") from error
+            except (ValueError, OverflowError) as error:
+                raise _unreadable(source, part, first) from error
             for number, values in enumerate(decoded, first):
                 values |= {name: _without_own_types(values[name]) for name in typed}
                 yield Row(source=source, number=number, values=values, all_names=all_names)
         done += table.num_rows
+
+
+def _require_different(source: str, names: Sequence[str]) -> None:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise InputError(f"{source} has two columns named {twice[0]!r}; rename one")
 
 
 def _without_own_types(value: Any) -> Any:
@@ -114,10 +120,26 @@ def _without_own_types(value: Any) -> Any:
     return value
 
 
-def _why_unreadable(error: UnicodeDecodeError | OverflowError) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "a text is not valid UTF-8"
-    return f"a date or time is one that Python does not have ({error}); write the column again as text"
+def _unreadable(source: str, table: pa.RecordBatch | pa.Table, first: int) -> InputError:
+    """The error for the first value that Python cannot have.
+
+    Args:
+        first: the number of the table's first row.
+    """
+    for index in range(table.num_rows):
+        for name in table.schema.names:
+            try:
+                table.slice(index, 1).select([name]).to_pylist()
+            except UnicodeDecodeError:
+                why = "has a text that is not valid UTF-8"
+            except OverflowError as error:
+                why = f"has a date or time that Python does not have ({error})"
+            except ValueError as error:
+                why = f"has a value that cannot be read ({error})"
+            else:
+                continue
+            return InputError(f"{source}, row {first + index}: column {name!r} {why}; write the column again as text")
+    return InputError(f"{source}, rows {first} to {first + table.num_rows - 1} cannot be read")
 
 
 def _sizes(metadata: Any, columns: Sequence[str]) -> tuple[int, int]:

@@ -351,13 +351,13 @@ def test_damaged_tables_are_named(tmp_path: Path) -> None:
 
 
 def test_text_in_a_table_that_is_no_utf8_is_named(tmp_path: Path) -> None:
-    """Parquet does not check its texts. The message names the affected rows."""
+    """Parquet does not check its texts. The message names the row and column."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     texts = pa.Array.from_buffers(pa.string(), 2, pa.array([b"ok", b"\xff"], pa.binary()).buffers())
     pq.write_table(pa.table({"t": texts}), tmp_path / "d.parquet")
-    with pytest.raises(InputError, match=r"rows 1 to 2: a text is not valid UTF-8"):
+    with pytest.raises(InputError, match=r"row 2: column 't' has a text that is not valid UTF-8"):
         rows_of(open_source(tmp_path / "d.parquet"))
 
 
@@ -372,7 +372,21 @@ def test_a_date_that_python_does_not_have_is_named(tmp_path: Path) -> None:
         {"name": "a"},
         {"name": "b"},
     ]
-    with pytest.raises(InputError, match=r"rows 1 to 2: a date or time is one that Python does not have"):
+    with pytest.raises(InputError, match=r"row 2: column 'day' has a date or time that Python does not have"):
+        rows_of(open_source(tmp_path / "d.parquet"))
+
+
+def test_fields_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Of two columns the last one was taken, and an object with two such fields gave a stack trace."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    one = pa.array([1])
+    pq.write_table(pa.Table.from_arrays([one, one], names=["a", "a"]), tmp_path / "columns.parquet")
+    with pytest.raises(InputError, match=r"columns\.parquet has two columns named 'a'; rename one"):
+        rows_of(open_source(tmp_path / "columns.parquet"))
+    pq.write_table(pa.table({"s": pa.StructArray.from_arrays([one, one], names=["a", "a"])}), tmp_path / "d.parquet")
+    with pytest.raises(InputError, match=r"row 1: column 's' has a value that cannot be read \(.*duplicate field"):
         rows_of(open_source(tmp_path / "d.parquet"))
 
 
