@@ -231,18 +231,16 @@ _SIZE_LIMITS = ("output", "file")  # a repetition would reach them again on any 
 def is_doubtful(answer: CompileAnswer) -> bool:
     """Whether a compilation that failed is repeated, alone, before it counts.
 
-    It is if one of our limits stopped it, except those on sizes, if it succeeded without making anything, if its
+    It is if one of our limits stopped it, except those on sizes, if it ended without an error and made nothing, if its
     messages say that it lacked memory, processes or disk space, or if rustc panicked: it does that also if it cannot
     start a thread. A program can forge these messages, so they lead to repetitions and to nothing else. A repetition
     keeps all other jobs waiting, so there is none if the compiler also found an error in the source
     (`#error Cannot allocate memory`).
     """
     last = answer.last
-    if last is None:
+    if last is None or answer.succeeded or last.limit in _SIZE_LIMITS:
         return False
-    if last.limit in _SIZE_LIMITS:
-        return False
-    interrupted = last.limit is not None or bool(last.killed or last.signal) or not (last.code or answer.succeeded)
+    interrupted = last.limit is not None or bool(last.killed or last.signal) or not last.code
     return interrupted or _mentions(last.output, _DOUBTFUL)
 
 

@@ -231,6 +231,8 @@ class RunnerJudge:
         answer = run.compile_answer or await self._compile_with_header(run, recipe)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
+        if answer.succeeded:
+            return answer
         alone = compiling.is_doubtful(answer)
         if alone or (answer.last and compiling.may_lack_a_part(answer.last.output)):
             answer = await self._builder.compile(self._again(run, recipe, answer), run.target, alone=alone)

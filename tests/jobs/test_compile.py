@@ -96,6 +96,12 @@ def test_a_compiler_without_resources_is_run_again(words: str) -> None:
     assert compile_outcome(RECIPE, failed, CompileLimits()).verdict is Verdict.CE
 
 
+def test_a_success_is_not_repeated_for_its_warnings() -> None:
+    """A program with such a `#warning` would keep all other jobs waiting."""
+    said = "a.cpp:1:2: warning: #warning Cannot allocate memory\n"
+    assert not is_doubtful(answer(code=0, output=said, artifacts={"program": b"ELF"}))
+
+
 SAID_IN_A_PROGRAM = "Cannot allocate memory, Killed signal terminated program cc1plus"
 
 
