@@ -2,7 +2,8 @@
 
 Each is compiled once for each source and toolchain, on the target that will run it, and kept in the artifact store. If
 a problem's own program does not compile, the problem cannot be judged: all its submissions are JE with the compiler's
-message, and are not retried (`ProblemProgramError`).
+message, and are not retried (`ProblemProgramError`). It also executes the compile jobs of submissions, whose programs
+are not kept here.
 """
 
 from __future__ import annotations

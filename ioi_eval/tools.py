@@ -169,7 +169,7 @@ _ONCE = ("command", "version", "machine")
 
 
 def compiler_recipe(rules: OwnToolLanguage, cpp: Toolchain) -> Recipe:
-    """The compile plan that asks a target for its compiler of a language; it has no files of a submission."""
+    """The recipe that asks a target for its compiler of a language; it has no files of a submission."""
     step = Step(
         argv=("bash", "-c", f'bash {_SCRIPT} "$1" > {_FOUND}.part && mv {_FOUND}.part {_FOUND}', _SCRIPT, cpp.command),
         files=((_SCRIPT, rules.finder.encode()),),

@@ -170,7 +170,7 @@ class Interpreter:
 
 
 def interpreter_recipe(python: str, reads: tuple[str, ...]) -> Recipe:
-    """The compile plan that asks an interpreter to describe itself and to compile the harness to bytecode.
+    """The recipe that asks an interpreter to describe itself and to compile the harness to bytecode.
 
     Args:
         python: its command.

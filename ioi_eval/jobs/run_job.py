@@ -61,7 +61,7 @@ class JobTest:
         input: what the program reads.
         answer: the official output, if judging in the box needs one.
         output: the output that was submitted instead of a program.
-        scoring: `args`, `full` and `steps`, if its checker is called, or its score read, in an unusual way.
+        scoring: `args`, `full`, `steps` and `rounding`, if its checker is called, or its score read, in an unusual way.
     """
 
     input: Content

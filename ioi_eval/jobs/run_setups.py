@@ -118,7 +118,7 @@ def given_tests(problem: Problem, outputs: Mapping[str, Content]) -> dict[str, J
 
 
 def _scoring(case: TestCase) -> Values:
-    """How a test's checker is called, and how its score is read if full marks are not 1."""
+    """How a test's checker is called, and how its score is read and rounded, if not in the usual way."""
     values: dict[str, Value | None] = {"args": word_list(case.checker_args)} if case.checker_args else {}
     values |= {"full": case.full_score} if case.full_score != 1 else {}
     values |= {"steps": case.score_steps} if case.score_steps else {}

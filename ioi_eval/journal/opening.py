@@ -126,6 +126,8 @@ def open_to_read(path: Path, advice: str = "") -> int:
         InputError: it cannot be read.
     """
     try:
+        if path.is_dir():
+            raise InputError(f"{path} is a directory{advice}")
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}{advice}") from error

@@ -1,9 +1,9 @@
 """Programming languages: the rules for each, one module per language. Pure.
 
 A language is a member of `Language` (with the endings of its files) and a `LanguageRules` in a module here. Other
-modules name a language only if their rule is about that one: the package `cms_ioi`, `--fix-includes` and the problem's
-own programs support C++ only, and the harness is for Python. TPS packages have a directory of graders for each language
-(`importers/tps.py`).
+modules name a language only if their rule is about that one: the package `cms_ioi` and `--fix-includes` support C++
+only, checkers and managers are in C++ or C or are scripts, and the harness is for Python. TPS packages have a directory
+of graders for each language (`importers/tps.py`).
 """
 
 from __future__ import annotations

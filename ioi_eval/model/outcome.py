@@ -74,7 +74,7 @@ class TestOutcome:
             that is a little faster, slower or busier, the verdict may be another.
         in_time_score: for a TLE of a program that was not stopped for its time: the score of this run if its time had
             been within the limit (0 if another limit or a forbidden call stopped it); `None` if unknown.
-        reran: whether this result was measured in a repetition alone on the machine.
+        reran: whether an earlier run was late, and this is the result of one alone on the machine.
         failed_program: for JE: which program failed (`checker`, `manager`, `runner`; or `client`, as long as our side
             has not judged the output); `None` if the sandbox failed.
         final: for JE: a checker or manager failed on the test, or a program of the problem does not compile; it is not
@@ -154,7 +154,7 @@ class CompileOutcome:
     """How the compilation of a submission ended; for JE also why it was not judged at all.
 
     Args:
-        verdict: `None` when there is an artifact, else CE, NC or JE.
+        verdict: `None` if it compiled, or if there is nothing to compile (submitted outputs); else CE, NC or JE.
         message: the compiler's message, shortened and without our paths; or ours.
         final: for JE: do not try again (the problem's grader or checker does not compile).
         all_unsuitable: for JE: every target is unsuitable for this submission; they may still judge others.

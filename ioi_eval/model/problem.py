@@ -47,8 +47,8 @@ class TestCase:
         input: what the submission reads.
         answer: the official output; `None` if the package has none.
         checker_args: further arguments of the checker on this test, after the problem's.
-        full_score: full marks, in the units in which a kattis or testlib checker or interactor reports its scores; 0:
-            these do not count, and an accepted output has full marks.
+        full_score: full marks, in the units in which a kattis or testlib checker or interactor reports its scores; 0 if
+            reported scores do not count, so that an accepted output has full marks.
         score_steps: a score is rounded to a multiple of 1 / `score_steps`; 0 for none.
         step_rounding: how it is rounded.
     """

@@ -49,8 +49,8 @@ class Survey:
 def survey(source: Source, selection: RowSelection, *, id_column: str = "uuid") -> Survey:
     """Read the whole dump once, before judging.
 
-    So a row that cannot be read ends the run before hours of judging, only the needed problems are loaded, and the time
-    that is left can be estimated.
+    So a row that cannot be read (of a table, in the columns that judging needs) ends the run before hours of judging,
+    only the needed problems are loaded, and the time that is left can be estimated.
 
     Raises:
         InputError: the dump cannot be read, none of its rows is wanted, or the first of these all lack a column that a

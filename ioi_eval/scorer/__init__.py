@@ -51,7 +51,7 @@ class Scorer:
 
     Args:
         sandbox: executes the jobs.
-        artifacts: stores compiled programs.
+        artifacts: stores the runner, graders' objects and judge programs.
         policy: how submissions are judged.
         bundle_tests: most tests in a job.
         spread: let a submission use idle slots; otherwise it has one job at a time.

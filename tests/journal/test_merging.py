@@ -152,6 +152,9 @@ def test_journals_that_cannot_be_merged_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="absent/journal cannot be read"):
         merge([contest, tmp_path / "absent"], tmp_path / "mistyped")
     assert not (tmp_path / "mistyped").exists()
+    (tmp_path / "folder" / "journal").mkdir(parents=True)
+    with pytest.raises(InputError, match="folder/journal is a directory; name directories that"):
+        merge([contest, tmp_path / "folder"], tmp_path / "mistyped")
     with pytest.raises(InputError, match="contest has a journal already"):
         merge([apps], contest)
     with Journal(contest, options={}), pytest.raises(InputError, match="a run is writing to"):
