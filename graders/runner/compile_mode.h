@@ -162,7 +162,7 @@ class Compilation {
     int64_t wall = now_us() - s.begun_us;
     s.pid_namespace.end();
     // For processes that were killed together with their parent, only the polled values are known.
-    s.cpu_us = std::max(s.cpu_us, s.process.cpu_us() + kill_leftovers({}));
+    s.cpu_us = std::max(s.cpu_us, s.process.cpu_us() + kill_leftovers({}, s.process.pid));
     s.peak_bytes = std::max(s.peak_bytes, s.process.peak_bytes());
     drain(s);
     std::string unstarted = s.start_error.read();
@@ -282,6 +282,7 @@ class Compilation {
 
   static void stop(Step& s, Limit limit) {
     if (s.limit == Limit::None) s.limit = limit;
+    kill(-s.process.pid, SIGKILL);  // the group that its child has made
     for (pid_t pid : descendants(s.process.pid)) kill(pid, SIGKILL);
     s.process.kill();
   }

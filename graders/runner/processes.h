@@ -182,8 +182,9 @@ inline void require_lists_of_children(const char* list = "/proc/thread-self/chil
 }
 
 // Kills and reaps every descendant that is not listed: processes that judges and steps left behind. Returns their CPU time.
-// A process that is killed may have started others meanwhile, so it looks again until none is left.
-inline int64_t kill_leftovers(const std::vector<pid_t>& keep) {
+// A process that is killed may have started others meanwhile, so it looks again until none is left. Those that are in `group` are
+// killed at once, so that they cannot start others faster than they are found.
+inline int64_t kill_leftovers(const std::vector<pid_t>& keep, pid_t group = 0) {
   int64_t cpu = 0;
   for (int round = 0; round < 1000; round++) {
     std::vector<pid_t> left = descendants(getpid());
@@ -191,6 +192,7 @@ inline int64_t kill_leftovers(const std::vector<pid_t>& keep) {
                                 [&](pid_t pid) { return std::find(keep.begin(), keep.end(), pid) != keep.end(); }),
                  left.end());
     if (left.empty()) return cpu;
+    if (group > 0) kill(-group, SIGKILL);
     for (pid_t pid : left) kill(pid, SIGKILL);
     for (pid_t pid : left) {
       rusage usage;

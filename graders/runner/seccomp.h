@@ -158,7 +158,8 @@ inline Refusal refusal_of(const seccomp_data& data) {
 }
 
 // What a step must not do to other processes and files of its user: no compiler needs to. A change of a file's mode seems to
-// succeed, because linkers make their output executable.
+// succeed, because linkers make their output executable. Processes stay in the group of the step's first process, by which all
+// are ended at once; and memory that no process maps would not count (memory files, below also shared memory without a file).
 constexpr std::initializer_list<std::pair<long, int>> kHarmful = {
     {SYS_kill, EPERM}, {SYS_tkill, EPERM}, {SYS_tgkill, EPERM}, {SYS_rt_sigqueueinfo, EPERM}, {SYS_rt_tgsigqueueinfo, EPERM},
     {kSysPidfdSendSignal, EPERM}, {SYS_setpriority, EPERM}, {SYS_ioprio_set, EPERM}, {SYS_sched_setaffinity, EPERM},
@@ -169,6 +170,9 @@ constexpr std::initializer_list<std::pair<long, int>> kHarmful = {
     {SYS_lremovexattr, EPERM}, {SYS_fremovexattr, EPERM}, {SYS_shmget, EPERM}, {SYS_shmat, EPERM}, {SYS_shmctl, EPERM},
     {SYS_semget, EPERM}, {SYS_semop, EPERM}, {SYS_semtimedop, EPERM}, {SYS_semctl, EPERM}, {SYS_msgget, EPERM},
     {SYS_msgsnd, EPERM}, {SYS_msgrcv, EPERM}, {SYS_msgctl, EPERM}, {SYS_mq_open, EPERM}, {SYS_mq_unlink, EPERM},
+    {SYS_setsid, EPERM}, {SYS_setpgid, EPERM}, {SYS_memfd_create, EPERM}, {447 /* memfd_secret */, EPERM},
+    {SYS_inotify_init, EPERM}, {SYS_inotify_init1, EPERM}, {SYS_fanotify_init, EPERM}, {SYS_bind, EPERM},
+    {SYS_sendto, EPERM}, {SYS_sendmsg, EPERM}, {SYS_sendmmsg, EPERM},
     {437 /* openat2: its flags are in memory, where a filter cannot check them */, ENOSYS}};
 
 // The calls that a compiler must not make. A program's text can make it execute other code: rustc lets a program give any
@@ -201,6 +205,27 @@ inline std::vector<sock_filter> step_filter(bool trusted) {
   if (!trusted) {
     emit(BPF_JMP | BPF_JGE | BPF_K, 453, 0, 1);  // Linux 6.6 and newer (setxattrat, file_setattr): no compiler needs such a call
     refuse(ENOSYS);
+  }
+  if (!trusted) {
+    constexpr size_t kSharedMemory = MAP_SHARED | MAP_ANONYMOUS;
+    emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 5);
+    load_argument(3);
+    emit(BPF_ALU | BPF_AND | BPF_K, kSharedMemory, 0, 0);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, kSharedMemory, 0, 1);
+    refuse(EPERM);
+    allow();
+    // A process that ignores SIGCHLD reaps its children without adding their time to its own. The call seems to succeed, because
+    // compilers' drivers make it, to have the default. Without a new action (both halves of its address are 0) it is a question.
+    emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigaction, 0, 9);
+    load_argument(0);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, SIGCHLD, 1, 0);
+    allow();
+    load_argument(1);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2);
+    emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args) + 8 + 4, 0, 0);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+    refuse(0);
+    allow();
   }
   emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
   load_argument(0);
