@@ -318,18 +318,26 @@ _ENDS_WITHOUT_A_PROGRAM = (
 )
 
 
-_LOADED = (
-    "//:\n/*\n\n*post_link:\n"
-    "%{shared:;:g++ -x c++ -shared -fPIC -w -o p.so sealed.rs \n ld -plugin ./p.so a.o}\n\n*/ //:\n"
-    "/* /* */\n"
-    "#include <unistd.h>\n"
-    "__attribute__((constructor)) void wait() { for (;;) usleep(100000); }\n"
-    "#if 0\n// */\n"
-)
-"""As specs of GCC's driver: after the link, it compiles the C++ in the file to a plugin, which a linker loads. In C++
-the Rust is left out. In Rust all of this is a comment, because Rust's comments can contain others."""
+def _loaded(constructor: str) -> str:
+    """As specs of GCC's driver: after the link, it compiles the C++ in the file to a plugin, which a linker loads.
+
+    In C++ the Rust is left out. In Rust all of this is a comment, because Rust's comments can contain others.
+    """
+    return (
+        "//:\n/*\n\n*post_link:\n"
+        "%{shared:;:g++ -x c++ -shared -fPIC -w -o p.so sealed.rs \n ld -plugin ./p.so a.o}\n\n*/ //:\n"
+        "/* /* */\n"
+        "#include <signal.h>\n#include <time.h>\n#include <unistd.h>\n#include <sys/wait.h>\n"
+        f"__attribute__((constructor)) void act() {{ {constructor} }}\n"
+        "#if 0\n// */\n"
+    )
+
 
 _LOADED_END = "/* /* */\n#endif\n// */\n"
+
+
+def _loaded_by_linker(constructor: str) -> str:
+    return _loaded(constructor) + _linked_with("-specs=sealed.rs") + "fn main() {}\n" + _LOADED_END
 
 
 def _reading() -> list[RustCompileAttack]:
@@ -444,7 +452,15 @@ COMPILING = (
     RustCompileAttack(
         name="linker_loads_it",
         tries="to be loaded by the linker as a plugin, which works now and then, so that the machine looks too busy",
-        code=lambda: _LOADED + _linked_with("-specs=sealed.rs") + "fn main() {}\n" + _LOADED_END,
+        code=lambda: _loaded_by_linker("for (;;) usleep(100000);"),
+    ),
+    RustCompileAttack(
+        name="linker_hides_time",
+        tries="the same, and to use CPU time in children that nobody waits for, so that it does not count",
+        code=lambda: _loaded_by_linker(
+            "signal(SIGCHLD, SIG_IGN);"
+            "for (;;) { if (fork() == 0) { while (clock() < CLOCKS_PER_SEC / 64) {} _exit(0); } wait(0); }"
+        ),
     ),
     RustCompileAttack(
         name="extern_crates", tries="a crate from a registry", code=lambda: "use libc::fork;\nfn main() {}\n"
