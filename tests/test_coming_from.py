@@ -62,7 +62,7 @@ DUMP = (
     submission_row("large", LARGE),
     submission_row("crash", "int main() { return 3; }"),
     submission_row("typo", "int main("),
-    submission_row("prose", None, generation="I would add the numbers.", subtask="01-full"),
+    submission_row("prose", "", language="unknown", generation="I would add the numbers.", subtask="01-full"),
     {**submission_row("half"), "problem_id": "half"},
 )
 HALF = problem_row("01-full", 100, "0-01", id="half", grader_files=[["checker/checker.cpp", CHECKER]])

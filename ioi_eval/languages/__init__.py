@@ -54,6 +54,15 @@ def language_called(name: str) -> Language | None:
     return next((language for language in Language if rules_of(language).names.fullmatch(name)), None)
 
 
+def stated_name(text: str | None) -> str:
+    """The name in a row's column `language`; empty if it names none.
+
+    Source: huggingface/ioi writes `unknown` if it found no program, and does not read the column.
+    """
+    name = (text or "").strip()
+    return "" if name == "unknown" else name
+
+
 def all_names() -> str:
     """The names of the supported languages, for messages: `C++, C, Python 3 and Rust`."""
     *names, last = (rules_of(language).name for language in Language)

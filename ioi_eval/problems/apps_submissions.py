@@ -18,7 +18,7 @@ from ioi_eval.extract.python import (
     extract_livecodebench,
     extract_python,
 )
-from ioi_eval.languages import language_called
+from ioi_eval.languages import language_called, stated_name
 from ioi_eval.model import Language
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, program_of, sample_rows
@@ -75,7 +75,7 @@ def samples_of(row: Row, id_column: str) -> tuple[Row, ...]:
     Raises:
         RowError: it has no column for a program, is for another language, or its lists differ in length.
     """
-    language = (row.optional_text("language") or "").strip()
+    language = stated_name(row.optional_text("language"))
     if language and language_called(language) is not Language.PYTHON:
         raise row.error(f"its language is {language}; programs for APPS are in Python 3")
     if row.values.keys().isdisjoint(PROGRAM_COLUMNS):

@@ -17,7 +17,7 @@ from typing import Any
 from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.extract.cpp import fix_includes
 from ioi_eval.extract.fences import Extracted, encodable
-from ioi_eval.languages import all_names, language_called, rules_of
+from ioi_eval.languages import all_names, language_called, rules_of, stated_name
 from ioi_eval.model import (
     DEFAULT_YEAR,
     Language,
@@ -223,7 +223,7 @@ def target_subtask(row: Row) -> str | None:
 
 def _language(row: Row) -> Language:
     """The language that a row states; C++ if it states none."""
-    stated = (row.optional_text("language") or "").strip()
+    stated = stated_name(row.optional_text("language"))
     language = language_called(stated) if stated else Language.CPP
     if language is None:
         raise row.error(f"its language is {stated}; only {all_names()} are supported")

@@ -100,10 +100,10 @@ def test_an_invalid_program_is_an_error(values: dict[str, Any], words: str) -> N
 
 
 @pytest.mark.parametrize(
-    "language", ["python", "py3", "PyPy 3", "Python 3", "Python 3.11", "PyPy3-64", " Python3 ", " "]
+    "language", ["python", "py3", "PyPy 3", "Python 3", "Python 3.11", "PyPy3-64", " Python3 ", " ", "unknown"]
 )
 def test_a_row_may_state_python_by_each_of_its_names(language: str) -> None:
-    """The names are those that rows for contest problems may have. A blank text states none."""
+    """The names are those that rows for contest problems may have. A blank text and `unknown` state none."""
     (one,) = read(code="print(1)", language=language)
     assert one.code == "print(1)"
 
