@@ -284,7 +284,7 @@ class BestSubtask:
     Args:
         score: the highest known score, unrounded; 0 without submissions; `None` if no score is known.
         weighted_score: the same in points, rounded to the problem's precision.
-        submission: id of the first submission with this score; `None` if no score is known.
+        submission: id of the first submission with this score and these points; `None` if no score is known.
         undecided: how many submissions without a known score might still raise it; 0 if it is 1.
     """
 
@@ -294,6 +294,12 @@ class BestSubtask:
     weighted_score: float | None
     submission: str | None
     undecided: int
+
+
+def _score_and_points(subtask: SubtaskResult) -> tuple[float, float]:
+    """Results are compared by their scores; equal ones by their points, because those of the reference are rounded to
+    two decimals: 0.9964 is 1.0 there, and 99.64 of 100 points."""
+    return subtask.score or 0.0, subtask.weighted_score or 0.0
 
 
 class BestSubtasks:
@@ -328,7 +334,7 @@ class BestSubtasks:
             best = self._best[index]
             if subtask.score is None:
                 self._unknown[index] += 1
-            elif best is None or subtask.score > (best[1].score or 0.0):
+            elif best is None or _score_and_points(subtask) > _score_and_points(best[1]):
                 self._best[index] = (submission, subtask)
 
     def score(self) -> float:

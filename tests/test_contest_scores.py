@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
-from ioi_eval.model import Problem, ProblemKey, ScoreType, Submission, SubmissionResult, Subtask, Verdict
+from ioi_eval.model import Problem, ProblemKey, ScoreType, Submission, SubmissionResult, Subtask, SubtaskResult, Verdict
 from ioi_eval.scores import BestSubtasks, submission_result
 from tests.scored import COMPILED, KEY, any_result, judge, make_problem, outcome
 
@@ -73,6 +73,22 @@ def test_contest_score_of_a_sum_is_rounded_as_a_submission_is() -> None:
     result = submission_result(problem, Submission(id="s", problem=KEY, code="…"), COMPILED, found)
     best = contest_score(problem, [result])
     assert (result.score, best.score(), best.subtasks()[0].weighted_score) == (58, 58, 58)
+
+
+def test_equal_scores_of_the_reference_are_compared_by_their_points() -> None:
+    """Its scores have two decimals: 0.9964 is 1.0 there, with 99.64 points."""
+    problem = make_problem((100, "a"))
+    nearly = SubtaskResult(
+        subtask=problem.subtasks[0].name, verdict=Verdict.PA, score=1.0, points=100, weighted_score=99.64, tests=()
+    )
+    solved = replace(nearly, verdict=Verdict.AC, weighted_score=100.0)
+    results = [
+        replace(judge(problem, 1.0, submission=name), subtasks=(subtask,))
+        for name, subtask in (("nearly", nearly), ("solved", solved), ("later", nearly))
+    ]
+    best = contest_score(problem, results)
+    assert (best.score(), best.subtasks()[0].submission) == (100.0, "solved")
+    assert contest_score(problem, results[:1]).score() == 99.64
 
 
 def test_contest_score_of_nothing_is_zero() -> None:
