@@ -64,9 +64,11 @@ class LightRow(Mapping[str, Any]):
                 "score_precision": self.problem.score_precision,
                 "score": None if math.isnan(score) else score,
                 "weighted_score": None if math.isnan(score) else points,
-                "status": Verdict.AC if score == 1.0 else Verdict.PA,
+                "status": Verdict.AC if accepted else Verdict.PA,
             }
-            for subtask, score, points in zip(self.problem.subtasks, scores[::2], scores[1::2], strict=True)
+            for subtask, score, points, accepted in zip(
+                self.problem.subtasks, scores[::3], scores[1::3], scores[2::3], strict=True
+            )
         ]
 
 

@@ -72,6 +72,13 @@ class CpuSplit:
 
 
 def scores_of(result: SubmissionResult) -> bytes:
-    """Score and weighted score of each subtask as doubles, one after the other; NaN if unknown."""
-    values = (math.nan if value is None else value for s in result.subtasks for value in (s.score, s.weighted_score))
+    """Score, weighted score and whether it is AC (1 or 0) of each subtask as doubles, one after the other.
+
+    A score that is not known is NaN. Scores of the reference are rounded, so a score of 1 may be PA.
+    """
+    values = (
+        math.nan if value is None else value
+        for subtask in result.subtasks
+        for value in (subtask.score, subtask.weighted_score, subtask.verdict is Verdict.AC)
+    )
     return array("d", values).tobytes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -89,6 +90,16 @@ def test_the_score_of_the_selection_is_rounded_once(made: list[Any]) -> None:
     for index in selected:
         chosen.add(result_for(made[index]))
     assert selected_score(light, selected) == chosen.score()
+
+
+def test_a_score_that_was_rounded_to_1_is_not_solved() -> None:
+    """In results of the reference it is PA; the subtask keeps its turns."""
+    result = result_for(([1.0] * 4, None))
+    nearly = replace(result, subtasks=tuple(replace(subtask, verdict=Verdict.PA) for subtask in result.subtasks))
+    wrong = result_for(([1.0, 0.0, 0.0, 0.0], None))
+    others = [light_row({}, PROBLEM, wrong, target) for target in ("02", "03", "02")]
+    assert select([light_row({}, PROBLEM, nearly, "03"), *others]) == (0, 1, 2, 3)
+    assert select([light_row({}, PROBLEM, result, "03"), *others]) == (0, 2, 1, 3)  # solved: the rest fills up
 
 
 def test_thirds_add_up_to_the_whole() -> None:
