@@ -14,7 +14,7 @@ from typing import Any
 from ioi_eval.extract.cpp import looks_like_cpp
 from ioi_eval.extract.fences import LOOKED_AT, code_blocks, ends_in_block, last_piece, split_thoughts
 from ioi_eval.extract.python import looks_like_python
-from ioi_eval.languages import language_called, rules_of
+from ioi_eval.languages import language_called, rules_of, stated_name
 from ioi_eval.model import Language, Verdict
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS
 from ioi_eval.problems.row import Row
@@ -46,7 +46,7 @@ def failure_reason(
     """
     if source is None:
         stated = row.get("language")
-        is_stated = isinstance(stated, str) and stated.strip()
+        is_stated = isinstance(stated, str) and stated_name(stated)
         source = "its `language`" if is_stated else "the row has no `language`"
     if verdict is Verdict.NC:
         text = generation_of(Row(source="", number=0, values=row))

@@ -355,7 +355,12 @@ def test_programs_without_a_fence_are_noted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "source"), [({}, "the row has no `language`"), ({"language": "C++"}, "its `language`")]
+    ("language", "source"),
+    [
+        ({}, "the row has no `language`"),
+        ({"language": "unknown"}, "the row has no `language`"),
+        ({"language": "C++"}, "its `language`"),
+    ],
 )
 def test_blocks_in_another_language_are_noted(language: dict[str, str], source: str) -> None:
     """In a dump of Python programs without `language` all rows score 0. The notes and each row give the reason."""
