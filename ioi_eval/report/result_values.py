@@ -146,7 +146,9 @@ _DEFAULTS: ResultRow = {
 def with_our_columns(row: Any) -> Any:
     """The row with all columns that reports read. A row of ours or for APPS is returned unchanged.
 
-    The verdict is AC if all subtasks are AC, else the first other status.
+    The verdict is AC if all subtasks are AC, else the first other status. It is NC if all are SKIPPED.
+
+    Source: in the reference, all subtasks of a row without code are SKIPPED, with the score 0.
 
     Raises:
         KeyError, TypeError: it is not a row of results.
@@ -160,12 +162,14 @@ def with_our_columns(row: Any) -> Any:
     verdict = (
         next((str(subtask["status"]) for subtask in subtasks if subtask["status"] != "AC"), "AC") if subtasks else ""
     )
+    if subtasks and all(subtask["status"] == Verdict.SKIPPED for subtask in subtasks):
+        verdict = Verdict.NC.value
     compiles, total = row.get("code_compiles"), row.get("all_subtasks_points")
     return {
         **_DEFAULTS,
         **row,
         "all_subtasks_results": subtasks,
-        "code_compiles": verdict != Verdict.CE if compiles is None else compiles,
+        "code_compiles": verdict not in {Verdict.CE, Verdict.NC} if compiles is None else compiles,
         "total_score": sum_of_points(subtask["weighted_score"] for subtask in subtasks) if total is None else total,
         "verdict": verdict or None,
         "error": None if verdict else "it has no results of subtasks",
