@@ -231,6 +231,7 @@ def _check_same(name: str, first: PageProblem, other: PageProblem, directory: Pa
             f"{directory}: problem {name} was judged with other subtasks than in the directories before it; make a "
             "report of each"
         )
+    other.day = other.day or first.day
     other.time_limit_s = other.time_limit_s or first.time_limit_s
     other.memory_limit_bytes = other.memory_limit_bytes or first.memory_limit_bytes
 

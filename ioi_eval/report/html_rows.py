@@ -24,7 +24,7 @@ from ioi_eval.report.frame import RESULTS, TESTS, lines_of, not_a_result_row, wr
 from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
-from ioi_eval.report.result_values import NamedRow, problem_of, with_our_columns
+from ioi_eval.report.result_values import NamedRow, day_of, problem_of, with_our_columns
 from ioi_eval.report.texts import distinct_line, printable
 from ioi_eval.selection import points_in_subtask, sum_of_points
 
@@ -184,6 +184,7 @@ class PageResults(ResultSet):
         if row["verdict"] is not None and problem not in self.problems:
             self.problems[problem] = PageProblem(
                 bucket=shown_name(problem_of(row)[0] if is_contest else row.get("difficulty") or "unknown"),
+                day=_title(day_of(row, None)) if is_contest else "",
                 date=_date(row),
                 subtasks=tuple((shown_name(subtask["subtask"]), float(subtask["points"])) for subtask in subtasks),
                 precision=subtasks[0]["score_precision"] if subtasks else _SHARE_DIGITS,
@@ -216,7 +217,8 @@ class PageResults(ResultSet):
         return _peaks_of([test for subtask in subtasks for test in subtask.get(TEST_RESULTS) or ()])
 
     def _learn_from_summary(self) -> None:
-        """Add what rows do not have: titles, days, limits. For APPS all problems have the same limits."""
+        """Add what rows do not have: titles, days (the reference's rows have them), limits. For APPS all problems have
+        the same limits."""
         options = self.options
         for problem in self.problems.values():
             if self.family is Family.APPS:
@@ -225,7 +227,8 @@ class PageResults(ResultSet):
         for entry in self.summary.get("problems", ()):
             known = self.problems.get(shown_name(f"{entry.get('year')}/{entry.get('problem')}"))
             if known is not None:
-                known.name, known.day = (_title(entry.get(name)) for name in ("name", "day"))
+                known.name = _title(entry.get("name"))
+                known.day = _title(entry.get("day")) or known.day
                 known.time_limit_s = _number(entry.get("time_limit_s"))
                 known.memory_limit_bytes = entry.get("memory_limit_bytes")
 

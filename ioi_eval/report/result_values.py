@@ -44,6 +44,16 @@ def problem_of(row: ResultRow) -> tuple[str, str]:
     return str(year), _plain(row.get("problem_id"))
 
 
+def day_of(row: ResultRow, known: object) -> str | None:
+    """The contest day of a row's problem: that of the summary (`known`) if it has one.
+
+    Otherwise that of a row of the reference, which has the columns of the problem. In our results a column `day` is the
+    dump's, and may mean anything.
+    """
+    day = row.get("day") if known is None and not row.get("fingerprint") else known
+    return None if day is None else str(day)
+
+
 def submission_of(row: ResultRow, id_column: str, *, otherwise: str = "–") -> str:
     """The submission's id, else `otherwise`. If its column has the name of a result column, it is in `dump_<name>`."""
     value = row.get(name_in(row, id_column))

@@ -11,7 +11,7 @@ from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.estimates import Estimate
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.result_sets import Family, ResultSet
-from ioi_eval.report.result_values import verdict_of
+from ioi_eval.report.result_values import day_of, verdict_of
 from ioi_eval.report.standings import Standings
 from ioi_eval.report.texts import counted, points, printable, table
 from ioi_eval.selection import (
@@ -37,12 +37,12 @@ PRACTICE = "practice"
 """The day of practice problems, which do not belong to a contest."""
 
 _SUBTASK_COLUMNS = ("subtask", "points", "score", "score_precision", "weighted_score", "status")
-_COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "metadata", "generation", "day")
+_COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "metadata", "generation")
 
 
 @dataclass(slots=True)
 class _Problems:
-    """The rows of one group by problem, the days that they state, and how many rows were refused."""
+    """The rows of one group by problem, the days of the problems, and how many rows were refused."""
 
     rows: dict[str, list[ResultRow]] = field(default_factory=dict)
     days: dict[str, str] = field(default_factory=dict)
@@ -78,7 +78,7 @@ def selection_table(
     if SelectionMethod.REFERENCE in methods and limit != LIMIT:
         raise InputError(f"the reference always selects {LIMIT} submissions: --limit {limit} is not possible with it")
     groups: Groups[_Problems] = Groups(grouping, _Problems)
-    wanted = {"verdict", *_COLUMNS, *results.naming_columns, *grouping.needed}
+    wanted = {"verdict", *_COLUMNS, "day", "fingerprint", *results.naming_columns, *grouping.needed}
     for number, row in enumerate(results.rows(wanted), 1):
         group = groups.of(row)
         if not verdict_of(row):
@@ -87,7 +87,7 @@ def selection_table(
         problem, _ = results.name_of(row)
         light = _light(row, f"row {number} of {results.path}")
         group.rows.setdefault(problem, []).append(light)
-        group.days.setdefault(problem, str(row.get("day") or results.days.get(problem) or ""))
+        group.days.setdefault(problem, day_of(row, results.days.get(problem)) or "")
 
     def values(group_problems: _Problems) -> Mapping[str, Any]:
         return _points_of_group(group_problems, methods, limit, seeds, standings)

@@ -1,7 +1,8 @@
 """The summary of a contest's results, made again from the results: `ioi-eval report` writes it to `summary.json`.
 
-Rows do not have titles, days, limits and compile times. These are taken from the existing summary, or left out if there
-is none. If nobody changed the results, the new summary is equal to the existing one.
+Rows do not have titles, limits, compile times and, except those of the reference, days. These are taken from the
+existing summary, or left out if there is none. If nobody changed the results, the new summary is equal to the existing
+one.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.frame import wrong_file
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.result_values import NamedRow, problem_of
+from ioi_eval.report.result_values import NamedRow, day_of, problem_of
 from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.texts import counted
@@ -74,7 +75,7 @@ def summary_from_rows(
         verdict = Verdict(row["verdict"])
         key = ProblemKey(year=int(problem_of(row)[0]), id=str(row["all_subtasks_results"][0]["problem"]))
         if key not in problems:
-            problems[key] = _problem(key, known_problems.get(str(key), {}), row["all_subtasks_results"])
+            problems[key] = _problem(key, known_problems.get(str(key), {}), row)
         language = stated_language(row) or Language.CPP
         summary.add(
             row,
@@ -184,12 +185,13 @@ def _cpu_of(summaries: Iterable[Mapping[str, Any]]) -> CpuSplit:
     return sum((CpuSplit(**part) if isinstance(part, Mapping) else CpuSplit(run=part) for part in parts), CpuSplit())
 
 
-def _problem(key: ProblemKey, known: Mapping[str, Any], subtasks: Sequence[Mapping[str, Any]]) -> Problem:
-    """A problem, as far as its results and the existing summary (`known`) describe it: without tests."""
+def _problem(key: ProblemKey, known: Mapping[str, Any], row: ResultRow) -> Problem:
+    """A problem, as far as a row and the existing summary (`known`) describe it: without tests."""
+    subtasks = row["all_subtasks_results"]
     return Problem(
         key=key,
         name=str(known.get("name") or ""),
-        day=known.get("day"),
+        day=day_of(row, known.get("day")),
         method=Batch(),
         time_limit_s=known.get("time_limit_s") or 0.0,
         memory_limit_bytes=known.get("memory_limit_bytes") or 0,

@@ -17,6 +17,7 @@ from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_details import detail_of
+from ioi_eval.report.standings import Standings
 from tests.cli.addition import NARROW, RIGHT, Start, Write
 from tests.small_results import apps_row, contest_row, refused, write_results
 
@@ -76,29 +77,46 @@ def test_results_of_the_reference(start: Start, write: Write, tmp_path: Path) ->
 
     def theirs(name: str, verdict: str, score: float, **other: Any) -> dict[str, Any]:
         tests = [{"test_name": "1-01", "score": score, "status": verdict, "feedback": "7 instead of 8"}]
+        problem = other.get("problem_id", "nile")
         subtasks = [
-            {"problem": "nile", "subtask": subtask, "points": points, "score": worth, "weighted_score": worth * points,
+            {"problem": problem, "subtask": subtask, "points": points, "score": worth, "weighted_score": worth * points,
              "score_precision": 2, "status": status, "test_results": tests}
             for subtask, points, worth, status in (("00", 0, 1.0, "AC"), ("01", 100, score, verdict))
         ]  # fmt: skip
-        row = {"uuid": name, "year": 2024.0, "problem_id": "nile", "code": "int main() {}", "target_subtask": "01"}
+        row = {
+            "uuid": name,
+            "year": 2024.0,
+            "day": "1",
+            "problem_id": "nile",
+            "code": "int main() {}",
+            "target_subtask": "01",
+        }
         worth = {"all_subtasks_points": 100 * score, "code_compiles": verdict != "CE", "all_subtasks_results": subtasks}
         return {**row, **worth, "model": "m", **other}
 
     (tmp_path / "theirs").mkdir()
-    rows = theirs("a", "AC", 1.0), theirs("b", "PA", 0.5, model="n"), theirs("c", "CE", 0.0), theirs("d", "WA", 0.0)
+    rows = [theirs("a", "AC", 1.0), theirs("b", "PA", 0.5, model="n"), theirs("c", "CE", 0.0), theirs("d", "WA", 0.0)]
+    rows.append(theirs("p", "AC", 1.0, problem_id="easy", day="practice"))
     write("theirs/results.jsonl", *rows, {**rows[3], "uuid": "e", "all_subtasks_results": None})
     ended = start("report", "theirs")
     assert ended.returncode == 1, ended.stderr
     summary = orjson.loads((tmp_path / "theirs" / "summary.json").read_bytes())
-    assert summary["verdicts"] == {"AC": 1, "PA": 1, "WA": 1, "CE": 1}
-    assert [(one["year"], one["problem"], one["best_score"]) for one in summary["problems"]] == [(2024, "nile", 100)]
-    assert [(group["name"], group["submissions"]["scored"]) for group in summary["groups"]] == [("m", 3), ("n", 1)]
+    assert summary["verdicts"] == {"AC": 2, "PA": 1, "WA": 1, "CE": 1}
+    assert [(one["year"], one["problem"], one["best_score"]) for one in summary["problems"]] == [
+        (2024, "nile", 100), (2024, "easy", 100),
+    ]  # fmt: skip
+    assert [(group["name"], group["submissions"]["scored"]) for group in summary["groups"]] == [("m", 4), ("n", 1)]
     assert (summary["submissions"]["refused"], summary["refused"][0]["reason"]) == (1, "it has no results of subtasks")
+    days = {(one["problem"], one["day"]) for one in summary["problems"]}
+    assert days == {("nile", "1"), ("easy", "practice")}
+    assert [(one["problems"], one["points"]) for one in summary["contests"]] == [(1, 100)], "without practice problems"
     assert start("report", "theirs").returncode == 1
     assert orjson.loads((tmp_path / "theirs" / "summary.json").read_bytes()) == summary, "it is the same each time"
     page = Page([tmp_path / "theirs"])
     assert page.group_names == ["m", "n"]
+    (tmp_path / "theirs" / "summary.json").unlink()
+    (contest,) = Page([tmp_path / "theirs"], standings=[Standings(contest="c", year="2024", totals=(1.0,))]).contests
+    assert [one["ways"][0].partition(":")[0] for one in contest["groups"]] == ["100 of 100", "50 of 100"]
     assert b"2024/nile" in (tmp_path / "theirs" / "report.html").read_bytes()
     assert "1-01" in str(detail_of(page.results[0], next(page.results[0].page_rows())))
 

@@ -47,6 +47,19 @@ def test_methods_are_columns_of_the_table(start: Start) -> None:
     assert groups[0]["problems"][0]["scores"]["reference"]["value"] == 50
 
 
+def test_a_column_day_of_the_dump_is_not_the_day_of_the_contest(start: Start, write: Write, tmp_path: Path) -> None:
+    """It may be a date. The summary names the days; rows of the reference have them, because they have no summary."""
+    days = {"contest": None, "easy": "practice"}
+    (tmp_path / "out").mkdir()
+    ours = {"verdict": "PA", "fingerprint": "of a", "duplicate_of": None, "day": "2024-09-01"}
+    write("out/results.jsonl", *(result("a", (1, 0.5), problem, **ours) for problem in days))
+    problems = [{"year": 2024, "problem": name, "day": day} for name, day in days.items()]
+    write("out/summary.json", {"options": {}, "problems": problems})
+    (group,) = json.loads(start("select", "out", "--json").stdout)["groups"]
+    assert [line["name"] for line in group["days"]] == []
+    assert [line["scores"]["all"]["value"] for line in group["years"]] == [50]
+
+
 def test_submissions_without_a_score_are_mentioned(start: Start, write: Write, tmp_path: Path) -> None:
     """Also if a run of the reference wrote zeros for them."""
     failed = result("a", (0, 0))
