@@ -92,12 +92,27 @@ def select_first(rows: Sequence[ResultRow], limit: int = LIMIT) -> tuple[int, ..
 
 
 def select_by_oracle(rows: Sequence[ResultRow], limit: int = LIMIT) -> tuple[int, ...]:
-    """The choice if all scores were known: an upper bound, not a simulation, because a contestant does not know them.
+    """The best choice if all scores were known; not a simulation, because a contestant does not know them.
 
-    Each time the row is chosen that adds most points. With one submission, or as many as there are subtasks, the result
-    is optimal; in between it may be a little lower.
+    It is the best row of each subtask. If these are more than the limit, it is nearly the best choice: each time the
+    row that adds most points, or the choice of another method if that has more points.
     """
-    left = {index: _scores_of(row) for index, row in enumerate(rows)}
+    scores = [_scores_of(row) for row in rows]
+    best: dict[str, tuple[tuple[float, float], int]] = {}
+    for index, of_row in enumerate(scores):
+        for name, result in of_row.items():
+            if result > (best[name][0] if name in best else (0.0, 0.0)):
+                best[name] = result, index
+    needed = {index for (_, points), index in best.values() if points > 0}
+    if len(needed) <= limit:
+        return tuple(sorted(needed))
+    choices = (_greedy(scores, limit), select(rows, limit), select_first(rows, limit))
+    return max(choices, key=lambda chosen: selected_score(rows, chosen))
+
+
+def _greedy(scores: Sequence[Mapping[str, tuple[float, float]]], limit: int) -> tuple[int, ...]:
+    """Each time the row that adds most points."""
+    left = dict(enumerate(scores))
     best: dict[str, float] = {}
     chosen: list[int] = []
 

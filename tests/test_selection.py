@@ -232,7 +232,7 @@ def test_limits() -> None:
         select(rows, limit=-1)
 
 
-scores = st.sampled_from([0.0, 0.5, 1.0, None])
+scores = st.sampled_from([0.0, 0.5, 0.9, 1.0, None])
 drawn_rows = st.lists(
     st.builds(
         make_row,
@@ -310,11 +310,33 @@ def test_select_first_takes_programs_that_compile() -> None:
     assert select_first(rows, 2) == (1, 2)
 
 
+def test_the_oracle_takes_the_best_row_of_each_subtask() -> None:
+    """The row that adds most points, 60 of 100, is not among the best two."""
+    rows = [make_row(None, (1.0, 0.6, 0.6)), make_row(None, (0.0, 1.0, 0.0)), make_row(None, (0.0, 0.0, 0.9))]
+    assert select_by_oracle(rows, 1) == (0,)
+    assert select_by_oracle(rows, 2) == (1, 2)
+
+
 def test_the_oracle_takes_the_rows_that_add_most_points() -> None:
     """It takes no row that adds nothing."""
     rows = [make_row(None, (1.0, 0.5, 0.0)), make_row(None, (1.0, 0.0, 1.0)), make_row(None, (1.0, 1.0, 0.0))]
     assert select_by_oracle(rows, 1) == (1,)
     assert select_by_oracle(rows) == (1, 2)
+
+
+def test_the_oracle_is_not_worse_than_other_methods() -> None:
+    """With fewer submissions than subtasks it would take the last row, which adds most points, and have 2.3 of 3."""
+    rows = [
+        {
+            "code_compiles": True,
+            "all_subtasks_results": [
+                {"subtask": name, "points": 1, "score": score, "weighted_score": score}
+                for name, score in zip("abc", scores, strict=True)
+            ],
+        }
+        for scores in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.5), (0.8, 0.8, 0.0))
+    ]
+    assert selected_score(rows, select_by_oracle(rows, 2)) == selected_score(rows, select_first(rows, 2)) == 2.5
 
 
 def test_draws_are_the_same_for_the_same_seeds() -> None:
@@ -338,18 +360,18 @@ def test_problems_are_drawn_independently() -> None:
 
 @given(drawn_rows, st.integers(1, 12))
 def test_no_selection_scores_more_than_all_rows(rows: list[ResultRow], limit: int) -> None:
-    """The oracle scores at least as much as any single row. No selection, and not the oracle, scores more than all rows
-    together.
+    """The oracle scores at least as much as any single row, as the other methods, and as all rows together if the
+    limit allows a row for each subtask. No selection, and not the oracle, scores more than all rows together.
     """
     everything = selected_score(rows)
     oracle = selected_score(rows, select_by_oracle(rows, limit))
     assert oracle <= everything
-    assert oracle == everything or limit < len(SUBTASKS)
+    assert oracle == everything or limit < len(SUBTASKS) - 1  # the samples have no points
     single = max((selected_score(rows, [index]) for index in range(len(rows))), default=0.0)
     assert single <= oracle
     for chosen in (select(rows, limit), select_first(rows, limit)):
         assert len(set(chosen)) == len(chosen) <= limit
-        assert selected_score(rows, chosen) <= everything
+        assert selected_score(rows, chosen) <= oracle
     assert all(0 <= score <= everything for score in random_scores(rows, limit, seeds=3))
 
 

@@ -175,7 +175,7 @@ _LEGENDS = {
     SelectionMethod.FIRST: "first: the first that compile, in the order of the results",
     SelectionMethod.RANDOM: "random: drawn from those that compile; mean over seeds, and the interval that contains 95"
     " % of them",
-    SelectionMethod.ORACLE: "oracle: chosen with knowledge of all scores; an upper bound, and no result of a model",
+    SelectionMethod.ORACLE: "oracle: the best choice, or nearly, with knowledge of all scores; no result of a model",
     SelectionMethod.REFERENCE: "reference's 50: what the reference's code selects, its faults included",
 }
 

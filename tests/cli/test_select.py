@@ -41,7 +41,7 @@ def test_methods_are_columns_of_the_table(start: Start) -> None:
     lines = [line.split() for line in ended.stdout.splitlines()]
     assert lines[2][:6] == ["2024/add", "3", "100", "100", "50", "25"]
     assert [line[:5] for line in lines if line[:3] == ["2024", "in", "all"]] == [["2024", "in", "all", "3", "100"]]
-    assert "an upper bound, and no result of a model" in ended.stdout
+    assert "oracle: the best choice, or nearly, with knowledge of all scores; no result of a model" in ended.stdout
     groups = json.loads(start("select", "out", "--json", "--selection", "reference").stdout)["groups"]
     assert [group["name"] for group in groups] == ["m1", "m2"]
     assert groups[0]["problems"][0]["scores"]["reference"]["value"] == 50
