@@ -105,7 +105,10 @@ def _target(directories: Sequence[Path], out: Path | None) -> Path:
 
 
 def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], MakeText, MakeText]:
-    """The summary, and the functions that make the report and the table from it. Its groups are those of the page."""
+    """The summary, and the functions that make the report and the table from it.
+
+    Its groups are those of the page; there the smallest are joined if they are many.
+    """
     results, grouping = page.results, chosen
     rows: Iterator[NamedRow] = chain.from_iterable(result_set.named_rows() for result_set in results)
     if len(page.group_names) > 1 and (len(results) > 1 or (chosen is None and "by" not in results[0].summary)):

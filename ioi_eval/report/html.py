@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -29,7 +29,7 @@ from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.selection_table import PRACTICE, RANKED_METHODS, contests_by_group
 from ioi_eval.report.standings import Standings, published_cutoffs
 from ioi_eval.report.texts import counted, points, printable
-from ioi_eval.selection import SelectionMethod
+from ioi_eval.selection import ResultRow, SelectionMethod
 from ioi_eval.version import __version__
 
 MAX_ROWS = 100_000
@@ -43,6 +43,9 @@ _SCRIPTS = ("data.js", "charts.js", "sections.js", "table.js", "main.js")
 _NOTES = 50
 _MAX_GROUPS = 40
 _OTHERS = "(all others)"
+
+_GroupKey = tuple[int, str]
+"""A directory's position, and the model or other value by which its rows are grouped."""
 
 _FIELD = re.compile(r"%([A-Z]+)%")
 
@@ -76,7 +79,9 @@ class Page:
         for results in self.results:
             for name, problem in results.problems.items():
                 _check_same(name, problem, self._problems.setdefault(name, problem), results.directory)
-        self.group_names, self._groups = _groups(self.results, self.rows)
+        counts = Counter((row.directory, row.model) for row in self.rows)
+        self._names = _names_of_groups(self.results, counts)
+        self.group_names, self._groups = _joined(self._names, counts)
         self._cells = cells_of(self.rows, self._groups, self._problems)
         self._order = sorted(self._problems, key=self._sort_key)
         self.contests = self._contests(published_cutoffs() if standings is None else standings)
@@ -87,11 +92,15 @@ class Page:
         return self.results[0].family
 
     def grouped_rows(self) -> Iterator[NamedRow]:
-        """All rows as in the files, each with the name of its group in the column `GROUP`."""
-        groups = (self.group_names[self._groups[row.directory, row.model]] for row in self.rows)
+        """All rows as in the files, each with the name of its group in the column `GROUP`; no groups are joined."""
+        for key, name, row in self._keyed_rows():
+            yield name, {**row, GROUP: self._names[key]}
+
+    def _keyed_rows(self) -> Iterator[tuple[_GroupKey, str, ResultRow]]:
+        keys = ((row.directory, row.model) for row in self.rows)
         for results in self.results:
-            for (name, row), group in zip(results.named_rows(), groups, strict=False):
-                yield name, {**row, GROUP: group}
+            for (name, row), key in zip(results.named_rows(), keys, strict=False):
+                yield key, name, row
 
     def write(self, file: BinaryIO, *, noscript: str = "") -> None:
         """Write the page, with a text that is shown if scripts are disabled."""
@@ -167,8 +176,11 @@ class Page:
         ]
         if self.family is Family.APPS or not near:
             return []
-        judged = (row for _, row in self.grouped_rows() if row["verdict"])
-        rows = ((row[GROUP], shown_name("/".join(problem_of(row))), row) for row in judged)
+        rows = (
+            (self.group_names[self._groups[key]], shown_name("/".join(problem_of(row))), row)
+            for key, _, row in self._keyed_rows()
+            if row["verdict"]
+        )
         by_name: dict[str, dict[str, Any]] = {}
         for group, contests in contests_by_group(rows, days, near).items():
             for item in contests:
@@ -236,27 +248,34 @@ def _check_same(name: str, first: PageProblem, other: PageProblem, directory: Pa
     other.memory_limit_bytes = other.memory_limit_bytes or first.memory_limit_bytes
 
 
-def _groups(results: Sequence[PageResults], rows: Sequence[PageRow]) -> tuple[list[str], dict[tuple[int, str], int]]:
-    """The names of the groups in the order of the rows, and the group of each directory and model.
+def _names_of_groups(results: Sequence[PageResults], counts: Iterable[_GroupKey]) -> dict[_GroupKey, str]:
+    """The name of each group.
 
-    A group is a model. If dumps name none, or several directories have the same one, the directory is added. If there
-    are too many groups, the smallest are merged, as the column is probably not the name of a model.
+    A group is a model. If dumps name none, or several directories have the same one, the directory is added.
     """
-    counts = Counter((row.directory, row.model) for row in rows)
-    models = [model for _, model in counts]
-    largest = {key for key, _ in counts.most_common(_MAX_GROUPS)}
-    names: dict[str, int] = {}
-    groups = {}
+    models = Counter(model for _, model in counts)
+    names = {}
     for directory, model in counts:
         label = label_of(str(results[directory].directory))
-        if (directory, model) not in largest:
-            name = _OTHERS
-        elif len(results) > 1 and models.count(model) > 1:
+        if len(results) > 1 and models[model] > 1:
             name = f"{label}: {model}" if model else label
         else:
             name = model or (label if len(results) > 1 else "all submissions")
-        groups[directory, model] = names.setdefault(name, len(names))
-    return list(names), groups
+        names[directory, model] = name
+    return names
+
+
+def _joined(names: Mapping[_GroupKey, str], counts: Counter[_GroupKey]) -> tuple[list[str], dict[_GroupKey, int]]:
+    """The names of the groups on the page in the order of the rows, and the position of each group among them.
+
+    If there are too many groups, the smallest are joined, as the column is probably not the name of a model.
+    """
+    largest = {key for key, _ in counts.most_common(_MAX_GROUPS)}
+    positions: dict[str, int] = {}
+    groups = {
+        key: positions.setdefault(name if key in largest else _OTHERS, len(positions)) for key, name in names.items()
+    }
+    return list(positions), groups
 
 
 def _originals(rows: Sequence[PageRow]) -> list[int]:

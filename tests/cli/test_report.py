@@ -163,6 +163,15 @@ def test_groups_of_several_directories_are_the_same_in_summary_and_page(start: S
     assert worth == dict(zip(Page([one, two]).group_names, (1.0, 0.0), strict=True))
 
 
+def test_many_groups_are_joined_on_the_page_only(tmp_path: Path) -> None:
+    """The summary has up to 200, with a note about further ones."""
+    out = write_results(tmp_path / "out", [contest_row(str(n), 1.0, model=f"m{n}") for n in range(50)])
+    assert remake([out], None, "uuid") == 0
+    summary = orjson.loads((out / "summary.json").read_bytes())
+    assert {group["name"] for group in summary["groups"]} == {f"m{n}" for n in range(50)}
+    assert len(Page([out]).group_names) == 41
+
+
 def test_each_run_names_its_submissions_by_its_own_column(tmp_path: Path) -> None:
     """The summary looked for all names in the column of the first run."""
     one = write_results(tmp_path / "one", [contest_row("a", 0.0)])
