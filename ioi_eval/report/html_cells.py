@@ -74,12 +74,13 @@ class Cell:
             "solved": self.verdicts["AC"],
             "verdicts": dict(self.verdicts),
         }
+        if full:  # also without a score: a submission that is JE because of one subtask has points in the others
+            values["all"] = _share(total_points(((points, 1.0) for points in self.best), precision) or 0.0, full)
         if judged and full:
             together = [best_of(part, ks) for part in self.parts]
             values |= {
                 "mean": _share(_mean(self.scores), full),
                 "best": _share(max(self.scores), full),
-                "all": _share(total_points(((points, 1.0) for points in self.best), precision) or 0.0, full),
                 "single": [_share(mean, full) for mean in best_of(self.scores, ks)],
                 "union": [_share(math.fsum(means), full) for means in zip(*together, strict=True)],
             }

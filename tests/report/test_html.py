@@ -139,6 +139,13 @@ def test_points_of_a_je_count_in_the_sum_of_best_subtasks(tmp_path: Path) -> Non
     assert (cell["parts"], cell["union"]) == ([[0.0, 50.0], [25.0, 25.0]], [0.25])
 
 
+def test_a_problem_with_judge_errors_only_has_a_sum_of_best_subtasks(tmp_path: Path) -> None:
+    """As in `summary.json`: subtasks with a score count. It has no other number."""
+    out = write_results(tmp_path / "out", [contest_row("a", 1.0, None), contest_row("b", None, 0.5)])
+    ((_, _, cell),) = blocks(html(out))["summary"]["cells"]
+    assert (cell["n"], cell["all"], "mean" in cell, "best" in cell) == (0, 0.75, False, False)
+
+
 def test_the_sum_of_best_subtasks_is_rounded_once(tmp_path: Path) -> None:
     """As in `summary.json`: two times 12.5 are 25 points, also where 12 is shown for a subtask. Full marks are 100."""
     row = contest_row("a", 0.25, 0.25, total_score=25.0)

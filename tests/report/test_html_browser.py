@@ -211,6 +211,16 @@ _BROKEN_WORDS = """[...document.querySelectorAll(".heat thead th")].flatMap((hea
 })"""
 
 
+def test_a_problem_with_judge_errors_only_counts_in_the_sum_of_best_subtasks(quiet: Tab, tmp_path: Path) -> None:
+    """As in report.md. The group has no mean score."""
+    rows = [contest_row("a", 1.0, None, problem_id="p"), contest_row("b", 1.0, 1.0, problem_id="q")]
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "je.html"))
+    cells = quiet.value(
+        "[...document.querySelectorAll('#groups tbody td, #groups tbody th')].map((one) => one.innerText)"
+    )
+    assert (cells[1], cells[4]) == ("–", "75.0 %")
+
+
 def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
     """A sentence names it. A column has the mean over the groups, by which rows can be sorted; a row has the mean over
     the problems, if a group has a score for each of its problems.

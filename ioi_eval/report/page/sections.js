@@ -23,6 +23,7 @@ const scored = (view, cells) => (isApps(view) || cells.every((cell) => cell.n > 
 function numbersOf(view, group) {
   const cells = view.of(group);
   const judged = scored(view, cells);
+  const together = isApps(view) ? judged.map((cell) => cell.best ?? 0) : cells.map((cell) => cell.all ?? 0);
   return {
     n: sum(cells.map((cell) => cell.n)),
     je: sum(cells.map((cell) => cell.je)),
@@ -31,7 +32,7 @@ function numbersOf(view, group) {
     targeted: sum(cells.map((cell) => cell.targeted)),
     solved: estimate(judged.map((cell) => cell.solved / cell.n), view.hasIntervals),
     score: estimate(judged.map((cell) => cell.mean ?? 0), view.hasIntervals),
-    together: judged.length ? mean(judged.map((cell) => cell[isApps(view) ? "best" : "all"] ?? 0)) : null,
+    together: together.length ? mean(together) : null,
     problems: cells.filter((cell) => cell.n > 0).length,
   };
 }
