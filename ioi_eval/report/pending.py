@@ -9,8 +9,9 @@ from typing import Any
 BIASED = "those without code are judged first, so means are biased"
 """Why the results of a part of a run do not represent the whole. Source: a program runs in a job, the others do not."""
 
-CONTINUE = "run the same command again (without --no-resume)"
-"""How a run that ended early is continued. `judge_dump` prints the other name of the option, in `run-tests`."""
+CONTINUE = "repeat the command of the run (without --no-resume)"
+"""How a run that ended early is continued; `report`, which is another command, says it too. `judge_dump` prints the
+other name of the option, in `run-tests`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

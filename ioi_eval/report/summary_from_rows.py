@@ -144,14 +144,15 @@ def copy_from_run(
         regrouped: whether the new summary has other groups. These are kept; the groups of pending rows are unknown.
     """
     before = summaries[0] if len(summaries) == 1 else {}
-    if any(values[name] != before.get(name) for name in ("submissions", "verdicts")):
-        return
-    notes, pending = values["notes"], values["submissions"]["pending"]
-    left_out = ("by", "groups") if regrouped else ()
-    values |= {name: before[name] for name in names if name in before and name not in left_out}
-    if regrouped:
-        lost = [f"{counted(pending, 'row')} still to be judged: in none of the groups"] if pending else []
-        values["notes"] = list(dict.fromkeys([*values["notes"], *notes, *lost]))
+    is_of_run = all(values[name] == before.get(name) for name in ("submissions", "verdicts"))
+    if is_of_run:
+        notes = values["notes"]
+        left_out = ("by", "groups") if regrouped else ()
+        values |= {name: before[name] for name in names if name in before and name not in left_out}
+        if regrouped:
+            values["notes"] = list(dict.fromkeys([*values["notes"], *notes]))
+    if (pending := values["submissions"]["pending"]) and values["groups"] and (regrouped or not is_of_run):
+        values["notes"] = [*values["notes"], f"{counted(pending, 'row')} still to be judged: in none of the groups"]
 
 
 def grouping_of_runs(summaries: Sequence[Mapping[str, Any]]) -> Grouping:

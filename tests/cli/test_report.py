@@ -344,6 +344,21 @@ def test_results_are_grouped_by_other_columns(tmp_path: Path) -> None:
     assert (one / "summary.json").read_bytes() == before
 
 
+def test_rows_still_to_be_judged_are_in_none_of_the_groups_of_several_directories(tmp_path: Path) -> None:
+    """A note says so. The advice names the command of the run, which is not `report`."""
+    counts = {"rows": 3, "scored": 1, "undecided": 0, "refused": 0, "pending": 2, "copies": 0}
+    stopped = {"submissions": counts, "verdicts": {"AC": 1}, "interrupted": True}
+    one = write_results(tmp_path / "one", [contest_row("a", 1.0, model="m")], stopped)
+    two = write_results(tmp_path / "two", [contest_row("b", 1.0, model="n")])
+    assert remake([one, two], tmp_path / "all", "uuid") == 1
+    found = orjson.loads((tmp_path / "all" / "summary.json").read_bytes())
+    assert found["notes"] == ["2 rows still to be judged: in none of the groups"]
+    assert (
+        "interrupted; repeat the command of the run (without --no-resume) to continue"
+        in (tmp_path / "all" / "report.md").read_text()
+    )
+
+
 def test_results_of_several_directories_are_grouped_by_other_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

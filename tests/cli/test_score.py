@@ -396,7 +396,7 @@ def test_a_run_can_be_resumed_after_ctrl_c(
     ended = ended_after_a_result(command, journal, environment, tmp_path, signal.SIGINT)
     assert ended.returncode == 130, ended.stderr
     assert "Interrupted: writing what is there" in ended.stderr
-    assert "still to be judged: run the same command again" in ended.stdout
+    assert "still to be judged: repeat the command of the run" in ended.stdout
     done = len(results())
     assert 1 <= done < 41
     assert f"Interrupted: the numbers are of the {done} of 41 submissions judged so far" in ended.stdout

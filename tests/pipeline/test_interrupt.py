@@ -86,7 +86,7 @@ def test_the_summary_of_an_interrupted_run_says_so(contest: Contest) -> None:
     assert outcome.summary["interrupted"]
     assert outcome.summary["submissions"]["pending"] == 2
     assert outcome.summary["problems_pending"] == []  # one submission of the only problem is judged
-    assert "interrupted; run the same command again" in (contest.out / "report.md").read_text()
+    assert "interrupted; repeat the command of the run" in (contest.out / "report.md").read_text()
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -235,7 +235,7 @@ def test_the_table_shows_problems_and_failures() -> None:
         "1 without a score, because of a judge error (JE):\n  t1 (2024/tree): test 2: checker crashed",
         "1 not judged: unknown problem 2024/nil:\n  dump.jsonl, row 7",
         "3 judged in 60.0 s, 2 jobs at once; CPU: compile 10.0 s, run 80.0 s, check 5.0 s",
-        "2 still to be judged: run the same command again",
+        "2 still to be judged: repeat the command of the run",
         "2024: 110? of 200 points on 2 problems with all submissions, 110? with 50 each",
         "an unfinished record dropped",
     ):
