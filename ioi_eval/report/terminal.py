@@ -124,15 +124,22 @@ def _group_row(group: Mapping[str, Any], ks: Sequence[str], years: Sequence[int]
 
 
 def no_mean(summary: Mapping[str, Any]) -> str:
-    """Why a summary, or a group of one, has no mean score and no pass@k; empty if it has, or nothing was judged."""
+    """Why a summary, or a group of one, has no mean score, and perhaps no pass@k; empty if it has, or nothing was
+    judged."""
+    if summary["average_score"]:
+        return ""
     blank = [
         f"{problem['year']}/{problem['problem']}"
         for problem in summary["problems"]
         if problem["submissions"] == problem["undecided"]
     ]
-    if not blank or summary["average_score"]:
-        return ""
-    return f"no mean score and no pass@k, as all submissions to {listed(map(printable, blank), most=_LISTED)} have JE"
+    if blank:
+        names = listed(map(printable, blank), most=_LISTED)
+        return f"no mean score and no pass@k, as all submissions to {names} have JE"
+    without = [f"{problem['year']}/{problem['problem']}" for problem in summary["problems"] if not problem["points"]]
+    return (
+        f"no mean score, as no points are given for {listed(map(printable, without), most=_LISTED)}" if without else ""
+    )
 
 
 def _groups(summary: Mapping[str, Any]) -> Iterable[str]:

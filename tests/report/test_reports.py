@@ -195,6 +195,17 @@ def test_without_a_mean_the_reason_is_named() -> None:
     assert text.count("(best: best submission") == 1
 
 
+def test_a_problem_without_points_has_no_mean_score() -> None:
+    """It has pass@k."""
+    summary = Summary()
+    free = replace(TREE, subtasks=tuple(replace(subtask, points=0) for subtask in TREE.subtasks))
+    for of in (NILE, free):
+        add(summary, of, of.key.id, *[1.0] * len(of.tests))
+    values = summary.as_dict(RUN)
+    assert (values["average_score"], values["pass_at_k"]["1"]) == (None, 1.0)
+    assert "- no mean score, as no points are given for 2024/tree\n" in markdown_report(values)
+
+
 def test_counts_add_up_to_all_rows() -> None:
     """Rows = scored + undecided + refused + pending."""
     values = example()
