@@ -86,7 +86,7 @@ def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
         if row.get(column):
             lines.append(f"  {label}: {printable(str(row[column]))}")
     if row.get("target_subtask"):
-        target = f"{row['target_subtask']}: {row.get('target_subtask_status')}"
+        target = ": ".join(map(str, filter(None, (row["target_subtask"], row.get("target_subtask_status")))))
         lines.append(f"  written for subtask {printable(target)}")
     if row.get("near_limit"):
         lines.append("  near the time limit: another machine may give another verdict")

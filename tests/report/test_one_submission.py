@@ -60,6 +60,14 @@ def test_a_row_that_was_not_judged_has_no_points() -> None:
     assert "points" not in text
 
 
+@pytest.mark.parametrize(("status", "shown"), [("PA", "01: PA"), (None, "01")])
+def test_a_target_without_a_result_has_no_status(status: str | None, shown: str) -> None:
+    """Judging failed, or the problem does not have the subtask."""
+    row = {"verdict": "AC", "target_subtask": "01", "target_subtask_status": status}
+    text = submission_text(row, ("2024/nile", "s"), Limits(), test=None, texts=TestTexts())
+    assert f"  written for subtask {shown}\n" in f"{text}\n"
+
+
 @pytest.mark.parametrize(
     ("target", "shown"),
     [("local, CPython 3.11", "the embedded sandbox, CPython 3.11"), ("localities", "localities")],
