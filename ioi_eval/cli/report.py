@@ -26,7 +26,8 @@ def report(
             "--by",
             metavar="COLUMN",
             help="Report all numbers also for each group of rows with the same values in these columns "
-            "(model,temperature; a.b for a field). By default, the groups of the run. `--by none`: no groups.",
+            "(model,temperature; a.b for a field). By default, those of the existing summary.json. `--by none`: no "
+            "groups.",
         ),
     ] = None,
     standings: options.StandingsFile = None,
@@ -39,8 +40,9 @@ def report(
 ) -> int:
     """Make the reports again from results, without judging.
 
-    They are summary.json, report.md and report.html. Several directories become one report, whose groups are the models
-    that rows name, else the directories. All must be of `score`, or all of `apps score`.
+    They are summary.json, report.md and report.html. Several directories become one report. Its groups are the models
+    that rows name; a model that occurs in several directories is a group in each of them (to join parts of one run, use
+    merge). Rows that name no model are grouped by directory. All must be of `score`, or all of `apps score`.
     """
     from ioi_eval.cli.reporting import remake
     from ioi_eval.report.frame import directory_of
