@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.compat.terms import Code, Graded
-from ioi_eval.journal.codec import decode_outcome, decoded, encode_outcome, values_of
+from ioi_eval.journal.codec import decode_outcome, decoded, encode_outcome, stored_fields, values_of
 from ioi_eval.model import JudgedResult, TestOutcome, Verdict
 from ioi_eval.model.apps import RowFault
 
@@ -57,8 +57,8 @@ class AppsResult(JudgedResult):
 
 # --------------------------------------------------------------------------- in the journal
 
-_FIELDS = ("verdict", "passed", "total", "isolation", "judged_by", "message", "target", "python")
-_GRADED = ("codes", "rules", "crash")  # `metadata` is for `evaluate_apps_solution` only
+_FIELDS = stored_fields(AppsResult, without={"fingerprint", "judging_digest", "tests", "fault", "errors", "graded"})
+_GRADED = stored_fields(Graded, without={"metadata"})  # which is for `evaluate_apps_solution` only
 
 
 def encode_result(result: AppsResult) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -22,12 +22,18 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.row import problem_key
 
-_FIELDS = tuple(field.name for field in fields(TestOutcome) if field.name != "details")
+
+def stored_fields(kind: type[Any], *, without: Collection[str]) -> tuple[str, ...]:
+    """The names of the fields of a class that a journal stores as they are: all except these."""
+    return tuple(field.name for field in fields(kind) if field.name not in without)
+
+
+_FIELDS = stored_fields(TestOutcome, without={"details"})
 _EMPTY = TestOutcome(test="", verdict=Verdict.AC, score=math.nan)  # no outcome has this score, so each is stored
 _DEFAULTS = tuple(getattr(_EMPTY, name) for name in _FIELDS)
-_COMPILATION = ("verdict", "message", "final", "cpu_ms")  # the stored fields of `CompileOutcome`
-_SUBTASK = ("subtask", "verdict", "score", "points", "weighted_score")
-_SUBMISSION = ("submission", "verdict", "score", "target", "isolation")
+_COMPILATION = stored_fields(CompileOutcome, without={"all_unsuitable"})
+_SUBTASK = stored_fields(SubtaskResult, without={"tests"})
+_SUBMISSION = stored_fields(SubmissionResult, without={"problem", "compile", "subtasks", "fingerprint"})
 
 
 def encode_result(result: SubmissionResult) -> dict[str, Any]:
