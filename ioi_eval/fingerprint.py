@@ -36,7 +36,7 @@ from ioi_eval.sandbox import Target
 _RULES = (
     *("compat", "engine", "jobs", "languages", "model", "scorer"),
     *("compiler_checks.py", "programs.py", "scores.py", "toolchain.py", "tools.py"),
-    *("apps/execution.py", "apps/result.py", "apps/settings.py", "apps/verdicts.py"),
+    *("apps/execution.py", "apps/result.py", "apps/settings.py", "apps/verdicts.py", "journal/codec.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
     # contents of a box, and how a stage ended
     *("sandbox/local/confinement.py", "sandbox/local/scripts.py", "sandbox/piston/answer.py"),
@@ -44,8 +44,8 @@ _RULES = (
     # files of a machine that a compiler sees
     *("sandbox/local/compiler.py", "sandbox/piston/probing.py"),
 )
-"""Directories and modules whose code may change a verdict. If it changes in more than comments and docstrings, even by
-another name for a variable, all submissions are judged again."""
+"""Directories and modules whose code may change a verdict, or what a journal stores of a result. If it changes in more
+than comments and docstrings, even by another name for a variable, all submissions are judged again."""
 
 _REMEMBERED, _SMALL = 4096, 10_000  # programs, and their bytes: a dump holds many copies
 

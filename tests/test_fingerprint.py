@@ -227,6 +227,7 @@ MODULES = (
     "engine/judging.py",
     "programs.py",
     "sandbox/local/scripts.py",
+    "journal/codec.py",
 )
 
 
@@ -235,7 +236,7 @@ WITHOUT_RULES = {
     *("artifacts", "kept_programs", "shipped", "precompiled_headers"),
     # what they give is in fingerprints: our programs in boxes, the policy, submissions' programs
     *("boxfiles", "config", "extract"),
-    *("errors", "events", "fast_dataclass", "fingerprint", "journal", "slots"),
+    *("errors", "events", "fast_dataclass", "fingerprint", "slots"),
 }
 """Parts of the package that modules with rules import, and that decide no verdict."""
 
