@@ -41,7 +41,7 @@ def test_languages(page: str) -> None:
 
 def test_values() -> None:
     """Verdicts on the README; what rows, settings and `export` accept on the page of formats; comparators and other
-    graders on the page of APPS.
+    graders on the page of APPS, and in the help of their options.
     """
     assert not missing([f"`{verdict}`" for verdict in Verdict], "README.md")
     values = (*TaskType, *CheckerProtocol, *ScoreType, *MODULES)
@@ -51,6 +51,7 @@ def test_values() -> None:
     assert not missing([f"`{kind}" for kind in ComparatorKind], "docs/apps.md")
     assert not missing([f"`{name}`" for name in compat.NAMES], "docs/apps.md")
     assert f"`--compat {'|'.join(compat.NAMES)}`" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not missing((*compat.NAMES, *ComparatorKind), "ioi_eval/cli/apps_options.py")
 
 
 def test_commands() -> None:
@@ -62,9 +63,10 @@ def test_commands() -> None:
 
 @pytest.mark.parametrize("schema", sorted(path.stem for path in SCHEMAS.glob("*.json")))
 def test_keys_of_files(schema: str) -> None:
-    """The keys of results, summaries and events; those that are particular to APPS on its page."""
+    """The keys of results, summaries and events; columns of APPS on its page, keys of its summary on either page."""
     names = [f"`{name}`" for name in described(schema)["properties"]]
-    assert not missing(names, "docs/formats.md", *(["docs/apps.md"] if schema in ("apps-result", "summary") else []))
+    pages = {"apps-result": ["docs/apps.md"], "summary": ["docs/formats.md", "docs/apps.md"]}
+    assert not missing(names, *pages.get(schema, ["docs/formats.md"]))
 
 
 @pytest.mark.parametrize("schema", ["result", "apps-result"])
