@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.report.schema_check import schema_named
 from tests.golden_results import cases, golden, portable
 
 KEPT: dict[str, Any] = json.loads((Path(__file__).parent / "golden" / "results.json").read_text())
@@ -33,3 +34,11 @@ def test_the_golden_file_has_each_kind_of_case() -> None:
     assert all(
         case["exit_code"] in (0, 2) and bool(case["rows"]) is (case["exit_code"] == 0) for case in GOLDEN.values()
     )
+
+
+def test_the_golden_file_has_each_column() -> None:
+    """Rows have the columns of the schema; `tests_id` becomes the tests when they are read. This needs no run."""
+    for name, case in GOLDEN.items():
+        schema = schema_named("result" if name.startswith("contest") else "apps-result")
+        lacking = {*schema["required"]} - {"tests_id", *case["columns"]} if case["rows"] else set()
+        assert not lacking, f"{name} in tests/golden/results.json; write it again with tests/golden_results.py"

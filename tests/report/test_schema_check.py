@@ -55,6 +55,13 @@ def as_strict(schema: Any) -> Any:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+def test_the_rows_of_tests_have_every_column(family: str) -> None:
+    """Those of `tests/small_results.py`, so that each column is edited below. `write_results` adds `tests_id`."""
+    lacking = {*schema_named(family)["required"]} - {"tests_id", *FAMILIES[family]}
+    assert not lacking, "the rows of tests/small_results.py lack these columns"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_every_edit_is_judged_as_by_jsonschema(tmp_path: Path, family: str) -> None:
     """Each value of each file is replaced by values of all types. The message begins with the place of the edit."""
     for name, values in lines(tmp_path, family).items():
