@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval import sample
+from ioi_eval.compat import NAMES
 from ioi_eval.report.frame import result_rows
 
 HERE = Path(__file__).resolve().parent
 IOI_EVAL = (sys.executable, "-u", "-c", "from ioi_eval.cli.main import main; main()")
-COMPATS = ("eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr", "hendrycks")
 _HASHED = ("message", "error", "feedback", "output", "metadata", "codes", "rules", "attempted", "evidence")
 _KEPT = (
     *("submission", "uuid", "problem_id", "verdict", "score", "passed", "total", "resolved", "extraction", "isolation"),
@@ -40,7 +40,7 @@ def cases(shared: Path | None) -> dict[str, list[str]]:
     contest = ["score", str(sample.dump()), "--problems", str(sample.problems()), "--tests", str(sample.tests())]
     apps = ["apps", "score", str(sample.apps_dump()), "--dataset", str(sample.apps_problems()), "--timeout", "1"]
     found = {"contest": contest, "apps": apps, "apps-fail-fast": [*apps, "--fail-fast"]}
-    found |= {f"apps-{compat}": [*apps, "--compat", compat] for compat in COMPATS}
+    found |= {f"apps-{compat}": [*apps, "--compat", compat] for compat in NAMES}
     found |= {"contest-served": contest, "apps-served": apps, "apps-fail-fast-served": [*apps, "--fail-fast"]}
     found |= {
         f"{name}-stub{generation}": call
@@ -50,7 +50,7 @@ def cases(shared: Path | None) -> dict[str, list[str]]:
     if shared is not None:
         theirs = ["apps", "score", str(shared / "generations.jsonl"), "--dataset", str(shared / "apps.jsonl")]
         found |= {"shared": theirs, "shared-fail-fast": [*theirs, "--fail-fast"], "shared-served": theirs}
-        found |= {f"shared-{compat}": [*theirs, "--compat", compat] for compat in COMPATS}
+        found |= {f"shared-{compat}": [*theirs, "--compat", compat] for compat in NAMES}
     return found
 
 

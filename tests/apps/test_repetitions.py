@@ -15,7 +15,7 @@ import pytest
 
 from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.compat import grader_named
+from ioi_eval.compat import NAMES, grader_named
 from ioi_eval.model import Blob, Execution, Job, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.sandbox import Target
@@ -108,13 +108,13 @@ def test_a_program_that_notices_its_repetition_gains_nothing(name: str, called: 
     assert bool(alone) is is_repeated
 
 
-@pytest.mark.parametrize("compat", ["hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr"])
+@pytest.mark.parametrize("compat", NAMES)
 def test_the_same_holds_under_the_rules_of_other_graders(compat: str, judged: Judged, cache: Path) -> None:
     """Right and late, then wrong in time: not passed. Wrong and late: not repeated. Right in both: passed."""
     chosen = grader_named(compat)
     for first, again, passes in (("n", "-1", False), ("-1", "n", False), ("n", "n", True)):
         code = f"n = int(input())\n{LATE}print({again} if IS_AGAIN else {first})\n"
-        if compat == "hendrycks" and not numpy_is_there(cache):
+        if chosen.numpy and not numpy_is_there(cache):
             pytest.skip("no numpy for programs here")
         found, alone = judged(PRINTED_SIMPLY, code, compat=chosen)
         assert (found.verdict is Verdict.AC) is passes, (found, alone)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.compat import NAMES
 from tests.cli.addition import RIGHT, Start, submission_row
 from tests.selecting import LIMITS_DIGITS, where_digits_are_limited
 
@@ -102,7 +103,7 @@ def rows_of_apps(directory: Path) -> int:
     return len(dump)
 
 
-@pytest.mark.parametrize("compat", ["", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr", "hendrycks"])
+@pytest.mark.parametrize("compat", ["", *NAMES])
 def test_odd_rows_do_not_end_a_run_for_apps(compat: str, start: Start, tmp_path: Path) -> None:
     """Each row has a line, in order, with a verdict or an error. The ordinary rows pass by the rules of
     every grader.

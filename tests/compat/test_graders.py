@@ -18,7 +18,7 @@ from ioi_eval.compat.terms import Code, Graded, allclose, different, truncated
 from ioi_eval.errors import InputError
 
 
-@pytest.mark.parametrize("name", ["hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr"])
+@pytest.mark.parametrize("name", NAMES)
 def test_names(name: str) -> None:
     """Each grader is found by its name. The harness has a file for each grader that needs one."""
     compat = grader_named(name)

@@ -82,9 +82,17 @@ def test_the_schemas_have_the_package_s_values() -> None:
     checkers = [row["properties"]["protocol"] for row in schema("plan")["$defs"]["checker"]["oneOf"]]
     named = {name for row in checkers for name in row.get("enum", [row.get("const")])}
     assert named == {protocol.value for protocol in CheckerProtocol} | {"compare", "none"}
+    managers = schema("plan")["$defs"]["manager"]["properties"]["protocol"]["enum"]
+    assert managers == [protocol.value for protocol in CheckerProtocol if protocol.has_program]
     rules = schema("plan")["$defs"]["rule"]["pattern"]
     kinds = set(ComparatorKind) - {ComparatorKind.CHECKER}
     assert all(re.fullmatch(rules, f"{kind}:0" if kind is ComparatorKind.FLOAT else kind) for kind in kinds)
+
+
+def test_the_specification_names_every_protocol() -> None:
+    """PROTOCOL.md names each in backticks."""
+    text = (SCHEMAS.parent / "PROTOCOL.md").read_text(encoding="utf-8")
+    assert [protocol.value for protocol in CheckerProtocol if f"`{protocol}`" not in text] == []
 
 
 def test_the_specification_names_every_fault_of_a_judge_program() -> None:
