@@ -40,13 +40,21 @@ struct ProtocolRules {
 // error, 4 dirt, 8 unexpected end of file (3 is the checker's own failure). Kattis: its problem format, "Output validators".
 constexpr ProtocolRules kCms = {"cms", JudgedBy::Program, {0}, {}, {"input.txt", "correct_output.txt", "output.txt"}};
 constexpr ProtocolRules kTestlib = {"testlib", JudgedBy::Program, {0, 7}, {1, 2, 4, 8},
-                                    {"input.txt", "output.txt", "correct_output.txt"}, false, false, false, true, true};
-constexpr ProtocolRules kKattis = {
-    "kattis", JudgedBy::Program, {42}, {43}, {"input.txt", "correct_output.txt", "feedback/"}, true, true, true, true};
+                                    {"input.txt", "output.txt", "correct_output.txt"},
+                                    /*has_feedback_directory=*/false, /*reads_output_from_stdin=*/false,
+                                    /*may_have_passes=*/false, /*can_interact=*/true, /*before_checker=*/true};
+constexpr ProtocolRules kKattis = {"kattis", JudgedBy::Program, {42}, {43},
+                                   {"input.txt", "correct_output.txt", "feedback/"},
+                                   /*has_feedback_directory=*/true, /*reads_output_from_stdin=*/true,
+                                   /*may_have_passes=*/true, /*can_interact=*/true};
 constexpr ProtocolRules kWhiteDiff = {"white-diff"};
 constexpr ProtocolRules kDefaultValidator = {"tokens"};  // Kattis's
-constexpr ProtocolRules kCompare = {"compare", JudgedBy::Runner, {}, {}, {}, false, false, false, false, false, true};
-constexpr ProtocolRules kNone = {"none", JudgedBy::Client, {}, {}, {}, false, false, false, false, false, true};
+constexpr ProtocolRules kCompare = {
+    "compare", JudgedBy::Runner, /*accepts=*/{}, /*rejects=*/{}, /*args=*/{}, /*has_feedback_directory=*/false,
+    /*reads_output_from_stdin=*/false, /*may_have_passes=*/false, /*can_interact=*/false, /*before_checker=*/false, /*batch_only=*/true};
+constexpr ProtocolRules kNone = {
+    "none", JudgedBy::Client, /*accepts=*/{}, /*rejects=*/{}, /*args=*/{}, /*has_feedback_directory=*/false,
+    /*reads_output_from_stdin=*/false, /*may_have_passes=*/false, /*can_interact=*/false, /*before_checker=*/false, /*batch_only=*/true};
 
 inline const ProtocolRules& rules_of(Protocol protocol) {
   switch (protocol) {

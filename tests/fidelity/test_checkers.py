@@ -185,7 +185,7 @@ def test_cms_checker_gets_three_files(full_bench: Any, problem_from: Any) -> Non
     assert mismatches(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
 
 
-@pytest.mark.parametrize("protocol", [CheckerProtocol.CMS, CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS])
+@pytest.mark.parametrize("protocol", [protocol for protocol in CheckerProtocol if protocol.has_program])
 def test_checker_arguments_follow_the_files(full_bench: Any, problem_from: Any, protocol: CheckerProtocol) -> None:
     """Arguments of the test come after the files, with any characters. Source: Kattis, `validator_flags`."""
     code = 42 if protocol is CheckerProtocol.KATTIS else 0
@@ -261,7 +261,7 @@ def test_unreadable_feedback_file_is_a_judge_error(full_bench: Any, problem_from
     assert f"its {name} cannot be opened" in outcome.message
 
 
-@pytest.mark.parametrize("protocol", [CheckerProtocol.CMS, CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS])
+@pytest.mark.parametrize("protocol", [protocol for protocol in CheckerProtocol if protocol.has_program])
 def test_failed_program_is_not_checked(full_bench: Any, problem_from: Any, protocol: CheckerProtocol) -> None:
     """A program that fails gets RE and 0, even if the checker would accept its output."""
     cases = {"crash": b"echo 1; [ $3 = feedback/ ] && exit 42; exit 0"}

@@ -171,7 +171,7 @@ cat <&3
 )
 
 
-@pytest.mark.parametrize("protocol", [CheckerProtocol.CMS, CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS])
+@pytest.mark.parametrize("protocol", [protocol for protocol in CheckerProtocol if protocol.has_program])
 def test_checker_after_the_manager(full_bench: Any, problem_from: Any, protocol: CheckerProtocol) -> None:
     """The checker judges the manager's stdout, which is not read as a score."""
     tests = {

@@ -1,4 +1,4 @@
-"""How outputs are judged: the four checker protocols, a checker's limits, and the names of its failures."""
+"""How outputs are judged: each checker protocol, a checker's limits, and the names of its failures."""
 
 from __future__ import annotations
 
