@@ -150,6 +150,13 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return refused
 
 
+@pytest.mark.parametrize("kind", PACKAGES)
+def test_a_package_without_its_root_file(refused: Refused, tmp_path: Path, kind: str) -> None:
+    """The message names the file and the format, which are in `_FORMATS` of `ioi_eval/importers/package.py`."""
+    where, (root_file, *_) = write_package(tmp_path / "package", {"a.txt": "1\n"}), PACKAGES[kind]
+    refused(kind, where, f"holds no {root_file}: it is not a")
+
+
 def test_too_many_files(refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a directory, a zip and a tar."""
     monkeypatch.setattr(package_files, "_MAX_ENTRIES", 100)
