@@ -152,7 +152,8 @@ class CompatGrader:
     Args:
         name: `hendrycks`, ….
         harness_grader: its name in the harness, which runs programs in its way; `None` for the plain interpreter.
-        script: whether each test is run as a script, in a process whose exit code shows how it ended.
+        script: whether the harness runs each test as a script after its prelude, so that the exit code shows how it
+            ended; without `harness_grader` it has no effect.
         calls: what it does with functions.
         per_test_s: the wall-clock limit of one test.
         whole_s: a function from the number of tests, and the limit of one, to the wall-clock limit of all together;
