@@ -135,16 +135,21 @@ class _Server:
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=_ROOT, env=self._env,
                 )  # fmt: skip
         assert self._channel is not None
-        answer = None
+        process, answer = self._process, b""
         try:
             socket.send_fds(self._channel, [json.dumps(command).encode()], [output.fileno(), errors.fileno()])
             answer = self._channel.recv(1 << 10)
+        except ConnectionError:
+            pass  # the process has ended
         finally:
-            if answer is None:  # interrupted: the answer to this command must not be taken for that to the next one
-                for child in _children(self._process.pid):
+            if not answer:  # if interrupted, the answer to this command must not be taken for that to the next one
+                for child in _children(process.pid):
                     os.kill(child, signal.SIGKILL)
                 self.close()
-        assert answer, "the process that starts commands has ended"
+        assert answer, (
+            f"the process that starts commands has ended with exit code {process.returncode}: it was killed, or a"
+            " module cannot be imported (was a file changed during the tests?)"
+        )
         code, *left = answer.decode().split("\n")
         assert not left, f"{command['words']} has ended, and has left processes behind: {left}"
         return int(code)

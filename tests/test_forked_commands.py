@@ -94,3 +94,17 @@ def test_an_interrupted_command_does_not_answer_for_the_next(tmp_path: Path) -> 
     ended = commands.run_code("print(2); raise SystemExit(3)", cwd=tmp_path, env=os.environ)
     commands.close()
     assert (ended.returncode, ended.stdout) == (3, "2\n")
+
+
+def test_if_the_process_has_ended_the_next_command_starts_another(tmp_path: Path) -> None:
+    """The message says how it ended, also if it could not start."""
+    commands = ForkedCommands()
+    code = "import os, signal; os.kill(os.getppid(), signal.SIGKILL)"
+    with pytest.raises(AssertionError, match="has ended with exit code -9"):
+        commands.run_code(code, cwd=tmp_path, env=os.environ)
+    broken = {**os.environ, "PYTHONHOME": str(tmp_path)}
+    commands.prepare(broken)
+    with pytest.raises(AssertionError, match="has ended with exit code 1: "):
+        commands.run_code("", cwd=tmp_path, env=broken)
+    assert commands.run_code("print(1)", cwd=tmp_path, env=os.environ).stdout == "1\n"
+    commands.close()
