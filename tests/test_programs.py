@@ -202,7 +202,8 @@ def test_a_missing_interpreter_is_looked_for_once(tmp_path: Path, answer: Answer
 def test_a_temporary_failure_is_not_remembered_for_the_interpreter(tmp_path: Path, unsure: Sequence[Answer]) -> None:
     """The next caller looks for the interpreter again."""
     line = (
-        '{"python": "cpython 3.11.2", "numpy": null, "packages": "ab", "executable": "/usr/bin/python3", "reads": []}'
+        '{"python": "cpython 3.11.2", "numpy": null, "packages": "ab", "executable": "/usr/bin/python3", '
+        '"origin": "/usr/bin", "reads": []}'
     )
 
     async def scenario() -> None:

@@ -23,7 +23,9 @@ PROGRAM_FD, REPORT_FD, CONTROL_FD = 3, 4, 3
 
 
 def probe() -> dict[str, Any]:
-    """The interpreter's version for the results, and its path and the files that it reads for its confinement."""
+    """The interpreter's version for the results; for its confinement its path, the directory that its loader calls
+    `$ORIGIN`, and the files that it reads.
+    """
     from . import visible_files
 
     numpy_version: str | None
@@ -38,6 +40,7 @@ def probe() -> dict[str, Any]:
         "numpy": numpy_version,
         "packages": _packages(visible_files.packages()),
         "executable": sys.executable,
+        "origin": os.path.dirname(os.path.realpath(sys.executable)),
         "reads": visible_files.visible(),
     }
 
@@ -74,6 +77,7 @@ def bundle(path: str) -> None:
 
 def main(arguments: list[str]) -> int:
     """Run a command; returns the exit code."""
+    os.environ.pop("LD_ORIGIN_PATH", None)  # for the loader that has started this interpreter, not for programs
     options: dict[str, str] = {}
     args: list[str] = []
     left = iter(arguments)

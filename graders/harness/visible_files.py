@@ -90,7 +90,15 @@ def _loaded(names: Iterable[str], directory: str) -> Iterator[str]:
     for line in os.fsdecode(output).splitlines():
         path = line.strip().rpartition(" (0x")[0].rpartition(" => ")[2]
         if path.startswith("/"):
-            yield path
+            yield _direct(path)
+
+
+def _direct(path: str) -> str:
+    """The path without `.` and `..`, which come from `$ORIGIN` in a library's search path; a link after them stays."""
+    before, dots, after = path.rpartition("/../")
+    if dots:  # what precedes may be a link, so `..` does not just cancel a name
+        path = f"{os.path.realpath(before + dots).rstrip('/')}/{after}"
+    return os.path.normpath(path)
 
 
 def _settings() -> Iterator[str]:

@@ -143,6 +143,8 @@ class Interpreter:
         version: as it reports itself (`cpython 3.11.2`).
         numpy: numpy's version there; `None` without it.
         packages: a hash of the packages installed there.
+        origin: the directory with its program, without links. An interpreter may name the places of its libraries from
+            there (`$ORIGIN/../lib`).
         sees: the files and directories that it reads; a box shows no others.
         harness: the harness as this interpreter's bytecode.
     """
@@ -151,6 +153,7 @@ class Interpreter:
     numpy: str | None
     packages: str = ""
     path: str
+    origin: str = ""
     sees: tuple[str, ...]
     harness: bytes
 
@@ -200,6 +203,7 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
             numpy=values["numpy"],
             packages=str(values["packages"]),
             path=str(values["executable"]),
+            origin=str(values["origin"]),
             sees=outermost(values["reads"]),
             harness=answer.artifacts["harness.bin"],
         )
@@ -226,5 +230,8 @@ def program_line(
     argv = ["-s", "-B", "-c", _LOADER, *(("--grader", grader) if grader else ())]
     argv += ["--preload", preload] if warm and preload else []
     values: dict[str, Value | None] = {"file": "program", "interpreter": interpreter.path, "with": "harness"}
-    values |= {"argv": argv, "env": ENVIRONMENT, "sees": interpreter.sees or None, "start": "warm" if warm else None}
+    # the loader takes `$ORIGIN` from /proc/self/exe, which a program's box does not have, or else from this variable
+    origin = (f"LD_ORIGIN_PATH={interpreter.origin}",) if interpreter.origin else ()
+    values |= {"argv": argv, "env": (*ENVIRONMENT, *origin)}
+    values |= {"sees": interpreter.sees or None, "start": "warm" if warm else None}
     return values, (JobFile(name="harness", content=interpreter.harness),)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import sysconfig
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -406,6 +408,31 @@ for way in (lambda: open("{folder}/beside").read(), lambda: open("{site}/x", "w"
 """
         result = score(NEXT, code, python=f"{folder}/venv/bin/python")
     assert result.score == 1.0, result
+
+
+def test_an_interpreter_that_finds_its_library_from_its_own_place(score: Score) -> None:
+    """Those of Conda and uv have the search path `$ORIGIN/../lib`. Programs do not see the variable for the loader."""
+    shared, directory, name = map(sysconfig.get_config_var, ("Py_ENABLE_SHARED", "LIBDIR", "INSTSONAME"))
+    if not shared or not Path(directory, name).exists():
+        pytest.skip("this Python has no shared library")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as temporary:
+        folder = Path(temporary)
+        folder.chmod(0o755)
+        python, library = folder / "bin" / "python", folder / "lib" / name
+        python.parent.mkdir()
+        modules = sysconfig.get_path("stdlib")
+        unused = shutil.ignore_patterns("site-packages", "dist-packages", "test", "config-*", "idlelib", "ensurepip")
+        shutil.copytree(modules, library.parent / Path(modules).name, ignore=unused)
+        shutil.copy(Path(directory, name), library)
+        source = (
+            'extern "C" int Py_BytesMain(int, char**);\nint main(int n, char** argv) { return Py_BytesMain(n, argv); }'
+        )
+        command = ["g++", "-x", "c++", "-", "-x", "none", str(library), "-Wl,-rpath,$ORIGIN/../lib", "-o", str(python)]
+        subprocess.run(command, input=source, text=True, check=True)
+        code = "import os\nassert 'LD_ORIGIN_PATH' not in os.environ\nprint(int(input()) + 1)"
+        for warm in (True, False):
+            result = score(NEXT, code, python=str(python), warm=warm)
+            assert result.score == 1.0, result
 
 
 def test_settings_are_checked() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,3 +124,35 @@ def test_what_an_interpreter_reads(archive: Path, python: str, tmp_path: Path) -
     assert not {"/", "/usr", "/usr/lib", "/usr/bin", "/usr/lib/x86_64-linux-gnu"} & {
         str(Path(p).resolve()) for p in reads
     }
+
+
+def test_libraries_that_are_found_from_the_place_of_another_file(archive: Path, tmp_path: Path) -> None:
+    """Conda's interpreters, and those of uv, find their libraries by `$ORIGIN/../lib` in the interpreter, and by
+    `$ORIGIN` and several `..` in its extension modules. The loader names them so; the harness names them without `..`.
+    """
+    environment = tmp_path / "environment"
+    command = [sys.executable, "-m", "venv", "--without-pip", "--symlinks", str(environment)]
+    subprocess.run(command, check=True)
+    library, python = environment / "lib", environment / "bin" / "python"
+    (packages,) = library.glob("python3*/site-packages")
+    (library / "first").mkdir()
+    (library / "linked").symlink_to("first")
+
+    def link(source: str, *arguments: str) -> None:
+        command = ["g++", "-x", "c++", "-", "-x", "none", "-Wl,--no-as-needed", f"-L{library}", f"-L{library}/first"]
+        subprocess.run([*command, *arguments], input=source, text=True, check=True)
+
+    link("", "-shared", "-o", str(library / "first" / "libfirst.so"))
+    link("", "-shared", "-o", str(library / "libsecond.so"))
+    link("", "-shared", "-lsecond", "-Wl,-rpath,$ORIGIN/../..", "-o", str(packages / "module.so"))
+    real = python.resolve()
+    python.unlink()
+    source = (
+        f'#include <unistd.h>\nint main(int, char** argv) {{ argv[0] = (char*)"{python}"; execv("{real}", argv); }}'
+    )
+    link(source, "-lfirst", "-Wl,-rpath,$ORIGIN/./../lib/linked", "-o", str(python))
+
+    answer = subprocess.run([str(python), "-s", str(archive), "probe"], capture_output=True, check=True)
+    reads = json.loads(answer.stdout)["reads"]
+    assert {str(python), str(library / "linked" / "libfirst.so"), str(library / "libsecond.so")} <= set(reads)
+    assert not [path for path in reads if "/./" in path or "/../" in path]

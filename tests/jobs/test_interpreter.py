@@ -19,6 +19,7 @@ def answer(version: str) -> CompileAnswer:
         "numpy": None,
         "packages": "",
         "executable": "/usr/bin/python3",
+        "origin": "/usr/bin",
         "reads": [],
     }
     step = StepLine(code=0, signal=0, limit=None, cpu_ms=1.0, output=json.dumps(values))
