@@ -1,4 +1,9 @@
-"""Runs a child process with limited output and a deadline; its process group is killed if the caller is cancelled."""
+"""Runs a child process with limited output and a deadline; its process group is killed if the caller is cancelled.
+
+`asyncio.subprocess` is not used: it starts a process in tasks of its own. `asyncio.run` cancels these too when it ends,
+and then the start of a process never ends (Python 3.11 and 3.12), or its children are left behind. Here the start has
+no `await`, and whoever waits for a process waits until its descriptors are ready.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,13 @@ import contextlib
 import errno
 import os
 import signal
+import subprocess
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from ioi_eval.errors import TransientError
 from ioi_eval.model import Stage, signal_name
@@ -20,6 +26,7 @@ from ioi_eval.model import Stage, signal_name
 _CHUNK = 1 << 16
 _STDERR_BYTES = 1 << 20
 _STEP_S = 1.0  # of a deadline
+_LOOK_S = 0.005  # between two looks at a process, on a machine without pidfds
 
 _MORE_PROCESSES = "raise the limit on processes (ulimit -u, docker run --pids-limit), or run fewer jobs at once"
 
@@ -70,8 +77,7 @@ async def run_process(
     Raises:
         TransientError: the program cannot be started.
     """
-    starting = _start(argv, descriptors, cwd=cwd, environment=environment or {}, reads=bool(stdin))
-    process = await _wait_for_start(starting)
+    process = _Process(argv, descriptors, cwd=cwd, environment=environment or {}, reads=bool(stdin))
     stdout, stderr = bytearray(), bytearray()
     timed_out = overflowed = False
     async with contextlib.AsyncExitStack() as held:
@@ -83,7 +89,8 @@ async def run_process(
                 async with asyncio.TaskGroup() as group:
                     group.create_task(_listen(process.stdout, stdout, output_bytes, is_complete, held))
                     group.create_task(_read(process.stderr, stderr))
-                    group.create_task(_feed(process.stdin, stdin))
+                    if process.stdin is not None:
+                        group.create_task(_feed(process.stdin, stdin))
                     group.create_task(process.wait())
                 deadline.cancel()
         except* _Overflow:
@@ -95,7 +102,7 @@ async def run_process(
     return ProcessEnd(
         stdout=bytes(stdout),
         stderr=bytes(stderr),
-        returncode=process.returncode if process.returncode is not None else -signal.SIGKILL,
+        returncode=process.returncode,
         timed_out=timed_out,
         overflowed=overflowed,
         wall_ms=(time.monotonic() - started) * 1000,
@@ -132,16 +139,126 @@ async def _time_out(within_s: float) -> None:
     raise TimeoutError
 
 
+# ------------------------------------------------------------------ a process and its streams
+
+
+class _Process:
+    """A process in a session of its own.
+
+    Args:
+        reads: whether it has a pipe as its stdin; else it has `/dev/null`.
+
+    Raises:
+        TransientError: it cannot be started.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        descriptors: Sequence[int],
+        *,
+        cwd: Path | None,
+        environment: Mapping[str, str],
+        reads: bool,
+    ) -> None:
+        try:
+            # no preexec_fn and no user=: with either, Python would fork instead of using vfork, which costs
+            # 16 ms or more in a process of 500 MB
+            self._popen = subprocess.Popen(
+                argv,
+                bufsize=0,
+                stdin=subprocess.PIPE if reads else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=tuple(descriptors),
+                cwd=cwd,
+                env=dict(environment),
+                start_new_session=True,
+            )
+        except OSError as error:
+            if error.errno != errno.EAGAIN:
+                raise TransientError(f"cannot start {argv[0]}: {error.strerror}") from error
+            raise TransientError(f"cannot start {argv[0]} ({error}): {_MORE_PROCESSES}") from error
+        assert self._popen.stdout is not None
+        assert self._popen.stderr is not None
+        self.pid = self._popen.pid
+        self.stdin, self.stdout, self.stderr = self._popen.stdin, self._popen.stdout, self._popen.stderr
+        for stream in filter(None, (self.stdin, self.stdout, self.stderr)):
+            os.set_blocking(stream.fileno(), False)
+        self._pidfd: int | None = None
+        try:
+            self._pidfd = os.pidfd_open(self.pid)
+        except OSError as error:
+            if error.errno in (errno.ENOSYS, errno.EPERM):  # before Linux 5.3; a container's filter may refuse it
+                return
+            os.killpg(self.pid, signal.SIGKILL)
+            with self._popen:  # closes the streams, and waits
+                raise TransientError(f"cannot wait for {argv[0]}: {error.strerror}") from error
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its end was waited for."""
+        return self._popen.returncode is not None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it has ended, and nobody can write to its output any more."""
+        return self.has_ended and self.stdout.closed and self.stderr.closed
+
+    @property
+    def returncode(self) -> int:
+        """Its exit code, or the negative number of a signal; it has ended."""
+        assert self._popen.returncode is not None
+        return self._popen.returncode
+
+    async def wait(self) -> None:
+        """Wait for its end."""
+        while self._pidfd is None and self._popen.poll() is None:  # noqa: ASYNC110 - no event says when it ends
+            await asyncio.sleep(_LOOK_S)
+        if self._pidfd is not None and not self.has_ended:
+            await _until_ready(self._pidfd)
+            self._popen.wait()
+            os.close(self._pidfd)
+
+
+async def _until_ready(fd: int, *, to_write: bool = False) -> None:
+    """Wait until a descriptor can be read or written, or until its other end is closed."""
+    loop = asyncio.get_running_loop()
+    add, remove = (loop.add_writer, loop.remove_writer) if to_write else (loop.add_reader, loop.remove_reader)
+    ready = loop.create_future()
+
+    def stop() -> None:
+        remove(fd)
+        if not ready.done():
+            ready.set_result(None)
+
+    add(fd, stop)
+    try:
+        await ready
+    finally:
+        remove(fd)
+
+
+async def _chunk(stream: IO[bytes]) -> bytes:
+    """What can be read from a stream, at least a byte. At its end nothing; then it is closed."""
+    while not stream.closed:
+        await _until_ready(stream.fileno())
+        if chunk := stream.read(_CHUNK):
+            return chunk
+        if chunk is not None:  # it is None if there is nothing to read yet
+            stream.close()
+    return b""
+
+
 async def _listen(
-    stream: asyncio.StreamReader | None,
+    stream: IO[bytes],
     output: bytearray,
     bound: int,
     is_complete: Callable[[bytearray], bool] | None,
     turn: contextlib.AsyncExitStack,
 ) -> None:
     """Read a stream to its end. Raise if it is too long; leave `turn` when it is complete."""
-    assert stream is not None
-    while chunk := await stream.read(_CHUNK):
+    while chunk := await _chunk(stream):
         if len(output) + len(chunk) > bound:
             raise _Overflow
         output += chunk
@@ -149,130 +266,53 @@ async def _listen(
             await turn.aclose()
 
 
-async def _read(stream: asyncio.StreamReader | None, output: bytearray) -> None:
+async def _read(stream: IO[bytes], output: bytearray) -> None:
     """Read a stream to its end, and keep its beginning."""
-    assert stream is not None
-    while chunk := await stream.read(_CHUNK):
+    while chunk := await _chunk(stream):
         if len(output) < _STDERR_BYTES:
             output += chunk
 
 
-async def _feed(stream: asyncio.StreamWriter | None, content: bytes) -> None:
-    if stream is None:
-        return
-    with contextlib.suppress(ConnectionError):  # the program need not read its input
-        stream.write(content)
-        await stream.drain()
-    stream.close()
+async def _feed(stream: IO[bytes], content: bytes) -> None:
+    rest = memoryview(content)
+    with stream, contextlib.suppress(ConnectionError):  # the program need not read its input
+        while rest:
+            await _until_ready(stream.fileno(), to_write=True)
+            rest = rest[stream.write(rest) or 0 :]
 
 
-class _Streams(asyncio.subprocess.SubprocessStreamProtocol):
-    """The streams of a process. If asyncio started it, but cannot wait for its end, it is killed.
-
-    (asyncio needs a thread or a descriptor to wait. If it gets none, it raises, and leaves the process running.)
-    """
-
-    failed = False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take over the pipes of the process, which asyncio has connected."""
-        super().connection_made(transport)
-        if self.failed:
-            assert isinstance(transport, asyncio.SubprocessTransport)
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(transport.get_pid(), signal.SIGKILL)
-            transport.close()
-            transport.get_extra_info("subprocess").wait()  # else it would stay as a zombie, and count toward the limit
+# ------------------------------------------------------------------ its end
 
 
-async def _start(
-    argv: Sequence[str],
-    descriptors: Sequence[int],
-    *,
-    cwd: Path | None,
-    environment: Mapping[str, str],
-    reads: bool,
-) -> asyncio.subprocess.Process:
-    # no preexec_fn and no user=: with either, Python would fork instead of using vfork, which costs
-    # 16 ms or more in a process of 500 MB
-    loop = asyncio.get_running_loop()
-    streams = _Streams(limit=_CHUNK, loop=loop)
-    try:
-        transport, _ = await loop.subprocess_exec(
-            lambda: streams,
-            *argv,
-            stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            pass_fds=tuple(descriptors),
-            cwd=cwd,
-            env=dict(environment),
-            start_new_session=True,
-        )
-    except (OSError, RuntimeError) as error:
-        streams.failed = True
-        if isinstance(error, OSError) and error.errno != errno.EAGAIN:
-            raise TransientError(f"cannot start {argv[0]}: {error.strerror}") from error
-        raise TransientError(f"cannot start {argv[0]} ({error}): {_MORE_PROCESSES}") from error
-    return asyncio.subprocess.Process(transport, streams, loop)
-
-
-async def _wait_for_start(starting: Coroutine[Any, Any, asyncio.subprocess.Process]) -> asyncio.subprocess.Process:
-    """Wait until the process has been started. If the caller is cancelled meanwhile, its process group is killed.
-
-    (asyncio would kill the process only, not its children.)
-    """
-    task = asyncio.ensure_future(starting)
-    try:
-        await _wait_despite_cancellation(task)
-    except asyncio.CancelledError:
-        if not task.cancelled() and task.exception() is None:
-            await _kill_and_wait(task.result())
-        raise
-    return task.result()
-
-
-async def _kill_and_wait(process: asyncio.subprocess.Process) -> None:
-    """Kill what is left of the process and its group, and wait for its end."""
-    _kill_group(process)
-    await _wait_despite_cancellation(asyncio.ensure_future(_wait_and_drain(process)))
-    _reap_orphans()
-
-
-async def _wait_despite_cancellation(task: asyncio.Future[Any]) -> None:
-    """Wait for the task, even if the caller is cancelled meanwhile, several times; then raise the cancellation.
+async def _kill_and_wait(process: _Process) -> None:
+    """Kill what is left of the process and its group, and wait for its end, even if the caller is cancelled meanwhile,
+    several times; then raise the cancellation.
 
     (A deadline may pass during a cancellation, and no other task knows of the process.)
     """
+    _kill_group(process)
+    if process.stdin is not None:
+        process.stdin.close()
     cancelled: asyncio.CancelledError | None = None
-    while not task.done():
+    while not process.is_gone:
         try:
-            await asyncio.wait([task])
+            async with asyncio.TaskGroup() as group:
+                for stream in (process.stdout, process.stderr):
+                    group.create_task(_read(stream, bytearray()))
+                await process.wait()
         except asyncio.CancelledError as error:
             cancelled = error
+    _reap_orphans()
     if cancelled is not None:
         raise cancelled
 
 
-async def _wait_and_drain(process: asyncio.subprocess.Process) -> None:
-    """Wait for the process's end, and discard its remaining output.
-
-    asyncio reports the end only after both pipes have ended, and stops reading a pipe while its buffer is full: if
-    nothing read the buffers, this would wait for ever.
-    """
-    async with asyncio.TaskGroup() as group:
-        drains = [group.create_task(_read(stream, bytearray())) for stream in (process.stdout, process.stderr)]
-        await process.wait()
-        for drain in drains:
-            drain.cancel()
-
-
-def _kill_group(process: asyncio.subprocess.Process) -> None:
+def _kill_group(process: _Process) -> None:
     """Kill what is left of the process and its group; if it has not ended yet, its descendants in other groups too.
 
     (A compiler under reduced isolation has its own session, and its processes would continue.)
     """
-    others = _descendants(process.pid) if process.returncode is None else []
+    others = [] if process.has_ended else _descendants(process.pid)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     for pid in others:

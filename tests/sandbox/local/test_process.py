@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import errno
 import os
 import re
 import select
@@ -137,31 +137,38 @@ def test_missing_program_is_our_failure() -> None:
         asyncio.run(run_process(("/nonexistent/program",), wall_ms=1000, output_bytes=1))
 
 
-def test_without_a_thread_to_wait_for_a_process_it_is_killed() -> None:
-    """If asyncio cannot start the thread that waits for a process (before Python 3.12, it starts one for each), this is
-    our failure. The process and its children are killed, and no zombie is left."""
+def test_a_process_that_cannot_be_waited_for_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If this process has no descriptor left to wait for another one, this is our failure. The other process and its
+    children are killed, and no zombie is left."""
     children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
     before = children.read_text()
+    read, write = os.pipe()
 
-    async def scenario() -> bool:
-        read, write = os.pipe()
-        refused = pytest.raises(TransientError, match="raise the limit on processes")
-        expected = contextlib.nullcontext() if sys.version_info >= (3, 12) else refused
-        usual = threading.stack_size(1 << 47)  # more than a process can have
-        try:
-            with expected:
-                await run_process(
-                    ("/bin/bash", "-c", "sleep 300 & wait"), descriptors=(write,), wall_ms=1000, output_bytes=10
-                )
-        finally:
-            threading.stack_size(usual)
-            os.close(write)
-        gone = (await asyncio.to_thread(select.select, [read], [], [], 10))[0]
-        os.close(read)
-        return bool(gone)
+    def refuse(_: int) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
 
-    assert asyncio.run(scenario())
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    with pytest.raises(TransientError, match="cannot wait for /bin/bash: Too many open files"):
+        asyncio.run(
+            run_process(("/bin/bash", "-c", "sleep 300 & wait"), descriptors=(write,), wall_ms=1000, output_bytes=10)
+        )
+    os.close(write)
+    assert select.select([read], [], [], 10)[0]
+    os.close(read)
     assert children.read_text() == before
+
+
+@pytest.mark.parametrize("code", [errno.ENOSYS, errno.EPERM])
+def test_without_pidfds(monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    """Where the kernel or a container's filter refuses them, the end of a process is found by looks at it."""
+
+    def refuse(_: int) -> int:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    end = run("read word; echo $word; exit 3", stdin=b"go\n")
+    assert (end.stdout, end.returncode) == (b"go\n", 3)
+    assert run("sleep 60", wall_ms=100).timed_out
 
 
 def test_input_and_wall_clock_start_with_the_slot() -> None:
@@ -345,6 +352,40 @@ def test_cancellation_during_the_start_kills_the_group(times: int) -> None:
         return b"gone" if gone else b"alive"
 
     assert asyncio.run(scenario()) == b"gone"
+
+
+LEFT_WHILE_ONE_RUNS = """
+import asyncio, os, select
+from ioi_eval.sandbox.local.process import run_process
+
+async def leave(turns, write):
+    start = run_process(
+        ("/bin/bash", "-c", "sleep 300 & wait"), descriptors=(write,), stdin=b"go", wall_ms=60_000, output_bytes=10
+    )
+    task = asyncio.create_task(start)
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    raise LookupError
+
+for turns in [*range(12), 1000]:
+    read, write = os.pipe()
+    try:
+        asyncio.run(leave(turns, write))
+    except LookupError:
+        pass
+    os.close(write)
+    assert select.select([read], [], [], 10)[0], turns
+    os.close(read)
+print("none is left")
+"""
+
+
+def test_an_event_loop_that_ends_while_a_process_is_started() -> None:
+    """`asyncio.run` cancels all tasks when it ends, also those of asyncio itself. The process and its children are
+    killed, and `asyncio.run` returns. It waited for ever.
+    """
+    done = subprocess.run((sys.executable, "-c", LEFT_WHILE_ONE_RUNS), capture_output=True, timeout=120, check=False)
+    assert (done.stdout, done.stderr) == (b"none is left\n", b"")
 
 
 AS_FIRST_PROCESS = """
