@@ -23,6 +23,7 @@ WarmGrader = Callable[[str], Any]
 PHASES = {"done": Ending.FINISHED, "run": Ending.RAISED, "load": Ending.LOAD_FAILED, "compile": Ending.LOAD_FAILED}
 
 
+NODE = "from dataclasses import dataclass\n@dataclass\nclass Node:\n    value: int\n    next: 'Node' = None\n"
 LOOP = "while True: pass"
 
 
@@ -115,6 +116,20 @@ PROGRAMS: dict[str, tuple[AppsProblem, str, list[Code], list[Code], list[Code]]]
     "a broken call": (problem([[3], [4]], [3, 4], "f"), "def f(a): return 12 // (a - 3) // 3", [-1, 1], [-1, -1], [-4]),
     "a class Solution": (ONE, "class Solution:\n    def f(self):\n        print(3)\nSolution().f()", [1], [1], [-4]),
     "no class Solution": (ONE, "# class Solution\nprint(3)", [1], [1], [1]),
+    "a quoted annotation": (
+        problem(["3"], ["3"]),
+        f"{NODE}print(Node(int(input())).value)",
+        [1],
+        [-1],
+        [-4],
+    ),
+    "a quoted annotation, in a call": (
+        problem([[3]], [3], "f"),
+        f"{NODE}def f(a): return Node(a).value",
+        [1],
+        [-1],
+        [-4],
+    ),
     "a loop": (ONE, LOOP, [-1], [-1], [-3]),
 }
 
