@@ -48,6 +48,7 @@ class OtherGrader:
         """Run a program as the function that the grader makes of it; write its output if it succeeded."""
         if self._is_script:
             return execution.run_stdin(program, report, self._prelude)
+        self._allow_digits()  # before a grader parses the program
         text = execution.read_all(0).decode("utf-8", "replace")
         module = self._load(program, self._rules.prepare(program.source.decode("utf-8", "replace")), report)
         if module is None:
@@ -77,6 +78,7 @@ class OtherGrader:
             from . import calls
 
             return calls.run_call(program, arguments, result_fd, report, self._prelude)
+        self._allow_digits()
         text = program.source.decode("utf-8", "replace")
         module = self._load(program, self._rules.PRELUDE + text, report)
         if module is None:
@@ -93,9 +95,11 @@ class OtherGrader:
         report.write("done")
         return 0
 
-    def _load(self, program: execution.Program, source: str, report: endings.Report) -> types.ModuleType | None:
+    def _allow_digits(self) -> None:
         if self._rules.DIGITS is not None and hasattr(sys, "set_int_max_str_digits"):
             sys.set_int_max_str_digits(self._rules.DIGITS)
+
+    def _load(self, program: execution.Program, source: str, report: endings.Report) -> types.ModuleType | None:
         module = types.ModuleType(self._rules.MODULE)
         try:
             self._rules.guard()
