@@ -25,25 +25,30 @@ _OTHER_LANGUAGES = frozenset(
 # Words with which lines of Python programs begin, but not lines of prose or of sample output.
 # What follows the first index is read again for each "]" in it, so its length is limited. Other parts are read once.
 # No group is repeated possessively: before Python 3.11.5, a try that fails inside such a group may keep what it read.
-_NAMES = r"[A-Za-z_][\w.]*+(?:\[[^\n]{0,60}?\])?(?:[ \t]*+,[ \t]*+\*?[A-Za-z_]\w*+(?:\[[^\n\]]*+\])?)*"
+_NAME = r"[^\W\d]\w*+"
+_NAMES = rf"[^\W\d][\w.]*+(?:\[[^\n]{{0,60}}?\])?(?:[ \t]*+,[ \t]*+\*?{_NAME}(?:\[[^\n\]]*+\])?)*"
+_TARGET = rf"[(\[]*+\*?{_NAME}(?:\[[^\n\]]*+\])?[)\]]*+"
 _CODE_LINE = re.compile(
     r"^[ \t]*+(?:"
-    r"import[ \t]++[A-Za-z_][\w.]*+[ \t]*+(?:$|[,;#]|as[ \t])"
-    r"|from[ \t]++\.*[A-Za-z_][\w.]*+[ \t]++import[ \t]++[\w(*]"
+    r"import[ \t]++[A-Za-z_][\w.]*+[ \t]*+(?:$|[,;#\\]|as[ \t])"
+    r"|from[ \t]++\.*[A-Za-z_][\w.]*+[ \t]++import(?:[ \t]++\w|[ \t]*+[(*\\])"
     r"|(?:async[ \t]++)?def[ \t]++\w++[ \t]*+\("
     r"|class[ \t]++\w++[ \t]*+[(:]"
-    r"|for[ \t]++\(?\w++(?:[ \t]*+,[ \t]*+\(?\w++\)?)*\)?[ \t]++in\b[^\n]*:"
-    r"|(?:while|if)\b(?:[^\n]*?:[ \t]*+(?:#|$)|(?>[^\n]*?:[ \t]*+(?=\w))[^\n]+[=(])"
+    r"|for\b[ \t]*+[(]*+\w++[)]*+(?:[ \t]*+,[ \t]*+\(?\w++[)]*+)*[ \t]*+in\b[^\n]*:"
+    r"|(?:while|if)\b(?:[^\n]*?:[ \t]*+(?:#|$)|(?>[^\n]*?:[ \t]*+(?=\w))(?:[^\n]+[=(]|(?:pass|break)\b))"
     r"|(?:try|else|finally)[ \t]*+:"
     r"|with[ \t]++[\w.]++\([^\n]*:"
     r"|@\w[\w.]*+[ \t]*+(?:\(|$)"
-    r"|(?:[A-Za-z_]\w*+\.)*(?:print|input|exit|main|solve|write|append|setrecursionlimit)[ \t]*+\("
-    rf"|{_NAMES}[ \t]*+(?::[ \t]*+[\w\[\], .]++)?(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)"
+    r"|(?:[A-Za-z_]\w*+\.)*(?:print|input|exit|main|solve|write|append|setrecursionlimit|stack_size|exec)[ \t]*+\("
+    r"|(?:\*?[\w.]*+[(\[{])+(?:(?:input|open)\(|print[(,]|lambda\b[^\n]*:)"
+    rf"|{_NAMES}[ \t]*+,?[ \t]*+(?::[ \t]*+[\w\[\], .'\"]++)?(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)"
+    rf"|(?=\*[^\n=]*,|[(\[][^\n=]*[)\]])\*?{_TARGET}(?:[ \t]*+,[ \t]*+{_TARGET})*[ \t]*+,?[)\]]*+[ \t]*+=(?![=>])"
     r"|\w++[ \t]*+=[ \t]*+lambda\b"
     r")",
     re.MULTILINE,
 )
 _PASSED_OVER = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?\n)*")
+_QUOTES = re.compile(r"[ \t]*+[rRuUbBfF]{0,2}(\"\"\"|''')")
 _FENCE_LINE = re.compile(r"^[ \t]*+(?:`{3,}+|~{3,}+)[ \t\r]*+(\S?)", re.MULTILINE)
 
 
@@ -116,10 +121,9 @@ def _is_code_from_start(text: str) -> bool:
     """Whether the first line that is neither blank nor a comment is code. A quoted text may precede it."""
     start = _PASSED_OVER.match(text)
     at = start.end() if start else 0
-    for quotes in ('"""', "'''"):
-        if text.startswith(quotes, at):
-            end = text.find(quotes, at + 3)
-            return end > 0 and looks_like_python(text[end:])
+    if quotes := _QUOTES.match(text, at):
+        end = text.find(quotes[1], quotes.end())
+        return end > 0 and looks_like_python(text[end:])
     return _CODE_LINE.match(text, at) is not None
 
 

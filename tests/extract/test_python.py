@@ -160,11 +160,71 @@ def test_code_without_fences(code: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "from math import*",
+            "from math import \\\n  pi",
+            "from itertools import(permutations)",
+            "import sys, \\\n  os",
+        ),
+        *(
+            "n, = map(int, input().split())",
+            "(n, m) = map(int, input().split())",
+            "[n, m] = [1, 2]",
+            "(n) = 4",
+            "(a,) = x",
+        ),
+        *(
+            "((a, b), c) = x",
+            "(a, b), (c, d) = x",
+            "*a, b = x",
+            "*_, = x",
+            "x: 'int' = 4",
+            'x: "List[int]" = []',
+            "π = 3",
+        ),
+        *(
+            "exec('x = 1')",
+            "int(input())",
+            "threading.stack_size(1 << 27)",
+            "list(map(print, [1]))",
+            "[print(i) for i in x]",
+        ),
+        *("(lambda n: print(n))(3)", "for(i)in range(3):print(i)", "for (i, j), k in x: print(i)", "while True: pass"),
+    ],
+)
+def test_unusual_first_lines(line: str) -> None:
+    """No line of the program is lost, at the beginning, after words or before a fence that the prompt had opened."""
+    code = f"{line}\nfor i in range(3):\n    print(i)\n"
+    assert found(code) == (code, "bare")
+    assert found(f"Here is my solution:\n\n{code}") == (code, "bare:after-words")
+    assert found(f"{code}```") == (code, "bare:before-fence")
+    assert found(line + "\n") == (line + "\n", "bare")
+
+
+def test_quoted_text_with_a_prefix_before_the_code() -> None:
+    """It is a string of Python, and belongs to the program."""
+    code = "r'''a \\d'''\n" + CODE
+    assert found(code) == (code, "bare")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         *("", " \n\t", "I give up.", "I'm sorry, I cannot solve this.", "The answer is 42.", "42", "YES\n3 4 5\n"),
         *("import the data and go on", "from here we go", "for each test case, print it", "if you want", "x == y"),
         *("while it lasts", "class struggle", "Let x = 5", "print it", "a = b?"[:1], "with care: think", "- item"),
+        *("(n = 5, m = 6)", "*a* = 5", "**n** = 5", "(see x = 5)", "[1, 2, 3]", "O(n)", "max(a, b) is best", "(a, b)"),
+        *(
+            "(I use input() here)",
+            "[Note: print(x)]",
+            "(1) x = 4",
+            "for test case in the input: go",
+            "(x) => y",
+            "n, is",
+        ),
+        *("*p = 0;", "while we pass: go on"),
     ],
 )
 def test_prose_is_no_program(text: str) -> None:
@@ -215,6 +275,14 @@ HOSTILE = [
     "while" + ": " * 500_000,
     "a[" + "],b[" * 250_000,
     "a[" + "]:" * 500_000,
+    "(" * 1_000_000,
+    "(a" * 500_000 + ")",
+    "(a[" * 300_000 + ")",
+    "(a[]," + "a[]," * 250_000 + ")",
+    "*a," * 300_000,
+    "[*a(" * 250_000,
+    "lambda:" * 150_000,
+    "(lambda " * 120_000,
     "```\n" + "if" + ":a" * 30_000 + "\n```\n",
 ]
 
