@@ -29,7 +29,7 @@ _NAME = r"[^\W\d]\w*+"
 _NAMES = rf"[^\W\d][\w.]*+(?:\[[^\n]{{0,60}}?\])?(?:[ \t]*+,[ \t]*+\*?{_NAME}(?:\[[^\n\]]*+\])?)*"
 _TARGET = rf"[(\[]*+\*?{_NAME}(?:\[[^\n\]]*+\])?[)\]]*+"
 _CODE_LINE = re.compile(
-    r"^[ \t]*+(?:"
+    r"^[ \t\f]*+(?:"
     r"import[ \t]++[A-Za-z_][\w.]*+[ \t]*+(?:$|[,;#\\]|as[ \t])"
     r"|from[ \t]++\.*[A-Za-z_][\w.]*+[ \t]++import(?:[ \t]++\w|[ \t]*+[(*\\])"
     r"|(?:async[ \t]++)?def[ \t]++\w++[ \t]*+\("
@@ -47,8 +47,8 @@ _CODE_LINE = re.compile(
     r")",
     re.MULTILINE,
 )
-_PASSED_OVER = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?\n)*")
-_QUOTES = re.compile(r"[ \t]*+[rRuUbBfF]{0,2}(\"\"\"|''')")
+_PASSED_OVER = re.compile(r"(?:[ \t\f]*+(?:#[^\n]*+)?\n)*")
+_QUOTES = re.compile(r"[ \t\f]*+[rRuUbBfF]{0,2}(\"\"\"|''')")
 _FENCE_LINE = re.compile(r"^[ \t]*+(?:`{3,}+|~{3,}+)[ \t\r]*+(\S?)", re.MULTILINE)
 
 
@@ -60,6 +60,8 @@ def extract_python(generation: str) -> Extracted:
     may be the program: from its first line, or from its first line of code, after words. If the only fence is a closing
     one (the prompt had opened the block), the text before it is the program.
 
+    A byte order mark at the beginning of the text, and form feeds before code, are passed over, as by Python.
+
     The answer is the text outside of the thoughts. The blocks in `<think>…</think>` are searched only if the answer has
     no program, and the rule's name says so. A block without its closing fence was cut off, and is not used.
 
@@ -70,7 +72,7 @@ def extract_python(generation: str) -> Extracted:
         The code with line feeds as line ends, and the rule: `fence:python`, `fence:untagged`, `bare`,
         `bare:after-words`, `bare:before-fence`, `think:python`, `think:untagged`, or `none`.
     """
-    answer, thoughts = split_thoughts(generation)
+    answer, thoughts = split_thoughts(generation.lstrip("\ufeff"))
     if extracted := _last_block(answer, "fence"):
         return extracted
     if extracted := _bare("".join(answer)):

@@ -203,6 +203,14 @@ def test_unusual_first_lines(line: str) -> None:
     assert found(line + "\n") == (line + "\n", "bare")
 
 
+@pytest.mark.parametrize("before", ["\ufeff", "\ufeff\ufeff\n", "\f", "\f\n \f# x\n\f"])
+def test_byte_order_mark_and_form_feed(before: str) -> None:
+    """Python reads past them. The program does not lose its first line."""
+    assert found(before + CODE) == (before.lstrip("\ufeff") + CODE, "bare")
+    assert found("Here:\n\n\f" + CODE) == ("\f" + CODE, "bare:after-words")
+    assert found("\ufeff" + block(CODE, "")) == (CODE, "fence:untagged")
+
+
 def test_quoted_text_with_a_prefix_before_the_code() -> None:
     """It is a string of Python, and belongs to the program."""
     code = "r'''a \\d'''\n" + CODE
