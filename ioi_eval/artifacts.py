@@ -2,19 +2,23 @@
 
 A key is a hash of all inputs (sources, commands, toolchain), so an entry is never out of date and never changes. Each
 entry is a file below the cache directory, `artifacts/<first two digits>/<key>.<sha256 of the content>`. So a damaged
-entry is noticed before it is used, and two processes that build the same entry at once do not affect each other. The
-content is on the disk before its name, so a power failure damages no entry; a damaged entry is an error, because it may
-have been replaced. Programs of submissions are not stored here, because those of a dump would take terabytes
-(`kept_programs.py` stores some, on request).
+entry is noticed before it is used, and two processes that build the same entry at once do not affect each other. They
+rarely do: the one that builds it has locked a file beside it, and the others wait. The content is on the disk before
+its name, so a power failure damages no entry; a damaged entry is an error, because it may have been replaced. Programs
+of submissions are not stored here, because those of a dump would take terabytes (`kept_programs.py` stores some, on
+request).
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 from ioi_eval.cache_directory import delete_unused, make_store
@@ -25,6 +29,8 @@ from ioi_eval.slots import TaskLock
 
 _NAME = "artifacts"
 _MODE = 0o755  # the user of a box starts the runner
+_ASK_EVERY_S = 0.05  # whether another process still builds an entry
+_LONGEST_WAIT_S = 120.0  # then we build the entry too: the other process may be stopped
 
 
 class ArtifactStore:
@@ -74,14 +80,20 @@ class ArtifactStore:
         if known is not None:
             return known
         async with self._building.setdefault(key, TaskLock()).take():
-            blob = self._checked_entry(key) or self._open(key)
+            blob = self._checked_entry(key) or self._open(key) or await self._built(key, build, instead_of)
+            self._checked[key] = blob
+        self._building.pop(key, None)
+        return blob
+
+    async def _built(self, key: str, build: Callable[[], Awaitable[bytes]], instead_of: str) -> Blob:
+        """The entry, built by us, or by another process for which we waited."""
+        async with _only_process(self._root / key[:2] / f".{key}.lock"):
+            blob = self._open(key)
             if blob is None:
                 blob = self._write(key, await build())
                 if instead_of:
                     delete_unused((self._root / instead_of[:2]).glob(f"{instead_of}*"))
-            self._checked[key] = blob
-        self._building.pop(key, None)
-        return blob
+            return blob
 
     def put(self, key: str, content: bytes) -> None:
         """Store an entry, if there is none, and this user may write to the cache."""
@@ -129,3 +141,39 @@ class ArtifactStore:
                 f"cannot write to the cache {path.parent}: {error.strerror}; free space, or set IOI_EVAL_CACHE"
             ) from error
         return Blob(path=path, size=len(content), sha256=digest)
+
+
+@contextlib.asynccontextmanager
+async def _only_process(path: Path) -> AsyncIterator[None]:
+    """Hold the lock of a file, unless that is not possible: then a few processes may do the same work.
+
+    The kernel releases the lock of a killed process. Another process may have opened the file before it is deleted, and
+    then holds a lock that later ones do not see; but it finds the entry that was built.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # the cache may be read-only for this user, or have no locks
+            path.parent.mkdir(mode=0o755, exist_ok=True)
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            stack.callback(os.close, lock)
+            if await _is_locked(lock):
+                stack.callback(_release, lock, path)
+        yield
+
+
+def _release(lock: int, path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+    fcntl.flock(lock, fcntl.LOCK_UN)  # a forked process may have the descriptor too
+
+
+async def _is_locked(lock: int) -> bool:
+    """Lock a file as soon as no other process has locked it; false if that takes too long."""
+    until = time.monotonic() + _LONGEST_WAIT_S
+    while time.monotonic() < until:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            await asyncio.sleep(_ASK_EVERY_S)
+        else:
+            return True
+    return False

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import fcntl
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from ioi_eval import artifacts
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.errors import SetupError
 
@@ -131,3 +137,79 @@ def test_entry_of_a_deleted_cache_is_built_again(tmp_path: Path) -> None:
     again = asyncio.run(store.ensure("ab12", build))
     assert again == first
     assert again.path.read_bytes() == b"program"
+
+
+async def compiled() -> bytes:
+    """A build."""
+    return b"program"
+
+
+@contextmanager
+def being_built(cache: Path, key: str) -> Iterator[int]:
+    """Another process builds an entry; yields what has locked it."""
+    directory = cache / "artifacts" / key[:2]
+    directory.mkdir(mode=0o755)
+    lock = os.open(directory / f".{key}.lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def test_two_processes_build_once(tmp_path: Path) -> None:
+    """The second process waits, without blocking its event loop, and takes the entry of the first."""
+
+    async def never() -> bytes:
+        raise AssertionError("built again")
+
+    async def ask() -> bytes:
+        store = ArtifactStore(tmp_path)
+        with being_built(tmp_path, "ab12") as lock:
+            task = asyncio.create_task(store.ensure("ab12", never))
+            await asyncio.sleep(0.2)
+            assert not task.done()
+            ArtifactStore(tmp_path).put("ab12", b"program")
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            return (await task).path.read_bytes()
+
+    assert asyncio.run(ask()) == b"program"
+
+
+def test_other_entries_do_not_wait(tmp_path: Path) -> None:
+    """The build of an entry may need another one."""
+    store = ArtifactStore(tmp_path)
+    with being_built(tmp_path, "ab12"):
+        assert asyncio.run(asyncio.wait_for(store.ensure("ab34", compiled), 10)).size == 7
+
+
+def test_process_that_does_not_end_its_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be stopped. Others build the entry themselves after a while."""
+    monkeypatch.setattr(artifacts, "_LONGEST_WAIT_S", 0.1)
+    store = ArtifactStore(tmp_path)
+    with being_built(tmp_path, "ab12"):
+        assert asyncio.run(store.ensure("ab12", compiled)).size == 7
+
+
+def test_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There, each process builds the entry."""
+
+    def refuse(_lock: int, _operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("ioi_eval.artifacts.fcntl.flock", refuse)
+    assert asyncio.run(ArtifactStore(tmp_path).ensure("ab12", compiled)).size == 7
+
+
+def test_lock_is_released(tmp_path: Path) -> None:
+    """After a build that failed too, and its file does not remain."""
+    store = ArtifactStore(tmp_path)
+
+    async def fail() -> bytes:
+        raise SetupError("no compiler")
+
+    with pytest.raises(SetupError, match="no compiler"):
+        asyncio.run(store.ensure("ab12", fail))
+    assert list(tmp_path.rglob("*.lock")) == []
+    blob = asyncio.run(ArtifactStore(tmp_path).ensure("ab12", compiled))
+    assert list(blob.path.parent.iterdir()) == [blob.path]
