@@ -27,6 +27,7 @@ from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.inputs import TextPart, beginning
+from ioi_eval.report.result_values import deciding_test
 from ioi_eval.report.totals import CpuSplit, count_run
 
 APPS_CODEC = ResultCodec(
@@ -105,7 +106,8 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         candidate, result = entry.candidate, judged_program.result
         reason = reason_of(entry.row.values, result.verdict, candidate.submission.extraction)
         whole = result_row(entry, judged_program, reason=reason)
-        tests_id = tests.write(apps_line(whole[TEST_RESULTS]), candidate.problem.id, self._inputs_of(candidate))
+        line, inputs = apps_line(whole[TEST_RESULTS]), self._inputs_of(candidate)
+        tests_id = tests.write(line, candidate.problem.id, inputs, deciding=deciding_test(whole))
         row = {column: value for column, value in whole.items() if column != TEST_RESULTS} | {TESTS_ID: tests_id}
         lines = to_json(row), to_json(sample_record(entry, result))
         self.summary.add(whole, entry.row.values, reason=reason, errors=result.errors)

@@ -104,7 +104,7 @@ KeepTexts = Annotated[
     typer.Option(
         "--keep",
         help="Which inputs and outputs to store (the beginning of each). none: nothing. inputs: of each program, the "
-        "input of the first test that it failed. failing: also the outputs of its failed tests. all: also its other "
+        "input of the test that gave its verdict. failing: also the outputs of its failed tests. all: also its other "
         "outputs.",
     ),
 ]

@@ -22,7 +22,8 @@ class ShowCall:
         str | None, typer.Argument(metavar="ID", help="The submission; without one, all are listed.")
     ] = None
     test: Annotated[
-        str | None, typer.Option("--test", metavar="T", help="The test to look at; by default the first that failed.")
+        str | None,
+        typer.Option("--test", metavar="T", help="The test to look at; by default the one that gave the verdict."),
     ] = None
     problem: Annotated[
         str | None,

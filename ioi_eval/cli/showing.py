@@ -35,7 +35,7 @@ from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.inputs import TextPart, beginning, stored_input
 from ioi_eval.report.one_submission import Limits, TestTexts, listing, submission_text
 from ioi_eval.report.result_sets import Family, Name, ResultSet
-from ioi_eval.report.result_values import first_failed, has_run, tests_of
+from ioi_eval.report.result_values import deciding_test, has_run, tests_of
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.texts import printable
 from ioi_eval.report.totals import distinct_outcomes
@@ -112,14 +112,14 @@ def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
 
 
 def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
-    """The test to show: the one that the user named, else the first that failed; `None` if none failed or ran.
+    """The test to show: the one that the user named, else the one that gave the verdict; `None` if none failed or ran.
 
     Raises:
         InputError: there is no such test.
     """
     tests = tests_of(row)
     if call.test is None:
-        return first_failed(tests.values()) if has_run(row) else None
+        return deciding_test(row) if has_run(row) else None
     if call.test not in tests:
         existing = ", ".join(map(printable, list(tests)[:20]))
         raise InputError(f"this submission has no test {call.test}; it has {existing or 'none, as nothing was run'}")

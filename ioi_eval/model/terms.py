@@ -115,7 +115,7 @@ class Keep(StrEnum):
     """Which inputs and outputs are stored with the results; only the beginning of each is."""
 
     NONE = "none"
-    INPUTS = "inputs"  # the input of the first test that a program failed, once for all programs
+    INPUTS = "inputs"  # the input of the test that gave a program its verdict, once for all programs
     FAILING = "failing"  # that, and the program's output on the tests that it failed
     ALL = "all"
 

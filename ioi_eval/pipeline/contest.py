@@ -44,6 +44,7 @@ from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.inputs import beginning
 from ioi_eval.report.markdown import markdown_report
+from ioi_eval.report.result_values import deciding_test
 from ioi_eval.report.rows import JudgedSubmission, ResultColumns, refused_row
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.totals import CpuSplit, count_run, distinct_outcomes, judge_error
@@ -307,7 +308,9 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         whole = ResultColumns.of(judged, unscored=self._unscored)
         subtasks, line = compact.without_tests(whole.reference["all_subtasks_results"])
         cases = judged.problem.tests
-        tests_id = tests.write(line, str(judged.problem.key), lambda test: beginning(cases[test].input))
+        deciding = deciding_test({**whole.reference, "verdict": judged.result.verdict})
+        key = str(judged.problem.key)
+        tests_id = tests.write(line, key, lambda test: beginning(cases[test].input), deciding=deciding)
         encoded = to_json(subtasks).removesuffix(b"\n")
         columns = whole.with_tests_id(orjson.Fragment(encoded), tests_id)
         return columns if offset is None else self._known.put(offset, columns)

@@ -19,7 +19,6 @@ from ioi_eval.model import Keep, Verdict
 from ioi_eval.new_files import new_file
 from ioi_eval.report import compact
 from ioi_eval.report.inputs import TextPart, input_line
-from ioi_eval.report.result_values import first_failed
 
 _LEAST, _MOST = -(2**63), 2**64 - 1
 """Of integers: orjson, which reads our files, reads others as floats."""
@@ -33,7 +32,7 @@ class TestLines:
     """The lines of `tests.jsonl` and `inputs.jsonl`, each written once.
 
     Args:
-        inputs: the beginnings of inputs are written to it: of the first test that each program failed.
+        inputs: the beginnings of inputs are written to it: of the test that gave each program its verdict.
     """
 
     __test__ = False
@@ -43,17 +42,20 @@ class TestLines:
         self._written: set[str] = set()
         self._inputs_written: set[tuple[str, str]] = set()
 
-    def write(self, line: Mapping[str, Any], problem: str, input_of: Callable[[str], TextPart]) -> str | None:
-        """Write a line if the file does not have it yet; and the input of its first failing test.
+    def write(
+        self, line: Mapping[str, Any], problem: str, input_of: Callable[[str], TextPart], *, deciding: str | None
+    ) -> str | None:
+        """Write a line if the file does not have it yet; and the input of one of its tests.
 
         Args:
             line: of the tests of a program.
+            deciding: the test that gave its verdict, of which the input is kept; `None` if no test failed.
             input_of: returns the beginning of a test's input.
 
         Returns:
             The line's `tests_id`; `None` if it has no test.
         """
-        self._write_input(first_failed(line[compact.TEST_RESULTS]), problem, input_of)
+        self._write_input(deciding, problem, input_of)
         tests = [test if self._keeps(test) else _without_output(test) for test in line[compact.TEST_RESULTS]]
         tests_id, body = compact.line_with_id({**line, compact.TEST_RESULTS: tests}, to_json)
         if tests_id and tests_id not in self._written:

@@ -23,7 +23,7 @@ from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.frame import INPUTS
 from ioi_eval.report.html_rows import PageResults, PageRow, line_at
 from ioi_eval.report.result_sets import Family
-from ioi_eval.report.result_values import PASSED, first_failed, message_of_test, name_of_test, tests_of
+from ioi_eval.report.result_values import PASSED, deciding_test, message_of_test, name_of_test, tests_of
 
 CODE_CHARS, TEXT_CHARS, MESSAGE_CHARS, MAX_TESTS = 60_000, 4_000, 600, 200
 """The most characters of a program, of a compiler's message, of another message or an output; the most tests shown."""
@@ -144,9 +144,10 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
     has_program = row.verdict != Verdict.NC  # else nothing ran, and neither tests nor subtasks have details
     subtasks = values.get("all_subtasks_results") or [] if has_program and results.family is Family.CONTEST else []
     tests = tests_of(values) if has_program else {}
+    deciding = deciding_test({**values, "verdict": row.verdict}) if has_program else None
     names = list(tests)
-    if len(names) > MAX_TESTS:  # failed ones first
-        names = sorted(names, key=lambda name: tests[name]["status"] in PASSED)[:MAX_TESTS]
+    if len(names) > MAX_TESTS:  # the deciding one first, then other failed ones
+        names = sorted(names, key=lambda name: (name != deciding, tests[name]["status"] in PASSED))[:MAX_TESTS]
     numbers = {name: number for number, name in enumerate(names)}
     detail = {
         "code": _cut(values.get("code"), CODE_CHARS),
@@ -168,8 +169,8 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
             ]
             for subtask in subtasks
         ],
-        "input": _input(results, row.problem, first_failed(tests.values())),
-        "tests": [_test(name, tests[name]) for name in names],
+        "input": _input(results, row.problem, deciding),
+        "tests": [_test(name, tests[name], decides=name == deciding) for name in names],
         "more": len(tests) - len(names),
     }
     return {name: value for name, value in detail.items() if value}
@@ -185,14 +186,16 @@ def _input(results: PageResults, problem: str, test: str | None) -> str:
     return visible(str(line["input"]) or "(empty)") + more
 
 
-def _test(name: str, test: Mapping[str, Any]) -> dict[str, Any]:
-    """A test with the details that are shown: a passed test has no message."""
+def _test(name: str, test: Mapping[str, Any], *, decides: bool) -> dict[str, Any]:
+    """A test with the details that are shown: a passed test has no message. `decides`: it gave the verdict."""
     verdict = test["status"]
     entry: dict[str, Any] = {"name": _cut(name, MESSAGE_CHARS), "verdict": verdict}
     if (seconds := test.get("time_s")) is not None:
         entry["time"] = round(seconds, 3)
     if (size := test.get("memory_bytes")) is not None:
         entry["memory"] = float(f"{size / 2**20:.3g}")
+    if decides:
+        entry["decides"] = True
     if test.get("near_limit"):
         entry["near"] = True
     if verdict not in PASSED:

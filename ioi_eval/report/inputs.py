@@ -1,6 +1,6 @@
 """The beginnings of inputs, stored with results: they are needed to see why a program is wrong.
 
-`inputs.jsonl` has a line for each test that is the first failed test of some program; programs share these lines.
+`inputs.jsonl` has a line for each test that gave some program its verdict; programs share these lines.
 """
 
 from __future__ import annotations

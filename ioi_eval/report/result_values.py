@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
@@ -126,9 +126,29 @@ def tests_of(row: ResultRow) -> dict[str, Mapping[str, Any]]:
     return tests
 
 
-def first_failed(tests: Iterable[Mapping[str, Any]]) -> str | None:
-    """The name of the first of these tests that failed; `None` if none failed."""
-    return next((name_of_test(test) for test in tests if _verdict_of_test(test) not in PASSED), None)
+def deciding_test(row: ResultRow) -> str | None:
+    """The name of the test that gave a result of either family its verdict; `None` if no test failed.
+
+    For APPS it is the first one with that verdict. For contest problems it is in the first subtask with that verdict:
+    the first test with the lowest score, or if a score over the threshold decided (`GroupThreshold`), the one with the
+    highest, which is certainly over it.
+    """
+    holder, verdict, is_contest = row, verdict_of(row), "all_subtasks_results" in row
+    if is_contest:
+        failed = [subtask for subtask in _subtasks(row) if subtask["status"] != Verdict.AC]
+        holder = next((subtask for subtask in failed if subtask["status"] == verdict), failed[0] if failed else {})
+        verdict = str(holder.get("status", ""))
+    tests: Sequence[Mapping[str, Any]] = holder.get("test_results") or ()
+    failures = [test for test in tests if _verdict_of_test(test) not in PASSED]
+    if with_verdict := [test for test in failures if _verdict_of_test(test) == verdict]:
+        return name_of_test(min(with_verdict, key=_known_score))
+    if is_contest and verdict == Verdict.WA and tests:
+        return name_of_test(max(tests, key=_known_score))
+    return name_of_test(failures[0]) if failures else None
+
+
+def _known_score(test: Mapping[str, Any]) -> float:
+    return float(test.get("score") or 0.0)
 
 
 def has_run(row: ResultRow) -> bool:

@@ -79,6 +79,16 @@ def test_a_submission_is_shown_with_its_first_difference(judged: Start, tmp_path
     assert "\\x1b[2J bad" in odd.stdout
 
 
+def test_the_test_that_gave_the_verdict_is_shown(start: Start, tmp_path: Path) -> None:
+    """Also by `export --to junit`. An earlier test has half of the score."""
+    row = contest_row("x", 0.5, 0.0)
+    write_results(tmp_path / "out", [row], {"options": {}})
+    shown = start("show", "out", "x")
+    assert "Test 1-01: WA," in shown.stdout, shown.stderr
+    assert start("export", "out", "--to", "junit", "--out", "junit.xml").returncode == 0
+    assert "test 1-01: WA," in (tmp_path / "junit.xml").read_text()
+
+
 def test_a_rerun_has_the_rules_of_the_run() -> None:
     """Except the time scale, by which the problem's limits are multiplied already. Old summaries lack some options."""
     rules = ContestRules(std="gnu++20", python="python3.12", time_scale="2", near_limit_repeats=5)

@@ -19,6 +19,14 @@ from ioi_eval.pipeline.writing import replacing, to_json
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 
+def test_the_input_of_the_test_that_gave_the_verdict_is_written(contest: Contest, scorer: ScriptedScorer) -> None:
+    """Not that of tests before it, in the same subtask or in another, that have a part of the score."""
+    contest.write(*programs("0.5 0.2 0", "0.5 0.2 0.3"))
+    contest.run(scorer)
+    lines = map(orjson.loads, (contest.out / "inputs.jsonl").read_bytes().splitlines())
+    assert [line["test"] for line in lines] == ["2-01", "0-01"]
+
+
 def test_all_values_of_a_table_are_written() -> None:
     """Dates, decimals, bytes, keys that are no texts, integers beyond 64 bits: none of them may end a
     run after hours.

@@ -172,6 +172,7 @@ def test_numbers_of_apps(tmp_path: Path) -> None:
     (shown,) = [one for one in found["block-0"] if one["tests"][-1]["verdict"] == "WA"]
     assert shown["tests"][1] == {
         "name": "1", "verdict": "WA", "time": 0.1, "memory": 8.0, "message": "line 1 differs", "output": "7\n",
+        "decides": True,
     }  # fmt: skip
 
 
@@ -292,7 +293,7 @@ def test_equal_texts_without_a_program_share_their_details(tmp_path: Path) -> No
 
 
 def test_inputs_of_failing_tests_are_on_the_page_once(tmp_path: Path) -> None:
-    """Of the first test that a program failed, from any directory. Results of an earlier version have none."""
+    """Of the test that gave a program its verdict, from any directory. Results of an earlier version have none."""
     rows = [contest_row(str(n), 1.0, float(n % 3 == 0), code=f"int {n};") for n in range(300)]
     inputs = {("2024/nile", "0-01"): b"not failed", ("2024/nile", "1-01"): b"3 4\n\xff\x07" + b"5" * 10**6}
     with_inputs = write_results(tmp_path / "one", rows, inputs=inputs)
@@ -305,6 +306,16 @@ def test_inputs_of_failing_tests_are_on_the_page_once(tmp_path: Path) -> None:
     assert Counter(one.get("input") for one in found["block-0"]) == {0: 200, None: 101}
     empty = write_results(tmp_path / "empty", [contest_row("a", 1.0, 0.0)], inputs={("2024/nile", "1-01"): b""})
     assert blocks(html(empty))["inputs"] == ["(empty)"]
+
+
+def test_the_test_that_gave_the_verdict_is_marked(tmp_path: Path) -> None:
+    """It is shown first, with its input. If there are more tests than the page shows, it is among them."""
+    row = contest_row("a", 0.0)
+    tests = [{"test_name": f"{n:03}", "score": 0.5, "status": "PA"} for n in range(300)]
+    row["all_subtasks_results"][0]["test_results"] = [*tests, {"test_name": "300", "score": 0.0, "status": "WA"}]
+    (shown,) = blocks(html(write_results(tmp_path, [row], inputs={("2024/nile", "300"): b"7"})))["block-0"]
+    assert [test["name"] for test in shown["tests"] if test.get("decides")] == ["300"]
+    assert (len(shown["tests"]), shown["more"], shown["input"]) == (200, 101, 0)
 
 
 def test_inputs_have_a_quarter_of_the_page(tmp_path: Path) -> None:

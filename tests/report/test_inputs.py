@@ -65,5 +65,5 @@ def test_results_are_written_without_a_missing_input(error: type[Exception]) -> 
 
     tests, inputs = BytesIO(), BytesIO()
     line = {"test_results": [{"test_name": "01", "status": "WA"}]}
-    assert TestLines(tests, inputs).write(line, "2024/nile", given)
+    assert TestLines(tests, inputs).write(line, "2024/nile", given, deciding="01")
     assert (b'"01"' in tests.getvalue(), inputs.getvalue()) == (True, b"")

@@ -97,14 +97,14 @@ def test_groups_and_dates_select_submissions_too(quiet: Tab, report: Path) -> No
     assert told == ["No group is selected."] * 8
 
 
-def test_the_first_failing_test_is_shown(quiet: Tab, report: Path) -> None:
+def test_the_deciding_test_is_shown(quiet: Tab, report: Path) -> None:
     """With its input and the difference. Passed tests are not mentioned."""
     quiet.open(report)
     type_in(quiet, "odd")
     quiet.value("document.querySelector('#submissions-table tbody button').click()")
     quiet.value(OPENED)
     heads = quiet.value(SHORT.format(".opened .failing h3"))
-    assert heads == ["The first test that failed", "Input", "The checker's message", "Standard error"]
+    assert heads == ["The test that gave the verdict", "Input", "The checker's message", "Standard error"]
     assert "Where no expected output is named" in quiet.value("document.querySelector('.opened .failing').textContent")
     assert HARM in quiet.value("document.querySelector('.opened .failing pre').textContent")
 

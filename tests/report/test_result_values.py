@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ioi_eval.model import Verdict
-from ioi_eval.report.result_values import VERDICT_NAMES, problem_of, submission_of, with_our_columns
+from ioi_eval.report.result_values import (
+    VERDICT_NAMES,
+    deciding_test,
+    problem_of,
+    submission_of,
+    with_our_columns,
+)
+from tests.small_results import apps_row, contest_row
 
 DOCS = Path(__file__).parents[2] / "docs" / "verdicts.md"
 
@@ -18,6 +26,45 @@ def test_documentation_has_the_same_verdict_names() -> None:
     listed = re.findall(r"^\| ([A-Z]+) \| ([a-z ]+) \| .+ \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE)
     assert dict(listed) == VERDICT_NAMES
     assert len(listed) == len(Verdict)
+
+
+def graded(verdict: str | None, **subtasks: tuple[str, str]) -> dict[str, Any]:
+    """A row of results: for each subtask its verdict, and the verdicts of its tests with their scores."""
+    return contest_row("x", verdict=verdict) | {
+        "all_subtasks_results": [
+            {
+                "status": status,
+                "test_results": [
+                    {"test_name": f"{name}-{number}", "status": each, "score": float(score) if score else None}
+                    for number, (each, _, score) in enumerate(test.partition(":") for test in tests.split())
+                ],
+            }
+            for name, (status, tests) in subtasks.items()
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        (graded("WA", a=("WA", "AC:1 PA:0.5 WA:0 SKIPPED")), "a-2"),
+        (graded("WA", a=("PA", "AC:1 PA:0.5 PA:0.2 PA:0.2"), b=("WA", "PA:0.1 WA:0"), c=("WA", "WA:0")), "b-1"),
+        (graded("PA", a=("PA", "AC:1 PA:0.5 PA:0.2 PA:0.2"), b=("AC", "AC:1")), "a-2"),
+        (graded("RE", a=("TLE", "TLE:0 SKIPPED"), b=("RE", "RE:0")), "b-0"),
+        (graded(None, a=("AC", "AC:1"), b=("TLE", "TLE:0"), c=("WA", "WA:0")), "b-0"),
+        (graded("WA", a=("WA", "PA:0.2 PA:0.8 PA:0.3")), "a-1"),  # GroupThreshold
+        (graded("JE", a=("JE", "PA:0.2 JE: AC:1")), "a-1"),
+        (graded("AC", a=("AC", "PA:0.2 AC:1")), None),  # GroupThreshold
+        (graded("CE", a=("CE", "SKIPPED SKIPPED")), None),
+        (graded("WA"), None),
+        (apps_row("x", True, False, False), "1"),
+        (apps_row("x", True), None),
+        (apps_row("x", False, verdict="RE"), "0"),
+    ],
+)
+def test_the_deciding_test_is_the_one_that_gave_the_verdict(row: dict[str, Any], name: str | None) -> None:
+    """Not the first that failed: before it there may be tests with a part of the score, and other subtasks."""
+    assert deciding_test(row) == name
 
 
 def test_a_row_that_names_no_problem_or_submission() -> None:

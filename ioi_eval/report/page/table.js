@@ -299,7 +299,7 @@ function testLine(test) {
 // The details of a submission: first why it failed, then its subtasks, tests and program.
 function detail(shown, problem) {
   const tests = shown.tests ?? [];
-  const failing = tests.find((test) => test.verdict !== "AC" && test.verdict !== "SKIPPED");
+  const failing = tests.find((test) => test.decides);
   const isChecked = shown.subtasks && ["WA", "PA"].includes(failing?.verdict);
   const facts = [["subtask it was written for", shown.target], ["language", shown.language], ["code found by", shown.extraction], ["judged by", shown.judged]].filter(([, value]) => value);
   return [
@@ -308,7 +308,7 @@ function detail(shown, problem) {
     box("The judge's message", shown.message, "words"),
     box(shown.code ? "The compiler's message" : "Why nothing was compiled", shown.compiler, "words"),
     failing ? el("div", { class: "failing" },
-      el("h3", {}, "The first test that failed"), el("p", {}, testLine(failing)),
+      el("h3", {}, "The test that gave the verdict"), el("p", {}, testLine(failing)),
       box("Input", shown.given, "words"), box(isChecked ? "The checker's message" : "What was found", failing.message, "words"),
       isChecked ? el("p", { class: "quiet" }, "Where no expected output is named, the problem has a checker of its own, which may accept several outputs.") : [], box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
     (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, numbers]) =>

@@ -1,7 +1,7 @@
 """JUnit XML, which every CI shows: a suite for each problem, a test case for each submission.
 
 AC is a passed case; JE and submissions that could not be judged are errors; every other verdict is a failure with the
-points, the first test that failed and the compiler's message. Characters that XML forbids are escaped (`\\x1b`).
+points, the test that gave the verdict and the compiler's message. Characters that XML forbids are escaped (`\\x1b`).
 
 Source: `junit-10.xsd` of Jenkins' xunit plugin (at most three decimals in times, no properties of cases).
 """

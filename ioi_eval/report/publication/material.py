@@ -15,7 +15,7 @@ from ioi_eval.report.frame import not_a_result_row
 from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.result_values import (
-    first_failed,
+    deciding_test,
     full_marks_of,
     message_of_test,
     share_of,
@@ -196,12 +196,12 @@ def headline(row: ResultRow) -> str:
 
 
 def details(row: ResultRow) -> str:
-    """The compiler's message, and the first test that failed; empty if nothing failed."""
+    """The compiler's message, and the test that gave the verdict; empty if nothing failed."""
     parts = []
     if row.get("code_compiles") is False or verdict_of(row) in {"CE", "NC"}:
         parts += excerpt(str(row.get("compile_message") or row.get("message") or ""), lines=_LINES, width=_WIDTH)
     tests = tests_of(row)
-    name = first_failed(tests.values())
+    name = deciding_test(row)
     if name is not None:
         test = tests[name]
         first, *more = excerpt(message_of_test(test), lines=_LINES, width=_WIDTH) or [""]
