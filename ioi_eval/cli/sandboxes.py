@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -20,7 +21,7 @@ from ioi_eval.model.terms import Isolation
 from ioi_eval.report.texts import counted
 
 if TYPE_CHECKING:
-    from ioi_eval.events import Events
+    from ioi_eval.events import Event, Events
     from ioi_eval.pipeline.progress import Load
     from ioi_eval.sandbox import Sandbox, Target
     from ioi_eval.sandbox.local.machine_limit import MachineLimit
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 SILENT_S = 10.0
 """If no worker can be used after so long, a line says what is waited for. To explore one takes a second or two."""
+
+
+LOST_S = 2.0
+"""If no worker is left for so long, a line says so. One that has failed a job is tried again after half a second."""
 
 
 class SandboxChoice(StrEnum):
@@ -252,16 +257,17 @@ async def _embedded(options: SandboxOptions) -> AsyncIterator[LocalSandbox]:
 async def _piston(
     options: SandboxOptions, cluster: NamedCluster, events: Events | None
 ) -> AsyncIterator[PistonCluster]:
-    import asyncio
-
+    from ioi_eval.events import Events
     from ioi_eval.sandbox.piston.cluster import PistonCluster
     from ioi_eval.sandbox.piston.workers import first_of
 
+    events = events or Events()
+    patience_s = PATIENCE_S if options.patience_s is None else options.patience_s
     piston = PistonCluster(
         cluster.source,
         max_requests_per_endpoint=cluster.max_requests_per_endpoint,
         profile=options.profile,
-        patience_s=PATIENCE_S if options.patience_s is None else options.patience_s,
+        patience_s=patience_s,
         events=events,
     )
 
@@ -280,10 +286,46 @@ async def _piston(
         tell(*(f"  not used: {reason}" for reason in first_of(tuple(sandbox.unusable.values()))))
         if sandbox.silent:
             tell(f"  no answer yet: {', '.join(first_of(sandbox.silent))}; each is used as soon as it answers")
+        loss = _WorkerLoss(sandbox, patience_s)
+        events.add(loss)
         try:
             yield sandbox
         finally:
+            events.remove(loss)
+            loss.close()
             tell(*(f"  {fault}" for fault in sandbox.package_faults))
+
+
+class _WorkerLoss:
+    """Prints a line when a cluster has had no worker in service for `LOST_S`, and another when it has one again."""
+
+    def __init__(self, cluster: PistonCluster, patience_s: float) -> None:
+        self._cluster, self._patience_s = cluster, patience_s
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_told = False
+
+    def listen(self, event: Event) -> None:
+        """Note that a worker has entered or left service."""
+        if event["event"] not in ("worker_joined", "worker_lost"):
+            return
+        _, slots = self._cluster.busy()
+        if not slots:
+            self._timer = self._timer or asyncio.get_running_loop().call_later(LOST_S, self._tell)
+            return
+        self.close()
+        if self._is_told:
+            self._is_told = False
+            tell("a worker can be used again")
+
+    def _tell(self) -> None:
+        self._is_told = True
+        tell(f"no worker can be used now; waiting up to {self._patience_s:g} s for one")
+
+    def close(self) -> None:
+        """Print no line any more about the workers that are lost now."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 def describe(target: Target) -> str:

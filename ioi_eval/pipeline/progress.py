@@ -98,10 +98,13 @@ class Tally:
         if verdicts := _verdicts(self.counts):
             new = "new: " if self.counts[RESUMED] else ""
             parts.append(new + " ".join(f"{verdict} {count}" for verdict, count in verdicts.items()))
-        if (left_s := self.left_s(now)) is not None:
+        running, slots = (0, None) if load is None else load()
+        if slots == 0:
+            parts.append("no worker can be used")
+        elif (left_s := self.left_s(now)) is not None:
             parts.append(f"about {_duration(left_s)} left")
-        if load is not None:
-            parts.append("{}/{} busy".format(*load()))
+        if slots:
+            parts.append(f"{running}/{slots} busy")
         parts.append(f"{self.per_s(now):.2f}/s")
         if self.tests:
             parts.append(counted(self.tests, "test"))

@@ -83,7 +83,7 @@ def _state_of(summary: Mapping[str, Any]) -> str:
     """Whether a run is complete; if it was stopped, what follows from that."""
     state = "complete" if summary["complete"] else "not complete"
     if summary["interrupted"]:
-        state = f"interrupted; {CONTINUE} to continue"
+        state = f"{'stopped early' if summary['this_run'].get('stopped_by') else 'interrupted'}; {CONTINUE} to continue"
     return f"{state}; {BIASED}" if summary["submissions"]["pending"] else state
 
 

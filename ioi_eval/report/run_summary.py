@@ -232,6 +232,7 @@ class RunSummary(ABC):
             "copies": run.counts.copies,
             "resumed": run.counts.resumed,
             "workers": run.counts.jobs_at_once,
+            "stopped_by": run.counts.stopped_by,
             "wall_s": round(run.counts.wall_s, 3),
             "cpu_s": round(run.counts.cpu.total, 3),
         }

@@ -175,6 +175,7 @@ def _facts_of(summaries: Sequence[Mapping[str, Any]], directories: Sequence[str]
         counts=RunCounts(
             **{name: sum(run.get(name, 0) for run in runs) for name in ("judged", "copies", "resumed", "wall_s")},
             jobs_at_once=max((run.get("workers", 0) for run in runs), default=0),
+            stopped_by=next(filter(None, (run.get("stopped_by") for run in runs)), None),
             cpu=_cpu_of(runs),
         ),
     )

@@ -29,9 +29,11 @@ def incomplete_heading(summary: Mapping[str, Any]) -> str:
     counts = summary["submissions"]
     if not counts["pending"]:
         return ""
-    state = "Interrupted" if summary["interrupted"] else "Not complete"
+    head = f"{'Interrupted' if summary['interrupted'] else 'Not complete'}: the"
+    if stopped_by := summary["this_run"].get("stopped_by"):
+        head = f"Stopped early: {printable(stopped_by)}.\nThe"
     judged = f"{counts['scored'] + counts['undecided']} of {counted(counts['rows'], 'submission')}"
-    text = f"{state}: the numbers are of the {judged} judged so far; {BIASED}."
+    text = f"{head} numbers are of the {judged} judged so far; {BIASED}."
     problems = summary.get("problems_pending") or ()
     if not problems:
         return text

@@ -114,6 +114,30 @@ def test_a_start_without_answers_says_what_it_waits_for(start: Any, monkeypatch:
     assert told == [f"no worker can be used yet; waiting, for some minutes at most, for {proxy.urls[0]}/api/v2"]
 
 
+def test_a_cluster_without_workers_says_so_and_when_one_is_back(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While jobs wait for it. A worker that is back at once is not mentioned."""
+    told: list[str] = []
+    monkeypatch.setattr(sandboxes, "LOST_S", 0.1)
+    monkeypatch.setattr(sandboxes, "tell", lambda *lines: told.extend(lines))
+    server = start("stub_piston.py")
+
+    async def run() -> None:
+        options = sandboxes.sandbox_options_of(endpoints=server.urls[0], patience=60)
+        async with asyncio.timeout(60), sandboxes.opened(options) as entered:
+            cluster = entered.sandbox
+            assert isinstance(cluster, PistonCluster)
+            del told[:]
+            server.kill()
+            job = asyncio.create_task(run_all(cluster, [echo("x")], 1))
+            await until(lambda: bool(told))
+            assert told == ["no worker can be used now; waiting up to 60 s for one"]
+            start("stub_piston.py", "--port", str(server.ports[0]))
+            await job
+            assert told[1:] == ["a worker can be used again"]
+
+    asyncio.run(run())
+
+
 def test_a_mixture_of_faults(start: Any) -> None:
     """600 jobs; one request in twenty has a fault."""
     run_with_all_faults(start, 600)

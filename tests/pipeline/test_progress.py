@@ -160,6 +160,15 @@ def test_a_wide_terminal_shows_all_parts() -> None:
     )
 
 
+def test_without_a_worker_no_time_is_estimated() -> None:
+    """The line says that nothing can be judged now."""
+    lines = progress_for(10, io.StringIO(), load=lambda: (0, 0))
+    lines.advance("AC")
+    parts = lines.tally.parts(time.monotonic(), lambda: (0, 0))
+    assert parts[:2] == ["AC 1", "no worker can be used"]
+    assert not [part for part in parts if "left" in part or "busy" in part]
+
+
 @pytest.mark.parametrize("columns", [0, 20, 40, 60, 80, 120])
 def test_a_narrow_terminal_shows_the_first_parts(columns: int) -> None:
     """No line is wider than the terminal, because each update would then leave a line behind. Parts are shown

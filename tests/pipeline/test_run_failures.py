@@ -10,6 +10,9 @@ from ioi_eval.config import Unscored
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, Keys, RecordKind
 from ioi_eval.pipeline.dump_judge import MAX_FAILURES
+from ioi_eval.report.markdown import markdown_report
+from ioi_eval.report.summary_from_rows import summary_from_rows
+from ioi_eval.report.terminal import terminal_report
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
 
 
@@ -63,6 +66,12 @@ def test_a_run_can_be_resumed_after_all_endpoints_failed(contest: Contest, score
     assert outcome.exit_code == 1
     assert outcome.stopped_by == "no endpoint left for 60 s"
     assert outcome.summary["interrupted"]
+    assert terminal_report(outcome.summary).startswith("Stopped early: no endpoint left for 60 s.\nThe numbers are of")
+    assert "stopped early; run the same command again" in markdown_report(outcome.summary)
+    rows = [(row["uuid"], row) for row in contest.results()]
+    for summaries in ([outcome.summary], [outcome.summary] * 2):
+        again = summary_from_rows(rows, id_column="uuid", summaries=summaries, directories=["a", "b"])
+        assert again["this_run"]["stopped_by"] == "no endpoint left for 60 s"
     assert outcome.summary["submissions"]["pending"] > 200
     contest.write(*programs("1", "1 // again", *(f"1 // {n}" for n in range(500))))
     assert contest.run(scorer).exit_code == 0
