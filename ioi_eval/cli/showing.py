@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ioi_eval.apps.catalog import load_catalog
@@ -39,7 +40,7 @@ from ioi_eval.report.result_values import deciding_test, has_run, tests_of
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.texts import printable
 from ioi_eval.report.totals import distinct_outcomes
-from ioi_eval.rows import open_source
+from ioi_eval.rows import is_hub_name, open_source
 from ioi_eval.scorer import Scorer
 
 T = TypeVar("T")
@@ -131,7 +132,7 @@ def _output(content: bytes | None, most: int) -> TextPart | None:
     return None if content is None else TextPart(content=content, size=len(content) if len(content) < most else None)
 
 
-def _if_readable(call: ShowCall, family: Family, row: Mapping[str, Any], read: Callable[[], T]) -> T | None:
+def _if_readable(call: ShowCall, results: ResultSet, row: Mapping[str, Any], read: Callable[[], T]) -> T | None:
     """The problem that `read` returns. If it cannot be read, a line is printed and `None` is returned.
 
     It is not read for a row that was refused: nothing was run, and the reason may be that there is no such problem.
@@ -148,12 +149,23 @@ def _if_readable(call: ShowCall, family: Family, row: Mapping[str, Any], read: C
             warnings.simplefilter("ignore", NotReadWarning)
             return read()
     except InputError as error:
-        options = "its source with --dataset" if family is Family.APPS else "its sources with --problems and --tests"
-        why = f"{error}; name {options}"
+        is_apps = results.family is Family.APPS
+        options = "its source with --dataset" if is_apps else "its sources with --problems and --tests"
+        is_elsewhere = _are_sources_elsewhere(call, results)
+        where = "paths are relative to the directory of the run: start show there, or " if is_elsewhere else ""
+        why = f"{error}; {where}name {options}"
         if call.rerun:
             raise InputError(f"--rerun needs the problem, which cannot be read: {why}") from error
         tell(f"the problem cannot be read, so only what the results have of its tests is shown: {why}")
         return None
+
+
+def _are_sources_elsewhere(call: ShowCall, results: ResultSet) -> bool:
+    """Whether the run named a file by a relative path that does not exist from here, and the user names no other."""
+    recorded = [str(results.options.get(name) or "") for name in ("problems", "tests", "dataset")]
+    paths = [source for source in recorded if source and "://" not in source and not is_hub_name(source)]
+    is_missing = any(not source.startswith(("/", "~")) and not Path(source).exists() for source in paths)
+    return is_missing and not (call.problems or call.tests)
 
 
 def _tell_change(row: Mapping[str, Any], verdict: str, worth: object, *, before: str) -> None:
@@ -168,7 +180,7 @@ def _tell_change(row: Mapping[str, Any], verdict: str, worth: object, *, before:
 
 def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
     scale = float(row.get("time_scale") or 1.0)
-    problem = _if_readable(call, results.family, row, lambda: _problem(call, results, name, scale))
+    problem = _if_readable(call, results, row, lambda: _problem(call, results, name, scale))
     outputs: Mapping[str, bytes] = {}
     if call.rerun and problem is not None:
         row, outputs = asyncio.run(_rerun(call, results, row, problem))
@@ -257,7 +269,7 @@ def contest_rules(options: Mapping[str, Any]) -> ContestRules:
 
 
 def _apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
-    problem = _if_readable(call, results.family, row, lambda: _apps_problem(call, results, name[0]))
+    problem = _if_readable(call, results, row, lambda: _apps_problem(call, results, name[0]))
     most = AppsSettings().shown_bytes
     if call.rerun and problem is not None:
         row, most = asyncio.run(_rerun_apps(call, results, row, problem)), _READ_BYTES

@@ -124,6 +124,8 @@ def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, t
     ended = judged("narrow", "--rerun")
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert "--rerun needs the problem, which cannot be read: there is no file" in ended.stderr
+    assert "paths are relative to the directory of the run: start show there, or name its sources with" in ended.stderr
+    assert "relative" not in judged("narrow", "--problems", "nowhere.jsonl").stderr
     (tmp_path / "out" / "inputs.jsonl").unlink()
     assert "Input" not in judged("narrow").stdout, "of an earlier version"
     assert "Input (13 bytes)" in judged("narrow", "--problems", "moved.jsonl").stdout
