@@ -38,12 +38,14 @@ from ioi_eval.report.one_submission import Limits, TestTexts, listing, submissio
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.result_values import deciding_test, has_run, tests_of
 from ioi_eval.report.rows import JudgedSubmission, result_row
-from ioi_eval.report.texts import printable
+from ioi_eval.report.texts import counted, printable
 from ioi_eval.report.totals import distinct_outcomes
 from ioi_eval.rows import is_hub_name, open_source
 from ioi_eval.scorer import Scorer
 
 T = TypeVar("T")
+
+_NAMED = 10  # lines that a message names
 
 _READ_BYTES = 1 << 16
 """How many bytes of an input, an output and the official output are read."""
@@ -108,7 +110,10 @@ def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
     if len({name for _, name in matches}) > 1:
         problems = ", ".join(printable(problem) for _, (problem, _) in matches)
         raise InputError(f"several submissions are called {call.submission}, of {problems}: add --problem")
-    index, name = matches[0]
+    (index, name), *others = matches
+    if others:
+        lines = ", ".join(str(number + 1) for number, _ in others[:_NAMED])
+        tell(f"{RESULTS} has {counted(len(others), 'more row')} with this id and problem, not shown (line {lines})")
     return next(row for number, row in enumerate(results.rows(tests=True)) if number == index), name
 
 

@@ -131,6 +131,9 @@ def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, t
     assert "Input (13 bytes)" in judged("narrow", "--problems", "moved.jsonl").stdout
     results = tmp_path / "out" / "results.jsonl"
     rows = [json.loads(line) for line in results.read_text().splitlines()]
+    write("out/results.jsonl", *rows, rows[0])
+    ended = judged("right")
+    assert (ended.returncode, "1 more row with this id and problem, not shown (line 6)" in ended.stderr) == (0, True)
     write("out/results.jsonl", *rows, {**rows[0], "problem_id": "other"})
     ended = judged("right")
     assert (ended.returncode, "of 2024/add, 2024/other: add --problem" in ended.stderr) == (2, True)
