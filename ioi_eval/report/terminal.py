@@ -217,11 +217,23 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
 
 
 def judge_errors(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The examples of judge errors in a summary: for each error the submissions, shortened, the problem, the error."""
+    """The examples of judge errors in a summary: for each error the submissions, shortened, the problem, the error.
+
+    They are printed as one line each, so of a compiler's message there is only the first error.
+    """
     with_error: dict[tuple[str, str], list[str]] = {}
     for entry in summary["undecided"]:
-        with_error.setdefault((entry["problem"], entry["error"] or ""), []).append(entry["submission"])
+        with_error.setdefault((entry["problem"], _without_later_lines(entry["error"] or "")), []).append(
+            entry["submission"]
+        )
     return [(listed(ids, most=1), problem, error) for (problem, error), ids in with_error.items()]
+
+
+def _without_later_lines(error: str) -> str:
+    """A judge error in which a compiler's message has only its first error. A linker's message stays whole."""
+    what, says, message = error.partition(" does not compile: ")
+    first = next((line for line in message.splitlines() if "error:" in line), "")
+    return f"{what}{says}{first}" if first and not first.startswith("collect2:") else error
 
 
 def reason_lists(

@@ -280,6 +280,29 @@ def test_an_error_of_several_submissions_is_printed_once() -> None:
     ) in markdown_report(summary)
 
 
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (
+            "the problem's checker does not compile: In file included from c.cpp:2:\nc.cpp:1:5: error: no\n"
+            "    1 | int main({\n      |     ^~~~\nc.cpp:1:11: error: expected",
+            "the problem's checker does not compile: c.cpp:1:5: error: no",
+        ),
+        (
+            "the problem's grader does not compile: undefined reference to f\ncollect2: error: ld returned 1",
+            "the problem's grader does not compile: undefined reference to f collect2: error: ld returned 1",
+        ),
+        ("test 1: two\nlines: error: x", "test 1: two lines: error: x"),
+    ],
+)
+def test_of_a_compilers_message_reports_have_the_first_error(error: str, shown: str) -> None:
+    """All its lines in one, with the markers below the code, cannot be read."""
+    summary = {**example(), "undecided": [{"submission": "a", "problem": "tree", "error": error}]}
+    summary["submissions"] = {**summary["submissions"], "undecided": 1}
+    assert f"(JE):\n  a (tree): {shown}\n" in terminal_report(summary)
+    assert f"| a | tree | {shown} |" in markdown_report(summary)
+
+
 def test_the_report_is_complete_and_escapes_cells() -> None:
     """Ids and messages are untrusted text. They cannot end a table cell."""
     text = markdown_report(example())
