@@ -20,6 +20,7 @@ from ioi_eval.apps.catalog import CatalogEntry
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import means_with_pass_at_k
 from ioi_eval.model import Verdict
+from ioi_eval.model.apps import difficulty_order
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary
@@ -27,7 +28,6 @@ from ioi_eval.report.tally import KS
 from ioi_eval.report.texts import counted
 from ioi_eval.selection import ResultRow
 
-DIFFICULTIES = ("introductory", "interview", "competition")
 ALL = "all"
 UNKNOWN = "unknown"
 
@@ -203,10 +203,9 @@ class DifficultyTable:
         for difficulty, count in (unusable or {}).items():
             refused[difficulty or UNKNOWN] += count
         names = self._by_difficulty.keys() | refused.keys()
-        order = [*(name for name in DIFFICULTIES if name in names), *sorted(names - {*DIFFICULTIES})]
         lines = [
             _line(name, self._by_difficulty.get(name, _DifficultyTally()), refused[name], ks, intervals=intervals)
-            for name in order
+            for name in sorted(names, key=difficulty_order)
         ]
         return [*lines, _line(ALL, self._everything, refused.total(), ks, intervals=intervals)]
 

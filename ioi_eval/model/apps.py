@@ -13,6 +13,14 @@ from typing import TypeAlias
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 Lines: TypeAlias = "str | tuple[str, ...]"
 
+DIFFICULTIES = ("introductory", "interview", "competition")
+"""The data set's, from easy to hard."""
+
+
+def difficulty_order(name: str) -> tuple[int, str]:
+    """The key by which difficulties are sorted: the data set's from easy to hard, then all others by name."""
+    return (DIFFICULTIES.index(name) if name in DIFFICULTIES else len(DIFFICULTIES)), name
+
 
 class RowFault(StrEnum):
     """Why a row cannot be judged."""

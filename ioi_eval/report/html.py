@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import Verdict
+from ioi_eval.model.apps import difficulty_order
 from ioi_eval.report.groups import label_of
 from ioi_eval.report.html_cells import CURVE_KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
@@ -145,7 +146,7 @@ class Page:
     def _sort_key(self, name: str) -> tuple[Any, ...]:
         problem = self._problems[name]
         numbered = name.rjust(20) if name.isdigit() else name
-        return problem.bucket, problem.day, numbered
+        return difficulty_order(problem.bucket), problem.day, numbered
 
     def _summary(self) -> dict[str, Any]:
         """The data for the charts."""

@@ -292,6 +292,15 @@ def test_equal_texts_without_a_program_share_their_details(tmp_path: Path) -> No
     ]  # fmt: skip
 
 
+def test_problems_of_apps_are_in_the_order_of_the_terminal(tmp_path: Path) -> None:
+    """From easy to hard; difficulties that the data set does not have come last."""
+    levels = ("competition", "other", "interview", "introductory", "interview")
+    rows = [apps_row(str(n), True, problem_id=str(10 - n), difficulty=level) for n, level in enumerate(levels)]
+    found = blocks(html(write_results(tmp_path, rows)))["summary"]["problems"]
+    assert [problem["bucket"] for problem in found] == [*("introductory", "interview", "interview"), *levels[:2]]
+    assert [problem["name"] or problem["id"] for problem in found[1:3]] == ["6", "8"]
+
+
 def test_inputs_of_failing_tests_are_on_the_page_once(tmp_path: Path) -> None:
     """Of the test that gave a program its verdict, from any directory. Results of an earlier version have none."""
     rows = [contest_row(str(n), 1.0, float(n % 3 == 0), code=f"int {n};") for n in range(300)]
