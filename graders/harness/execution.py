@@ -121,6 +121,8 @@ def run_stdin(program: Program, report: endings.Report, prelude: Any = None) -> 
         sources = [program.source, *(module.source for module in program.modules)]
         if any(b"/dev/" in source or b"/proc/self/fd" in source for source in sources):
             _name_streams()
+        if b"__file__" in program.source:
+            _write_own_file(program)
         reset_interpreter()
         if prelude is not None:
             exec(prelude, modules[0].__dict__)
@@ -143,6 +145,16 @@ def run_stdin(program: Program, report: endings.Report, prelude: Any = None) -> 
 def _name_streams() -> None:
     """Let a program open its streams by their usual paths, which do not exist in a box."""
     builtins.open = io.open = _OpenStreams(io.open)
+
+
+def _write_own_file(program: Program) -> None:
+    """Let a program open its own file, by `__file__`."""
+    try:
+        fd = os.open(FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        endings.write_all(fd, program.source)
+        os.close(fd)
+    except OSError:
+        pass  # some kinds of programs may not make files
 
 
 class _OpenStreams:

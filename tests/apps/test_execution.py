@@ -52,6 +52,7 @@ thread.join()
 RIGHT: dict[str, tuple[AppsProblem, str]] = {
     "plain": (NEXT, "print(int(input()) + 1)"),
     "open(0)": (NEXT, "print(int(open(0).read()) + 1)"),
+    "its own file": (NEXT, "print(int(input()) + len(open(__file__).readlines()))"),
     "os.read": (NEXT, "import os\nprint(int(os.read(0, 100)) + 1)"),
     "buffer.readline": (NEXT, "import sys\ninput = sys.stdin.buffer.readline\nprint(int(input()) + 1)"),
     "120 KB on a line": (BIG, "input()\nprint(sum(map(int, input().split())))"),
