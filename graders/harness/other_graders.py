@@ -50,7 +50,7 @@ class OtherGrader:
             return execution.run_stdin(program, report, self._prelude)
         self._allow_digits()  # before a grader parses the program
         text = execution.read_all(0).decode("utf-8", "replace")
-        module = self._load(program, self._rules.prepare(program.source.decode("utf-8", "replace")), report)
+        module = self._load(program, self._rules.prepare(program.source.decode("utf-8", "surrogatepass")), report)
         if module is None:
             return 1
         result_fd = os.dup(1)
@@ -79,7 +79,7 @@ class OtherGrader:
 
             return calls.run_call(program, arguments, result_fd, report, self._prelude)
         self._allow_digits()
-        text = program.source.decode("utf-8", "replace")
+        text = program.source.decode("utf-8", "surrogatepass")
         module = self._load(program, self._rules.PRELUDE + text, report)
         if module is None:
             return 1

@@ -132,6 +132,7 @@ PROGRAMS: dict[str, tuple[AppsProblem, str, list[Code], list[Code], list[Code]]]
     ),
     "a long number": (ONE, f"x = {'7' * 5000}\nprint(3)", [1], [-2], [1]),
     "a very long number": (ONE, f"x = {'7' * 50_001}\nprint(3)", [1], [-2], [-4]),
+    "a lone surrogate": (ONE, "print(3)\n# \ud800", [-2], [-2], [-4]),
     "a loop": (ONE, LOOP, [-1], [-1], [-3]),
 }
 
