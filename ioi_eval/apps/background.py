@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import os
 import threading
 from collections.abc import Callable, Coroutine
 from functools import cache
 from typing import Any, TypeVar
 
+from ioi_eval import shipped
 from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings, read_checker
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Environment
+from ioi_eval.jobs.runner_job import runner_key
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 
 T = TypeVar("T")
+
+_log = logging.getLogger("ioi_eval")
 
 
 class Background:
@@ -51,6 +56,8 @@ class Background:
             self._thread.join()
             self._loop.close()  # it has descriptors, and a trainer that calls again may have no garbage collector
             raise
+        if self._must_compile_runner():
+            _log.warning("first, the judge's own program (the runner) is compiled: some 10 s, once for each compiler")
         atexit.register(self.close)
 
     def score(self, problem: AppsProblem, code: str, settings: AppsSettings) -> AppsResult:
@@ -69,6 +76,15 @@ class Background:
         if self._loop.is_running():
             self._wait(lambda: self._sandbox.__aexit__(None, None, None))
             self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _must_compile_runner(self) -> bool:
+        """Whether the first program waits until the runner is compiled."""
+        toolchains = [target.toolchain for target in self._sandbox.targets() if not target.has_own_scripts]
+        return any(
+            shipped.content_for(shipped.RUNNER, toolchain.machine) is None
+            and not self._artifacts.holds(runner_key(toolchain))
+            for toolchain in toolchains
+        )
 
     def _executor(self, settings: AppsSettings) -> AppsExecutor:
         """The executor for these settings; a new one if the checker's file has changed."""
