@@ -54,9 +54,10 @@ def markdown_validation(values: Mapping[str, Any]) -> str:
 
 
 def evidence_of(disagreement: Mapping[str, Any]) -> str:
-    """One line about the test that decided a disagreement; if no test did, the note about what did."""
+    """One line about the test that decided a disagreement, and the note about all subtasks or what else decided."""
     note: str = disagreement.get("note", "")
-    return note if disagreement["evidence"] is None and note else evidence(disagreement["evidence"])
+    deciding = disagreement["evidence"]
+    return "; ".join(filter(None, ("" if deciding is None and note else evidence(deciding), note)))
 
 
 def evidence(values: Mapping[str, Any] | None) -> str:

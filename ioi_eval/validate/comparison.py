@@ -49,7 +49,7 @@ class Disagreement:
         where: the subtask, or `(whole)` or `(total)`.
         stated, seen: the stated result and ours.
         evidence: the test that decided; `None` if no test did.
-        note: what decided instead: the compiler's message, or the points of each subtask.
+        note: of a total, the verdict of each subtask; if no test decided, the compiler's message.
     """
 
     problem: str
@@ -133,9 +133,8 @@ class Validation:
             if difference is None:
                 counts.agreements += 1
             else:
-                self.disagreements.append(
-                    difference if difference.evidence else replace(difference, note=_note(result))
-                )
+                has_note = difference.where == TOTAL or difference.evidence is None
+                self.disagreements.append(replace(difference, note=_note(result)) if has_note else difference)
         error = judge_error(result)
         if error is not None:
             self.undecided.append(f"{solution.problem.key}, {solution.name}: {error}")
@@ -195,9 +194,18 @@ def _differences(solution: StatedSolution, result: SubmissionResult) -> Iterator
             yield None
         else:
             ends = " to ".join(points(end, _DIGITS) for end in dict.fromkeys((least, most)))
-            yield Difference(stated=f"{ends} points", seen=f"{points(result.score, _DIGITS)} points")
+            seen = f"{points(result.score, _DIGITS)} points"
+            lost = _costliest(result) if result.score < least else None
+            yield Difference(where=TOTAL, subtask=lost, stated=f"{ends} points", seen=seen)
     if solution.others_result is not None:
         yield from differences(solution.others_result, result)
+
+
+def _costliest(result: SubmissionResult) -> SubtaskResult | None:
+    """The subtask that lost the most points; of several the first. `None` if all have full marks."""
+    lost = {subtask.subtask: subtask.points - (subtask.weighted_score or 0.0) for subtask in result.subtasks}
+    most = max(result.subtasks, key=lambda subtask: lost[subtask.subtask], default=None)
+    return most if most is not None and lost[most.subtask] > 0 else None
 
 
 def _compare_whole(label: Expectation, result: SubmissionResult) -> Iterator[Difference | None]:

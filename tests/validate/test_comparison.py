@@ -59,14 +59,25 @@ def test_each_statement_is_compared() -> None:
     ]  # fmt: skip
 
 
-def test_evidence_if_no_test_decided() -> None:
-    """The compiler's message, or the points by subtask: every disagreement has evidence."""
-    stated = solution(total=(50.0, 50.0))
+def test_evidence_for_a_total() -> None:
+    """Fewer points than stated: the test that failed in the subtask that lost the most, and each subtask's verdict."""
     validation = Validation()
-    validation.add(stated, result("AC", "WA", "WA"))
+    validation.add(solution(total=(100.0, 100.0)), result("AC", "AC", "TLE"))
+    (found,) = validation.disagreements
+    assert (found.where, found.seen) == ("(total)", "40 points")
+    assert found.evidence is not None
+    assert (found.evidence.test, found.evidence.message) == ("3", "words of 3")
+    shown = 'test 3: TLE, 0.300 s of 2 s, 1.0 MiB, "words of 3"; 00-samples AC, 01 AC, 02 TLE'
+    assert shown in terminal_validation(validation.as_dict())
+
+
+def test_evidence_if_no_test_decided() -> None:
+    """The compiler's message, or the verdict of each subtask: every disagreement has evidence."""
+    validation = Validation()
+    validation.add(solution(total=(50.0, 50.0)), result("AC", "AC", "AC"))
     (found,) = validation.disagreements
     assert found.evidence is None
-    assert found.note.split(", ")[0].endswith(" AC")
+    assert found.note == "00-samples AC, 01 AC, 02 AC"
     assert found.note in terminal_validation(validation.as_dict())
 
 
