@@ -18,7 +18,11 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
     parts += _listed("Not judged", values["refused"])
     parts += _listed("Times near the time limit", [near_limit(entry) for entry in values["near_limit"]])
     if values["unstated"]:
-        parts.append(f"{counted(values['unstated'], 'solution')} without a stated verdict: not judged.")
+        names = [printable(name) for name in values["unstated_names"]]
+        if more := values["unstated"] - len(names):
+            names.append(f"and {more} more")
+        unstated = counted(values["unstated"], "solution")
+        parts.append(f"{unstated} without a stated verdict: not judged ({'; '.join(names)}).")
     if values["unmatched"]:
         results = counted(values["unmatched"], "stated result")
         parts.append(f"{results} without a solution: year, problem_id and label (or --id-column) must match.")

@@ -97,6 +97,7 @@ class Validation:
         undecided: solutions that we failed to judge, with the reason.
         refused: rows that cannot be judged, with the reason.
         unstated: the number of rows that state nothing; they were not judged.
+        unstated_names: problem and solution of the first of them.
         unmatched: the number of stated results without a solution.
         pending: the number of solutions not judged yet, because the run was interrupted.
         targets: the targets that judged, with their isolation.
@@ -108,6 +109,7 @@ class Validation:
     undecided: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     unstated: int = 0
+    unstated_names: tuple[str, ...] = ()
     unmatched: int = 0
     pending: int = 0
     near_limit: list[NearLimit] = field(default_factory=list)
@@ -117,7 +119,12 @@ class Validation:
     @classmethod
     def of(cls, reading: StatedSolutions) -> Validation:
         """The validation before anything was judged."""
-        return cls(refused=list(reading.refused), unstated=reading.unstated, unmatched=reading.unmatched)
+        return cls(
+            refused=list(reading.refused),
+            unstated=reading.unstated,
+            unstated_names=reading.unstated_names,
+            unmatched=reading.unmatched,
+        )
 
     @property
     def agrees(self) -> bool:
@@ -152,6 +159,7 @@ class Validation:
             "undecided": self.undecided,
             "refused": self.refused,
             "unstated": self.unstated,
+            "unstated_names": list(self.unstated_names),
             "unmatched": self.unmatched,
             "pending": self.pending,
             "targets": sorted(self.targets),

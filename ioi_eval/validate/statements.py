@@ -60,6 +60,7 @@ class StatedSolutions:
     Args:
         refused: rows that cannot be judged, with the reason.
         unstated: the number of rows that state nothing.
+        unstated_names: problem and solution of the first of them.
         unmatched: the number of stated results without a solution.
     """
 
@@ -67,9 +68,11 @@ class StatedSolutions:
     refused: tuple[str, ...]
     unstated: int
     unmatched: int = 0
+    unstated_names: tuple[str, ...] = ()
 
 
 _ALL_ROWS = RowSelection()
+_NAMED = 5  # of the rows that state nothing
 
 
 def read_solutions(
@@ -94,7 +97,7 @@ def read_solutions(
     stated = {} if against is None else _stated_results(against, problems, id_column)
     solutions: list[StatedSolution] = []
     refused: list[str] = []
-    unstated = 0
+    unstated, unstated_names = 0, list[str]()
     optional = (*COLUMNS, *OPTIONAL_COLUMNS)
     read = (*optional, *submission_columns(id_column))
     check_first_rows(source.iterate(), source.describe(), _needs(id_column), optional=optional, read=read)
@@ -118,10 +121,17 @@ def read_solutions(
             solutions.append(solution)
         else:
             unstated += 1
+            unstated_names += [f"{problem.key}, {name}"] if unstated <= _NAMED else []
     if not solutions and not refused:
         raise InputError(_nothing_stated(source, against) if unstated else selection.no_row_in(source))
     unmatched = sum(selection.wants(key) for key, _ in stated)
-    return StatedSolutions(solutions=tuple(solutions), refused=tuple(refused), unstated=unstated, unmatched=unmatched)
+    return StatedSolutions(
+        solutions=tuple(solutions),
+        refused=tuple(refused),
+        unstated=unstated,
+        unmatched=unmatched,
+        unstated_names=tuple(unstated_names),
+    )
 
 
 def _needs(id_column: str) -> tuple[Need, ...]:

@@ -146,7 +146,9 @@ def test_times_near_a_limit_are_listed_with_their_margin() -> None:
 
 def test_the_reports_are_complete() -> None:
     """Disagreements, times near limits and counts. Texts of others stay inside their line and cell."""
-    validation = Validation.of(StatedSolutions(solutions=(), refused=("row 3: bad",), unstated=2))
+    validation = Validation.of(
+        StatedSolutions(solutions=(), refused=("row 3: bad",), unstated=2, unstated_names=("2024/a, x",))
+    )
     validation.add(solution({"02": "AC"}), result("AC", "AC", "WA"))
     validation.add(
         solution(whole="time_limit"), result("WA", "WA", "WA", message="a | b\nc\x1b[2J", stderr="terminate called")
@@ -157,7 +159,7 @@ def test_the_reports_are_complete() -> None:
     for words in (
         "subtask 02: stated AC, seen WA\n  test 3: WA, 0.300 s of 2 s, 1.0 MiB",
         "row 3: bad",
-        "2 solutions without a stated verdict: not judged.",
+        "2 solutions without a stated verdict: not judged (2024/a, x; and 1 more).",
     ):
         assert words in text
     assert "\x1b" not in text
