@@ -17,10 +17,11 @@ from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.fifo_order import with_processes
 from ioi_eval.importers.package import Package, first_names, open_package
-from ioi_eval.model import Language, OutputOnly, Problem, ProblemKey, Subtask
+from ioi_eval.model import Language, Problem, ProblemKey, Subtask
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
 from ioi_eval.problems.grader_files import without_comments
 from ioi_eval.problems.ioi import draft_problems
+from ioi_eval.problems.limits import long_limit_notes
 from ioi_eval.problems.output_files import test_of
 from ioi_eval.problems.row import Row
 
@@ -46,7 +47,6 @@ _TEST_LIKE = re.compile(
     r"(?:tests?|testcases|data|inputs?|outputs?|in|out)(?:/.*)?\.(?:zip|tar|t?gz|in|inp|out|a|ans|txt|dat)",
     re.IGNORECASE,
 )
-_LONG_S = 100  # seconds: a longer time limit may be meant in milliseconds
 _TOP_INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:(include)[ \t]*"([^"\n]+)"|(if)|(endif))', re.MULTILINE)
 
 
@@ -157,8 +157,7 @@ def build_task(
     models = [solution for solution in solutions if solution.expected == MODEL_SOLUTION]
     problem = _problem_of_rows(package.where, rows)
     check_includes(package, problem, _sources_in_cpp(package, models))
-    if problem.time_limit_s >= _LONG_S and not isinstance(problem.method, OutputOnly):
-        package.notes.append(f"the time limit is {problem.time_limit_s:g} s; if milliseconds were meant, state seconds")
+    package.notes += long_limit_notes(problem.time_limit_s, problem.task_type)
     unused = set(tests).difference(*(subtask.tests for subtask in subtasks))
     _note_gaps(package, unused=sorted(unused), has_model=bool(models))
     return ImportedTask(

@@ -36,7 +36,14 @@ from ioi_eval.model import (
 from ioi_eval.problems.fifo_arguments import opens_fifos, processes_of
 from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
 from ioi_eval.problems.grader_files import GraderFiles, check_script, check_testlib, classify, config_text, read_pairs
-from ioi_eval.problems.limits import check_bytes, check_memory_limit, check_processes, check_time_limit, limit_of
+from ioi_eval.problems.limits import (
+    check_bytes,
+    check_memory_limit,
+    check_processes,
+    check_time_limit,
+    limit_of,
+    long_limit_notes,
+)
 from ioi_eval.problems.output_files import tests_by_output
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.token_rules import check_token_flags
@@ -170,7 +177,7 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
         headers=files.headers,
         source_name=config.source_name,
         cxx_std=shared.cxx_std or _default_std(key.year),
-        notes=_conflicts(key, shared, config),
+        notes=(*_conflicts(key, shared, config), *long_limit_notes(time_limit_s, task_type)),
     )
 
 

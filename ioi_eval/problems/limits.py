@@ -7,6 +7,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.model import TaskType
 
 _LEAST_TIME_S = 0.001  # the runner's unit
+_LONG_S = 60.0  # a longer time limit may be meant in milliseconds
 _LEAST_MEMORY = 1024 * 1024  # no C++ program starts with less: a lower number is in another unit
 
 _UNUSED_LIMITS = {"time_limit": 1.0, "memory_limit": float(1 << 28)}
@@ -36,6 +37,13 @@ def check_time_limit(limit_s: float) -> None:
     max_s = runner_rules()["kMaxMs"] / 1000
     if not _LEAST_TIME_S <= limit_s <= max_s:
         raise InputError(f"time_limit is {limit_s:g} s; it must be from {_LEAST_TIME_S:g} to {max_s:g} s")
+
+
+def long_limit_notes(limit_s: float, task_type: TaskType) -> tuple[str, ...]:
+    """A note if a time limit may be meant in milliseconds, and a submission's program runs."""
+    if limit_s < _LONG_S or task_type is TaskType.OUTPUT_ONLY:
+        return ()
+    return (f"the time limit is {limit_s:g} s; if milliseconds were meant, state seconds",)
 
 
 def check_memory_limit(limit: int) -> None:

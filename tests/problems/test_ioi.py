@@ -584,6 +584,14 @@ def test_repeated_subtasks_are_an_error(tmp_path: Path) -> None:
     assert "row 2: subtask 01-small occurs twice" in str(error)
 
 
+@pytest.mark.parametrize("limit", [60, 1000])
+def test_a_time_limit_that_may_be_in_milliseconds_is_noted(tmp_path: Path, limit: float) -> None:
+    """It is read as seconds. The summary of a run has the note."""
+    assert load_one(tmp_path, time_limit=59.9, grader_files=BATCH_FILES[:3]).problems[KEY].notes == ()
+    (note,) = load_one(tmp_path, time_limit=limit, grader_files=BATCH_FILES[:3]).problems[KEY].notes
+    assert note == f"the time limit is {limit} s; if milliseconds were meant, state seconds"
+
+
 def test_the_row_s_limits_have_precedence(tmp_path: Path) -> None:
     """A note has the difference. If the row has no limit, the configuration's is used."""
     config = json.dumps({"time_limit": 5.0, "memory_limit": 2147483648, "code": "SUM"})
