@@ -19,6 +19,7 @@ from ioi_eval.rows.source import PathSource
 
 _LONGEST_LINE = 1024 * 1024 * 1024  # the largest test of a real data set is 22 MB; beyond this it is another format
 _BUFFER_BYTES = 1024 * 1024  # with the usual 8 kB a line of megabytes takes twice as long to read
+_ADVICE = "of a list: jq -c '.[]' FILE > FILE.jsonl"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -65,7 +66,9 @@ def _require_lines(path: Path, first: bytes) -> None:
     if first.startswith(b"\x28\xb5\x2f\xfd"):
         raise InputError(f"{path} is zstd: unpack it (unzstd)")
     if first.strip() in (b"[", b"{"):
-        raise InputError(f"{path} is JSON over several lines; write it again with one object per line")
+        raise InputError(f"{path} is JSON over several lines; write it again with one object per line ({_ADVICE})")
+    if first.lstrip().startswith(b"["):
+        raise InputError(f"{path} is a list in JSON; write it again with one object per line ({_ADVICE})")
 
 
 def _row(source: str, number: int, line: bytes, wanted: Collection[str] | None) -> Row:

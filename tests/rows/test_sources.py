@@ -199,6 +199,11 @@ def test_the_split_that_is_read(tmp_path: Path) -> None:
         (b"\x28\xb5\x2f\xfd\x04\x00", "is zstd: unpack it"),
         (b'[\n  {"id": 1}\n]\n', "is JSON over several lines; write it again with one object per line"),
         (b'{\n  "id": 1\n}\n', "is JSON over several lines"),
+        (
+            b'[{"id": 1}, {"id": 2}]',
+            r"rows.jsonl is a list in JSON; .* one object per line \(of a list: jq -c '.\[\]' FILE",
+        ),
+        (b'[{"id": 1},\n{"id": 2}]\n', "is a list in JSON"),
         (b'{"id": "x', "is not JSON: Unterminated string starting at character 8;"),
     ],
 )
