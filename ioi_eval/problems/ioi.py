@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, RowError
@@ -46,10 +47,16 @@ class ProblemSet:
     others: Collection[ProblemKey] = ()
 
     def similar_to(self, key: ProblemKey) -> tuple[ProblemKey, ...]:
-        """The problems whose id equals a key's but for case and blanks at both ends; those of its year first."""
-        known, wanted = {*self.problems, *self.unusable, *self.others}, key.id.strip().casefold()
-        similar = (other for other in known if other.id.strip().casefold() == wanted and other != key)
+        """The problems whose id equals a key's but for case, blanks and punctuation; those of its year first."""
+        known, wanted = {*self.problems, *self.unusable, *self.others}, _spelling(key.id)
+        similar = (other for other in known if _spelling(other.id) == wanted and other != key)
         return tuple(sorted(similar, key=lambda other: (other.year != key.year, other.year, other.id)))
+
+
+@lru_cache(maxsize=10_000)  # asked for each problem, for each row without one
+def _spelling(name: str) -> str:
+    """The letters and digits of an id; its other characters if it has none."""
+    return "".join(filter(str.isalnum, name.casefold())) or name.strip()
 
 
 @dataclass(slots=True)
