@@ -138,7 +138,7 @@ class Environment:
         compiler: the C++ compiler's command (`CXX`, else `g++`).
         piston_endpoints: the text of `PISTON_ENDPOINTS`; empty if unset.
         piston_slots: `PISTON_MAX_REQUESTS_PER_ENDPOINT`, 1 if unset (the reference's default).
-        set_by: what sets each variable that is set: `environment`, or a file.
+        set_by: what sets each variable that is set, and not empty: `environment`, or a file.
     """
 
     cache: Path
@@ -171,7 +171,7 @@ class Environment:
             compiler=values.get("CXX") or "g++",
             piston_endpoints=values.get("PISTON_ENDPOINTS", ""),
             piston_slots=int(slots),
-            set_by={name: source for name, (_, source) in found.items()},
+            set_by={name: source for name, (value, source) in found.items() if value},
         )
 
 

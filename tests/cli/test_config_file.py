@@ -57,6 +57,12 @@ def test_the_environment_comes_before_the_file(tmp_path: Path, lines_of: Callabl
     assert set(VARIABLES) <= found.keys()
 
 
+def test_an_empty_variable_is_one_that_is_not_set(lines_of: Callable[..., dict[str, list[str]]]) -> None:
+    """The default is used, and is called so."""
+    shown = lines_of(IOI_EVAL_CACHE="", XDG_CACHE_HOME="", CXX="")
+    assert [shown[name][-1] for name in ("IOI_EVAL_CACHE", "CXX")] == ["default", "default"]
+
+
 def test_all_settings_of_a_command_are_shown(tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]) -> None:
     """With their sources. Without a command only the settings of the file are shown."""
     (tmp_path / NAME).write_text('[score]\nworkers = 3\nby = ["model", "seed"]\n[apps.score]\nno_resume = true\n')
