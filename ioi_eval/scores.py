@@ -188,7 +188,7 @@ def _products(
     """
     if score is None or problem.score_type is not ScoreType.SUM:
         return [(score, subtask.points)]
-    points = float(Decimal(str(subtask.points)) / len(tests))
+    points = float(Decimal(f"{subtask.points:.15g}") / len(tests))  # 15 digits: `points` may be such a float product
     return [(outcome.score, points) for outcome in tests if outcome.score is not None]
 
 

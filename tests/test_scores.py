@@ -274,16 +274,18 @@ def cms_sum(products: Iterable[float], precision: int) -> float:
     precision=st.integers(0, 3),
 )
 @example(scores=[1.0] * 5 + [0.0], parameter=0.7, precision=0)
+@example(scores=[1.0] * 5 + [0.0], parameter=1.3, precision=0)
 def test_a_sum_is_that_of_cms(scores: list[float], parameter: float, precision: int) -> None:
     """The sum equals that of CMS to the last digit, also where the mean as a float would round a half the other way (3
     of 40 tests at 2.5), or where the points of all tests are no multiple of the parameter as floats (6 tests at 0.7).
     """
     names = "abcdefghijklmnopqrstuvwxyz"[: len(scores)]
     (subtask,) = subtasks_of(ScoreType.SUM, parameter, names)
-    problem = replace(make_problem((subtask.points, names), precision=precision), score_type=ScoreType.SUM)
-    result = judge(problem, *scores)
     wanted = cms_sum([score * parameter for score in scores], precision)
-    assert result.score == result.subtasks[0].weighted_score == wanted
+    for points in (subtask.points, parameter * len(names)):  # the second: as earlier versions stored them
+        problem = replace(make_problem((points, names), precision=precision), score_type=ScoreType.SUM)
+        result = judge(problem, *scores)
+        assert result.score == result.subtasks[0].weighted_score == wanted
 
 
 def test_a_total_is_that_of_cms() -> None:
