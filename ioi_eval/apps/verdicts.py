@@ -18,6 +18,9 @@ from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems.apps_values import ValueFormatError, decode, result_is_right, shown_result, shown_value
 
 _SHOWN_CHARS = 200  # characters of a value
+_DECODED_BYTES = 1 << 16
+"""A larger result is shown as the box returned it: other jobs would wait while it is decoded for its first bytes."""
+
 _TRACEBACK_CHARS = 1000  # characters of a traceback's end
 _RETURNS_NOTHING = "the function returned nothing, and what it changes in its arguments does not count"
 
@@ -136,9 +139,10 @@ def _result(
 
 
 def _shown_output(test: AppsTest, outcome: TestOutcome, settings: AppsSettings) -> bytes:
-    """What a program printed, or a function's result as text, if all of it was returned."""
+    """What a program printed, or a function's result as text, if all of it was returned and it is not large."""
     calls = isinstance(test, CallTest) and (settings.compat is None or settings.compat.calls is Calls.CALL)
-    return shown_result(outcome.printed) if calls and outcome.has_whole_output else outcome.printed
+    is_small = outcome.has_whole_output and len(outcome.printed) <= _DECODED_BYTES
+    return shown_result(outcome.printed) if calls and is_small else outcome.printed
 
 
 def _how_it_failed(outcome: TestOutcome, settings: AppsSettings) -> tuple[Verdict, str]:

@@ -231,6 +231,12 @@ def test_the_shown_output_of_a_function_is_its_result(compat: str | None, score:
         assert result.graded.metadata[0]["output"] == '[1, 1.5, "ö"]'
 
 
+def test_a_large_result_is_shown_as_it_came(score: Score) -> None:
+    """Decoding it would keep other jobs waiting, and only its first bytes are shown."""
+    (test,) = score(row([[1]], [["x" * 100_000]], "f"), "def f(n): return ['x' * 100_000]").tests
+    assert (test.verdict, test.printed_text[:8]) == (Verdict.AC, '["l","xx')
+
+
 def test_limits(score: Score) -> None:
     """Time, idle time, memory and output: the rules for compiled programs."""
     one = row(["1\n"], ["1\n"])
