@@ -54,13 +54,17 @@ def language_called(name: str) -> Language | None:
     return next((language for language in Language if rules_of(language).names.fullmatch(name)), None)
 
 
-def stated_name(text: str | None) -> str:
+def stated_name(text: str | None, code: object) -> str:
     """The name in a row's column `language`; empty if it names none.
 
-    Source: huggingface/ioi writes `unknown` if it found no program, and does not read the column.
+    Args:
+        code: the row's column `code`.
+
+    Source: huggingface/ioi writes `unknown` and an empty `code` if it found no program, and does not read the column.
     """
     name = (text or "").strip()
-    return "" if name == "unknown" else name
+    has_code = bool(code.strip()) if isinstance(code, str) else code is not None
+    return "" if name == "unknown" and not has_code else name
 
 
 def all_names() -> str:

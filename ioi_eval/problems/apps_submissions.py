@@ -75,7 +75,7 @@ def samples_of(row: Row, id_column: str) -> tuple[Row, ...]:
     Raises:
         RowError: it has no column for a program, is for another language, or its lists differ in length.
     """
-    language = stated_name(row.optional_text("language"))
+    language = stated_name(row.optional_text("language"), row.values.get("code"))
     if language and language_called(language) is not Language.PYTHON:
         raise row.error(f"its language is {language}; programs for APPS are in Python 3")
     if row.values.keys().isdisjoint(PROGRAM_COLUMNS):

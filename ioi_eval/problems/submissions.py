@@ -223,7 +223,7 @@ def target_subtask(row: Row) -> str | None:
 
 def _language(row: Row) -> Language:
     """The language that a row states; C++ if it states none."""
-    stated = stated_name(row.optional_text("language"))
+    stated = stated_name(row.optional_text("language"), row.values.get("code"))
     language = language_called(stated) if stated else Language.CPP
     if language is None:
         raise row.error(f"its language is {stated}; only {all_names()} are supported")

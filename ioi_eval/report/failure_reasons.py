@@ -46,7 +46,7 @@ def failure_reason(
     """
     if source is None:
         stated = row.get("language")
-        is_stated = isinstance(stated, str) and stated_name(stated)
+        is_stated = isinstance(stated, str) and stated_name(stated, row.get("code"))
         source = "its `language`" if is_stated else "the row has no `language`"
     if verdict is Verdict.NC:
         text = generation_of(Row(source="", number=0, values=row))

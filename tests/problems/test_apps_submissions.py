@@ -100,12 +100,20 @@ def test_an_invalid_program_is_an_error(values: dict[str, Any], words: str) -> N
 
 
 @pytest.mark.parametrize(
-    "language", ["python", "py3", "PyPy 3", "Python 3", "Python 3.11", "PyPy3-64", " Python3 ", " ", "unknown"]
+    "language", ["python", "py3", "PyPy 3", "Python 3", "Python 3.11", "PyPy3-64", " Python3 ", " "]
 )
 def test_a_row_may_state_python_by_each_of_its_names(language: str) -> None:
-    """The names are those that rows for contest problems may have. A blank text and `unknown` state none."""
+    """The names are those that rows for contest problems may have. A blank text states none."""
     (one,) = read(code="print(1)", language=language)
     assert one.code == "print(1)"
+
+
+def test_an_unknown_language_without_a_program_is_none() -> None:
+    """As for contest problems."""
+    (one,) = read(generation="```python\nprint(1)\n```", language="unknown")
+    assert one.code == "print(1)\n"
+    with pytest.raises(RowError, match="its language is unknown; programs for APPS"):
+        read(code="print(1)", language="unknown")
 
 
 def test_a_program_that_is_too_long_is_not_run() -> None:

@@ -133,11 +133,18 @@ def test_an_unusable_row_is_an_error(values: dict[str, Any], words: str) -> None
 
 
 @pytest.mark.parametrize(
-    "language", ["cpp", "C++", "C++20", "cc", "gnu++17", "GNU C++17 (64)", "C++17 / g++", "cpp17", None, "", "unknown"]
+    "language", ["cpp", "C++", "C++20", "cc", "gnu++17", "GNU C++17 (64)", "C++17 / g++", "cpp17", None, ""]
 )
 def test_cpp_has_many_names(language: str | None) -> None:
-    """A row without a language is in C++. The reference's generator writes `unknown` if it found no program."""
+    """A row without a language is in C++."""
     assert read(code="x", language=language).language is Language.CPP
+
+
+def test_an_unknown_language_without_a_program_is_none() -> None:
+    """The reference's generator writes `unknown` if it found no program. With a program it is refused by name."""
+    assert read(code="", generation="I give up.", language="unknown").language is Language.CPP
+    with pytest.raises(RowError, match="its language is unknown; only"):
+        read(code="print(1)", language="unknown")
 
 
 @pytest.mark.parametrize("language", ["c", "C", "C11", "GNU C11", "gcc"])
