@@ -23,7 +23,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 _LEADING = re.compile(r"([ \t]*+(?:[-*+][ \t]++|\d{1,9}[.)][ \t]++)?)(`{3,}+|~{3,}+)(.*)", re.DOTALL)
@@ -327,7 +326,7 @@ def extract_tagged(
 
     If the last block has no closing fence, it was cut off in the middle of the program. An earlier complete block is
     used, if there is one. Blank blocks are skipped. If the answer, or the thoughts, have none of these blocks, the last
-    block whose tag names the language in another way counts (`_is_other_name`).
+    block counts whose tag names the language in another way (`_is_other_name`), and which looks like a program in it.
 
     Args:
         generation: the whole text of the model.
@@ -341,8 +340,8 @@ def extract_tagged(
     """
     answer, thoughts = split_thoughts(generation)
     for where, pieces in (("fence", answer), ("think", thoughts)):
-        for find in (partial(_last_block, looks_right=looks_right), _last_with_other_name):
-            block = find(pieces, tags)
+        for find in (_last_block, _last_with_other_name):
+            block = find(pieces, tags, looks_right)
             if block is not None:
                 return Extracted(code=encodable(block.body()), rule=f"{where}:{name if block.tag else 'untagged'}")
     return Extracted(code=None, rule="none")
@@ -366,10 +365,10 @@ def _last_block(pieces: list[str], tags: frozenset[str], looks_right: Callable[[
     return tagged or untagged
 
 
-def _last_with_other_name(pieces: list[str], tags: frozenset[str]) -> Block | None:
-    """The last block whose tag names the language in another way."""
+def _last_with_other_name(pieces: list[str], tags: frozenset[str], looks_right: Callable[[str], bool]) -> Block | None:
+    """The last block whose tag names the language in another way, and that looks right."""
     found = (block for piece in pieces for block in code_blocks(piece, tags) if _is_other_name(block.tag, tags))
     last: Block | None = None
     for block in found:
-        last = last if block.blank else block
+        last = block if looks_right(block.text[block.start : block.end]) else last
     return last

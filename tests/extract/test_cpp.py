@@ -77,6 +77,8 @@ def test_tags_that_name_the_language_in_another_way(tag: str) -> None:
     found = extract_cpp(f"<think>{block(OTHER)}</think>{block(CODE, tag)}")
     assert (found.code, found.rule) == (CODE, "fence:cpp")
     assert extract_cpp(block(CODE, tag), C_TAGS).code is None
+    found = extract_cpp(f"<think>{block(CODE)}</think>The input: {block('5', 'input.cpp')}")
+    assert (found.code, found.rule) == (CODE, "think:cpp")
 
 
 @pytest.mark.parametrize(
