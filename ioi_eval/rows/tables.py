@@ -33,8 +33,8 @@ class Parquet(PathSource):
 
         try:
             with pq.ParquetFile(self._path, pre_buffer=False) as file:
-                _require_different(str(self._path), file.schema_arrow.names)
                 names = [name for name in file.schema_arrow.names if columns is None or name in columns]
+                _require_different(str(self._path), names)
                 rows, largest = _sizes(file.metadata, names)
                 if largest > _GROUP_BYTES:
                     batches = decoded(self._path, rows, names)
@@ -131,14 +131,14 @@ def _unreadable(source: str, table: pa.RecordBatch | pa.Table, first: int) -> In
             try:
                 table.slice(index, 1).select([name]).to_pylist()
             except UnicodeDecodeError:
-                why = "has a text that is not valid UTF-8"
+                why = "has a text that is not valid UTF-8; write it again in UTF-8"
             except OverflowError as error:
-                why = f"has a date or time that Python does not have ({error})"
+                why = f"has a date or time that Python does not have ({error}); write the column again as text"
             except ValueError as error:
                 why = f"has a value that cannot be read ({error})"
             else:
                 continue
-            return InputError(f"{source}, row {first + index}: column {name!r} {why}; write the column again as text")
+            return InputError(f"{source}, row {first + index}: column {name!r} {why}")
     return InputError(f"{source}, rows {first} to {first + table.num_rows - 1} cannot be read")
 
 

@@ -390,6 +390,8 @@ def test_fields_of_one_name_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_arrays([one, one], names=["a", "a"]), tmp_path / "columns.parquet")
     with pytest.raises(InputError, match=r"columns\.parquet has two columns named 'a'; rename one"):
         rows_of(open_source(tmp_path / "columns.parquet"))
+    pq.write_table(pa.Table.from_arrays([one, one, one], names=["a", "a", "b"]), tmp_path / "unread.parquet")
+    assert [row.values for row in open_source(tmp_path / "unread.parquet").iterate(["b"])] == [{"b": 1}]
     pq.write_table(pa.table({"s": pa.StructArray.from_arrays([one, one], names=["a", "a"])}), tmp_path / "d.parquet")
     with pytest.raises(InputError, match=r"row 1: column 's' has a value that cannot be read \(.*duplicate field"):
         rows_of(open_source(tmp_path / "d.parquet"))
