@@ -47,7 +47,7 @@ def with_processes(config: Mapping[str, Any], files: Sequence[tuple[str, str]], 
     if any(opens_fifos(text) for role, text in sources if role in ("stub", "grader")):
         shown[process_io] = ProcessIO.FIFO_IO.value
     manager = "\n".join(text for role, text in sources if role == "manager")
-    further = len(str(config.get(manager_args, "")).split())
+    further = len(str(config.get(manager_args) or "").split())
     if processes not in config and (number := processes_of(manager, further)) > 1:
         shown[processes] = number
         notes.append(f"the manager's source is for {number} processes; the package states no number")

@@ -87,11 +87,17 @@ class TestGroup:
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """The least and the most points that it states; `None` if its `range` is missing or is not two numbers."""
-        try:
-            low, high = map(float, str(self.config.get("range", "")).split())
-        except ValueError:
+        """The least and the most points that it states; `None` if it states none.
+
+        Raises:
+            InputError: `range` is not two numbers.
+        """
+        if "range" not in self.config:
             return None
+        try:
+            low, high = map(float, str(self.config["range"]).split())
+        except ValueError:
+            raise InputError(f"range of {self.path} is {self.config['range']!r}; it must be two numbers") from None
         return low, high
 
     def with_settings(self, **settings: object) -> TestGroup:

@@ -125,8 +125,6 @@ def is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
     """
     most = 0.0
     for group in (group for group in root.secret if group.tests):
-        if "range" in group.config and group.range is None:
-            return bool(totals)  # the value is refused where it is used
         once = group.config.get("accept_score")
         try:
             most += (group.range or (0, 0))[1] if once is None else float(once)
@@ -158,6 +156,5 @@ def scored_by_validator(group: TestGroup) -> TestGroup:
             f"{group.path} has one range for the sum of several tests' scores; one test, or grader_flags: min,"
             " is supported"
         )
-    if group.range is None:
-        raise InputError(f"range of {group.path} is {group.config['range']!r}; it must be two numbers")
-    return group.with_settings(accept_score=group.range[1]).with_lowest_score()
+    _, most = group.range or (0.0, 0.0)
+    return group.with_settings(accept_score=most).with_lowest_score()
