@@ -215,7 +215,8 @@ inline std::vector<sock_filter> step_filter(bool trusted) {
     refuse(EPERM);
     allow();
     // A process that ignores SIGCHLD reaps its children without adding their time to its own. The call seems to succeed, because
-    // compilers' drivers make it, to have the default. Without a new action (both halves of its address are 0) it is a question.
+    // compilers' drivers make it, to have the default. (A shell script in place of a compiler that waits for a command in the
+    // background waits for ever; `make` too.) Without a new action (both halves of its address are 0) it is a question.
     emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigaction, 0, 9);
     load_argument(0);
     emit(BPF_JMP | BPF_JEQ | BPF_K, SIGCHLD, 1, 0);

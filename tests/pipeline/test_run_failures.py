@@ -67,7 +67,7 @@ def test_a_run_can_be_resumed_after_all_endpoints_failed(contest: Contest, score
     assert outcome.stopped_by == "no endpoint left for 60 s"
     assert outcome.summary["interrupted"]
     assert terminal_report(outcome.summary).startswith("Stopped early: no endpoint left for 60 s.\nThe numbers are of")
-    assert "stopped early; run the same command again" in markdown_report(outcome.summary)
+    assert "stopped early; repeat the command of the run" in markdown_report(outcome.summary)
     rows = [(row["uuid"], row) for row in contest.results()]
     for summaries in ([outcome.summary], [outcome.summary] * 2):
         again = summary_from_rows(rows, id_column="uuid", summaries=summaries, directories=["a", "b"])

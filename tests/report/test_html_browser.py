@@ -369,7 +369,7 @@ def test_apps(quiet: Tab, tmp_path: Path) -> None:
     options = {"time_limit_s": 10.0, "memory_limit_bytes": 1 << 30}
     written = write_results(tmp_path / "out", rows, {"options": options, "judged_by": "tokens"})
     quiet.open(page([written], tmp_path / "apps.html"))
-    assert quiet.value(SHORT.format(".heat tbody th")) == ["competition (40 problems)", "interview (40 problems)"]
+    assert quiet.value(SHORT.format(".heat tbody th")) == ["interview (40 problems)", "competition (40 problems)"]
     assert "interview" in quiet.value("document.getElementById('subtasks').textContent")
     type_in(quiet, "s1")
     quiet.value("document.querySelector('#submissions-table tbody button').click()")

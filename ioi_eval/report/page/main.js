@@ -72,7 +72,7 @@ function about(summary) {
   add(document.getElementById("about"), [`${facts.join(", ")}. Made by ioi_eval ${summary.made}.`]);
   const notes = runs.flatMap((run) => run.notes);
   return [
-    open.map((run) => el("p", { class: "warning" }, run.pending ? `${run.pending}. Repeat the command of the run to continue.` : `${run.directory} is not complete: something could not be judged; see below.`)),
+    open.map((run) => el("p", { class: "warning" }, run.pending ? `${run.pending}. To continue, repeat the command of the run (without --no-resume).` : `${run.directory} is not complete: something could not be judged; see below.`)),
     summary.rows > summary.shown ? el("p", { class: "warning" }, `The table holds the first ${summary.shown.toLocaleString("en")} of ${summary.rows.toLocaleString("en")} submissions; charts are of all.`) : [],
     notes.length ? el("details", {}, el("summary", {}, counted(notes.length, "note")), el("ul", {}, notes.map((note) => el("li", {}, note)))) : [],
   ];
