@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -21,6 +20,8 @@ from ioi_eval.model.terms import Isolation
 from ioi_eval.report.texts import counted
 
 if TYPE_CHECKING:
+    import asyncio
+
     from ioi_eval.events import Event, Events
     from ioi_eval.pipeline.progress import Load
     from ioi_eval.sandbox import Sandbox, Target
@@ -257,6 +258,8 @@ async def _embedded(options: SandboxOptions) -> AsyncIterator[LocalSandbox]:
 async def _piston(
     options: SandboxOptions, cluster: NamedCluster, events: Events | None
 ) -> AsyncIterator[PistonCluster]:
+    from asyncio import get_running_loop
+
     from ioi_eval.events import Events
     from ioi_eval.sandbox.piston.cluster import PistonCluster
     from ioi_eval.sandbox.piston.workers import first_of
@@ -275,7 +278,7 @@ async def _piston(
         if silent := ", ".join(first_of(piston.silent)):
             tell(f"no worker can be used yet; waiting, for some minutes at most, for {silent}")
 
-    waiting = asyncio.get_running_loop().call_later(SILENT_S, tell_silent)
+    waiting = get_running_loop().call_later(SILENT_S, tell_silent)
     async with piston as sandbox:
         waiting.cancel()
         targets = sandbox.targets()
@@ -306,11 +309,13 @@ class _WorkerLoss:
 
     def listen(self, event: Event) -> None:
         """Note that a worker has entered or left service."""
+        from asyncio import get_running_loop
+
         if event["event"] not in ("worker_joined", "worker_lost"):
             return
         _, slots = self._cluster.busy()
         if not slots:
-            self._timer = self._timer or asyncio.get_running_loop().call_later(LOST_S, self._tell)
+            self._timer = self._timer or get_running_loop().call_later(LOST_S, self._tell)
             return
         self.close()
         if self._is_told:
