@@ -179,7 +179,7 @@ class Rules:
         typer.Option(
             "--timeout",
             metavar="S",
-            help="CPU seconds for a test; by default 10, or the limit of the grader if that judges.",
+            help="CPU seconds for a test; 10 by default; other graders have limits of their own.",
         ),
     ] = None
     memory_mib: Annotated[int, typer.Option("--memory", metavar="MIB", help="Resident memory for a test, in MiB.")] = (
