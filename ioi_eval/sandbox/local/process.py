@@ -26,6 +26,7 @@ from ioi_eval.model import Stage, signal_name
 _CHUNK = 1 << 16
 _STDERR_BYTES = 1 << 20
 _STEP_S = 1.0  # of a deadline
+_LOST = 255  # the exit code of a process whose end was reported to other code. Source: asyncio
 _LOOK_S = 0.005  # between two looks at a process, on a machine without pidfds
 
 _MORE_PROCESSES = "raise the limit on processes (ulimit -u, docker run --pids-limit), or run fewer jobs at once"
@@ -213,12 +214,25 @@ class _Process:
 
     async def wait(self) -> None:
         """Wait for its end."""
-        while self._pidfd is None and self._popen.poll() is None:  # noqa: ASYNC110 - no event says when it ends
-            await asyncio.sleep(_LOOK_S)
         if self._pidfd is not None and not self.has_ended:
             await _until_ready(self._pidfd)
-            self._popen.wait()
             os.close(self._pidfd)
+            self._pidfd = None
+        while not self._look():  # noqa: ASYNC110 - without a pidfd no event says when it ends
+            await asyncio.sleep(_LOOK_S)
+
+    def _look(self) -> bool:
+        """Whether it has ended; then its exit code is known. (`Popen` would take 0 for a code that was lost.)"""
+        if self.has_ended:
+            return True
+        try:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+        except ChildProcessError:  # other code in this process has waited for all children
+            self._popen.returncode = _LOST
+            return True
+        if pid:
+            self._popen.returncode = os.waitstatus_to_exitcode(status)
+        return bool(pid)
 
 
 async def _until_ready(fd: int, *, to_write: bool = False) -> None:

@@ -171,6 +171,29 @@ def test_without_pidfds(monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     assert run("sleep 60", wall_ms=100).timed_out
 
 
+@pytest.mark.parametrize("has_pidfds", [True, False])
+def test_a_lost_exit_code_is_no_success(has_pidfds: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that uses this library may wait for all of its children, and so take the exit code."""
+
+    def refuse(_: int) -> int:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    if not has_pidfds:
+        monkeypatch.setattr(os, "pidfd_open", refuse)
+
+    def wait_for(pid: int) -> None:
+        os.waitpid(pid, 0)
+
+    async def lost() -> int:
+        child = process._Process(("/bin/sh", "-c", "exit 0"), (), cwd=None, environment={}, reads=False)
+        with child.stdout, child.stderr:
+            wait_for(child.pid)
+            await child.wait()
+        return child.returncode
+
+    assert asyncio.run(lost()) == 255
+
+
 def test_input_and_wall_clock_start_with_the_slot() -> None:
     """The process starts at once, and gets its input when it has a slot; then its wall clock starts. The slot is
     returned at its end.
