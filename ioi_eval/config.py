@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 
@@ -30,6 +30,32 @@ KEPT_INPUT_BYTES = 1000
 most 100 MB for 100,000 programs, even if each fails another test."""
 
 
+MAX_REPEATS = 100  # runs alone of a late test: more do not improve the measurement
+
+_DAY_S, _MAX_BYTES = 86_400, 2**46
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "cpu_s": (0.001, _DAY_S),
+    "wall_s": (0.001, _DAY_S),
+    "memory_bytes": (1, _MAX_BYTES),
+    "file_bytes": (1, _MAX_BYTES),
+    "output_bytes": (0, _MAX_BYTES),
+    "stderr_bytes": (0, _MAX_BYTES),
+    "processes": (1, 1_000_000),
+    "threads": (1, 100_000),
+    "near_limit_repeats": (1, MAX_REPEATS),
+}
+"""The lowest and the highest value of each limit. Source: those that the runner accepts (`plan_reader.h`;
+of `output_bytes` of a compilation it accepts 1 GiB at most)."""
+
+
+def _check_ranges(limits: CompileLimits | JudgeLimits | RunPolicy) -> None:
+    """Refuse a number that the runner would refuse in each job."""
+    for name in _RANGES.keys() & {limit.name for limit in fields(limits)}:
+        value, (least, most) = getattr(limits, name), _RANGES[name]
+        if not least <= value <= most:
+            raise InputError(f"{name} is {value}; it must be a number from {least} to {most}")
+
+
 class Unscored(StrEnum):
     """The value that replaces a score that we failed to determine."""
 
@@ -44,6 +70,9 @@ class CompileLimits:
     Source: CMS's `compilation_sandbox_max_*`: 10 s of CPU, 512 MiB, 1,000 processes. CMS's wall clock limit is twice
     the CPU limit. Ours is longer, and exceeding it is JE, because a loaded machine must not decide a verdict. The size
     of objects is limited so that no submission fills our memory.
+
+    Raises:
+        InputError: a number is out of range.
     """
 
     cpu_s: float = 10.0
@@ -53,20 +82,26 @@ class CompileLimits:
     output_bytes: int = 64 * 1024
     file_bytes: int = 64 * MIB
 
+    def __post_init__(self) -> None:
+        _check_ranges(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeLimits:
     """What a checker or manager may use. If it uses more, the judge program is at fault (JE).
 
     Source: CMS's `trusted_sandbox_max_*`: 10 s of CPU, 4 GiB.
+
+    Raises:
+        InputError: a number is out of range.
     """
 
     cpu_s: float = 10.0
     wall_s: float = 60.0
     memory_bytes: int = 4096 * MIB
 
-
-MAX_REPEATS = 100  # runs alone of a late test: more do not improve the measurement
+    def __post_init__(self) -> None:
+        _check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +119,7 @@ class RunPolicy:
         near_limit_repeats: how often a late test may be run again alone on the machine; the best run counts.
 
     Raises:
-        InputError: `near_limit_repeats` is out of range. (If another number is, the runner refuses each job: JE.)
+        InputError: a number is out of range.
     """
 
     least_isolation: Isolation = Isolation.REDUCED
@@ -96,10 +131,7 @@ class RunPolicy:
     near_limit_repeats: int = 1
 
     def __post_init__(self) -> None:
-        if not 1 <= self.near_limit_repeats <= MAX_REPEATS:
-            raise InputError(
-                f"near_limit_repeats is {self.near_limit_repeats}; it must be a number from 1 to {MAX_REPEATS}"
-            )
+        _check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

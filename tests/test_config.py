@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ioi_eval.config import Environment
+from ioi_eval.apps.settings import AppsSettings
+from ioi_eval.config import CompileLimits, Environment, JudgeLimits, Policy
 from ioi_eval.errors import InputError
 
 
@@ -86,3 +88,19 @@ def test_without_a_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read("XDG_CACHE_HOME=/cache").cache == Path("/cache/ioi-eval")
     with pytest.raises(InputError, match="HOME is not set, and this user has no home directory; set IOI_EVAL_CACHE"):
         read()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Policy(threads=0), "threads is 0; it must be a number from 1 to 100000"),
+        (lambda: Policy(near_limit_repeats=101), "near_limit_repeats is 101; it must be a number from 1 to 100"),
+        (lambda: AppsSettings(output_bytes=-1), "output_bytes is -1; it must be a number from 0 to 70368744177664"),
+        (lambda: JudgeLimits(cpu_s=float("nan")), r"cpu_s is nan; it must be a number from 0\.001 to 86400"),
+        (lambda: CompileLimits(processes=0), "processes is 0; it must be a number from 1 to 1000000"),
+    ],
+)
+def test_limits_that_the_runner_would_refuse(make: Callable[[], object], message: str) -> None:
+    """They are refused at once, not by each job."""
+    with pytest.raises(InputError, match=message):
+        make()
