@@ -283,7 +283,9 @@ def _ending(outcome: TestOutcome, compat: CompatGrader) -> Ending:
     if outcome.signal is not None or outcome.limit is not None or outcome.verdict in (Verdict.MLE, Verdict.SV):
         return Ending.DIED
     if not compat.script:
-        return _PHASES.get(report.phase, Ending.DIED)
+        ending = _PHASES.get(report.phase, Ending.DIED)
+        # the program can write to the report; a process whose call ended leaves with 0
+        return Ending.DIED if ending is Ending.FINISHED and outcome.exit_code != 0 else ending
     if outcome.exit_code == 0:
         return Ending.FINISHED
     return Ending.LOAD_FAILED if report.phase == "compile" and not report.exit else Ending.RAISED
@@ -292,9 +294,22 @@ def _ending(outcome: TestOutcome, compat: CompatGrader) -> Ending:
 def wants_another(
     problem: AppsProblem, outcomes: Mapping[str, TestOutcome], settings: AppsSettings, compat: CompatGrader
 ) -> bool:
-    """Whether the other grader would run another test."""
-    counted, runs = _runs_of_grader(problem, outcomes, settings, compat)
+    """Whether the other grader would run another test.
+
+    A late run that will be repeated has no time here: whether the other tests run before its repetition or after it
+    depends on how many share a job, and must not change the result.
+    """
+    known = {test: _without_time(outcome) if _is_repeated(outcome) else outcome for test, outcome in outcomes.items()}
+    counted, runs = _runs_of_grader(problem, known, settings, compat)
     return _first_judge_error(counted) is None and compat.wants_another(problem, runs, test_s=settings.cpu_s)
+
+
+def _is_repeated(outcome: TestOutcome) -> bool:
+    return outcome.may_be_in_time and not outcome.reran
+
+
+def _without_time(outcome: TestOutcome) -> TestOutcome:
+    return replace(outcome, cpu_ms=0.0, details=replace(outcome.details, idle_s=0.0))
 
 
 def result_of_grader(

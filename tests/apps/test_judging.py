@@ -12,7 +12,7 @@ import pytest
 from ioi_eval.apps.family import apps_facts
 from ioi_eval.apps.result import AppsResult, decode_result, encode_result
 from ioi_eval.apps.settings import AppsSettings, run_rules
-from ioi_eval.apps.verdicts import assessed, is_right, judged, result_of_grader
+from ioi_eval.apps.verdicts import assessed, is_right, judged, result_of_grader, wants_another
 from ioi_eval.compat import grader_named
 from ioi_eval.compat.terms import Graded
 from ioi_eval.model import HarnessReport, Isolation, RunDetails, TestOutcome, Verdict
@@ -94,6 +94,40 @@ def test_the_limit_of_all_tests_follows_from_that_of_one(name: str, passes: bool
     assert result_of_grader(problem, outcomes, settings, compat=compat).verdict is (
         Verdict.AC if passes else Verdict.WA
     )
+
+
+def late(test: str, cpu_s: float) -> TestOutcome:
+    """A right output that came too late for another grader."""
+    details = RunDetails(output_bytes=2, report=HarnessReport(phase="done"))
+    return TestOutcome(
+        test=test,
+        verdict=Verdict.TLE,
+        score=0.0,
+        in_time_score=1.0,
+        cpu_ms=cpu_s * 1000,
+        limit="cpu",
+        output=b"1\n",
+        details=details,
+    )
+
+
+def test_a_late_run_that_is_repeated_does_not_end_another_grader_s_time() -> None:
+    """hendrycks waits 11 s for a program: two late runs and a slow one take as long, their repetitions do not.
+
+    Whether the last tests run before the repetitions depends on how many tests share a job. So it must not count.
+    """
+    tests = tuple(StdinTest(number=number, given="", expected="1") for number in range(4))
+    problem = AppsProblem(id="0", index=0, tests=tests, inputs=4, outputs=4)
+    compat = grader_named("hendrycks")
+    settings = AppsSettings(compat=compat)
+    details = RunDetails(judged_in_box=False, output_bytes=2, report=HarnessReport(phase="done"))
+    slow = TestOutcome(
+        test="2", verdict=Verdict.JE, score=None, cpu_ms=2200, output=b"1\n", exit_code=0, details=details
+    )
+    first = {"0": late("0", 4.5), "1": late("1", 4.5), "2": slow}
+    assert wants_another(problem, first, settings, compat)
+    repeated = {name: replace(outcome, reran=True) for name, outcome in first.items()}
+    assert not wants_another(problem, repeated, settings, compat)
 
 
 def test_a_result_is_stored_in_the_journal_in_few_bytes() -> None:

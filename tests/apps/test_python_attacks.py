@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.apps.execution import AppsResult, AppsSettings
-from ioi_eval.model import Isolation
+from ioi_eval.compat import NAMES, grader_named
+from ioi_eval.model import Isolation, Verdict
 from tests import unprivileged
 from tests.full_isolation import reached
 from tests.python_box import row, score_all
@@ -241,6 +242,28 @@ def test_attacks_score_nothing(name: str, score: Score, monkeypatch: pytest.Monk
     result = score(ROW, FOUND + ATTACKS[name].replace("ANSWER", SECRET), time_limit_s=5.0)
     assert result.score == 0.0, result
     assert all(test.passed is False for test in result.tests)
+
+
+@pytest.mark.parametrize("compat", [name for name in NAMES if name != "hendrycks"])  # that one needs numpy
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_forged_report_passes_no_test_that_did_not_run(code: int, compat: str, score: Score) -> None:
+    """It said that its call had ended, while its exit code stopped the judging: the tests after it counted as nothing.
+
+    The program writes the first answer itself, so that the first test may pass.
+    """
+    program = f"""
+import os
+for fd in range(1, 99):
+    try:
+        os.write(fd, b'2\\n' if fd < 4 else b'{{"phase":"done"}}\\n')
+    except OSError:
+        pass
+os._exit({code})
+"""
+    three_tests = row(["1\n", "2\n", "3\n"], ["2\n", "4\n", "6\n"])
+    result = score(three_tests, program, compat=grader_named(compat))
+    assert result.passed <= 1, result
+    assert result.verdict is not Verdict.AC, result
 
 
 @pytest.mark.parametrize("name", CALLS)
