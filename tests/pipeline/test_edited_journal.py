@@ -166,6 +166,16 @@ def test_two_joined_journals(tmp_path: Path, family: Family) -> None:
         assert read_all(tmp_path / name, family, both) == [family.worth(family.result(row)) for row in both]
 
 
+def test_a_journal_joined_with_itself_keeps_its_copies(tmp_path: Path) -> None:
+    """A submission whose program another one has too is still its copy: else its CPU time counted twice."""
+    judge_all(tmp_path, FAMILIES[0], [waiting("a", 1), waiting("b", 1)])
+    (tmp_path / "journal").write_bytes(b"".join(lines_of(tmp_path) * 2))
+    index, _ = peek(tmp_path)
+    stored = index.find(waiting("a", 1).keys)
+    assert stored is not None
+    assert stored.offset == index.leader_offset(waiting("b", 1).keys)
+
+
 @pytest.mark.parametrize("family", FAMILIES, ids=["contest", "apps"])
 def test_a_changed_record_is_not_used(tmp_path: Path, family: Family) -> None:
     """An editor changes the file while a run has it open. Another submission's record is now at that offset."""
