@@ -104,3 +104,10 @@ def test_limits_that_the_runner_would_refuse(make: Callable[[], object], message
     """They are refused at once, not by each job."""
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_a_file_that_cannot_be_read() -> None:
+    """The message names it."""
+    Path(".env").symlink_to("/proc/self/mem")  # a file whose first page cannot be read, by root neither
+    with pytest.raises(InputError, match=r"^\.env cannot be read: Input/output error$"):
+        Environment.read({})

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ioi_eval.config import CompileLimits, Policy
+from ioi_eval.config import MAX_BYTES, MAX_SECONDS, CompileLimits, Policy
 from ioi_eval.errors import TransientError
 from ioi_eval.jobs.plan import RunnerPlan
 from ioi_eval.jobs.recipes import Recipe
@@ -130,15 +130,15 @@ def problem_limits(limits: CompileLimits) -> CompileLimits:
     """The compile limits for a problem's own programs, given those for submissions."""
     return replace(
         limits,
-        cpu_s=limits.cpu_s * _PROBLEM_TIME_FACTOR,
-        wall_s=limits.wall_s * _PROBLEM_TIME_FACTOR,
-        memory_bytes=limits.memory_bytes * _PROBLEM_MEMORY_FACTOR,
+        cpu_s=min(limits.cpu_s * _PROBLEM_TIME_FACTOR, MAX_SECONDS),
+        wall_s=min(limits.wall_s * _PROBLEM_TIME_FACTOR, MAX_SECONDS),
+        memory_bytes=min(limits.memory_bytes * _PROBLEM_MEMORY_FACTOR, MAX_BYTES),
     )
 
 
 def with_time_for_proof(limits: CompileLimits) -> CompileLimits:
     """The limits of a job that first compiles the known good program, which takes time too."""
-    return replace(limits, cpu_s=limits.cpu_s + _PROOF_CPU_S)
+    return replace(limits, cpu_s=min(limits.cpu_s + _PROOF_CPU_S, MAX_SECONDS))
 
 
 def runner_files(runner: Content, plan: RunnerPlan) -> tuple[JobFile, ...]:
@@ -222,7 +222,7 @@ _LIMIT_WORDS = {
     "idle": "the compiler did nothing for {limits.cpu_s:g} s: it waited for input that did not come",
     "memory": "over {mib} MiB of memory",
     "output": "too many messages",
-    "file": "the object is too large",
+    "file": "its files are too large, or too many",
     "processes": "too many processes",
 }
 _SIZE_LIMITS = ("output", "file")  # a repetition would reach them again on any machine
@@ -277,7 +277,8 @@ def is_machine_failure(output: str) -> bool:
 
 _C_HEADERS = "|".join((*re.findall(r"<([\w/]+)\.h>", C_INCLUDES), "assert", "ctype", "stddef", "stdint"))
 _PART_MISSING = re.compile(
-    r"cannot execute |cannot find |error while loading shared libraries|can't find crate for `std`"
+    r"cannot execute |\bld(?:\.\w+)?: cannot find |collect2: fatal error: cannot find "
+    r"|error while loading shared libraries|can't find crate for `std`"
     r"|^/\S+: fatal error: \S+: (?:No such file|Permission denied)"  # in a header of the compiler's
     rf"|fatal error: (?:bits/\S+|[\w/]+|(?:{_C_HEADERS})\.h): (?:No such file|Permission denied)",
     re.MULTILINE,

@@ -41,4 +41,4 @@ def test_many_objects(cache_with_runner: Path, tmp_path: Path, monkeypatch: pyte
         monkeypatch.setattr(tempfile, "tempdir", str(disk))
         result = asyncio.run(score())
     assert (result.verdict, result.score) == (Verdict.CE, 0.0), result.compile.message
-    assert "the object is too large" in result.compile.message
+    assert "its files are too large, or too many" in result.compile.message

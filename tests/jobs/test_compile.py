@@ -9,8 +9,14 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.config import CompileLimits
-from ioi_eval.jobs.compile import compile_outcome, is_doubtful, may_lack_a_part
+from ioi_eval.config import MAX_BYTES, MAX_SECONDS, CompileLimits
+from ioi_eval.jobs.compile import (
+    compile_outcome,
+    is_doubtful,
+    may_lack_a_part,
+    problem_limits,
+    with_time_for_proof,
+)
 from ioi_eval.jobs.recipes import Recipe, Step, grader_recipes, known_good_recipe, submission_recipe
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.model import (
@@ -55,7 +61,7 @@ def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> Comp
         ({}, Verdict.CE, "Compilation error exit code 1\na.cpp:1: no", False),
         ({"limit": "cpu", "signal": 9}, Verdict.CE, "over 10 s of CPU time", True),
         ({"limit": "memory", "signal": 9}, Verdict.CE, "over 512 MiB of memory", True),
-        ({"limit": "file", "signal": 9}, Verdict.CE, "the object is too large", False),
+        ({"limit": "file", "signal": 9}, Verdict.CE, "its files are too large, or too many", False),
         ({"limit": "output", "signal": 9}, Verdict.CE, "too many messages", False),
         ({"limit": "wall", "signal": 9}, Verdict.JE, "too busy", True),
         ({"signal": 9, "code": 0}, Verdict.JE, "killed by SIGKILL", True),
@@ -174,6 +180,8 @@ def test_a_killed_linker_is_doubtful(signal: str, tmp_path: Path) -> None:
         ("a.cpp:1:10: fatal error: vector: No such file or directory\na.cpp:1:2: error: #error cannot find x\n", False),
         ("a.cpp:1:1: error: cannot find an overload\n", False),
         ("/usr/bin/ld: a.o: undefined reference to `f()'\n", False),
+        ("error[E0425]: cannot find value `x` in this scope\n --> a.rs:1:13\n", False),
+        ("error: cannot find macro `prinln` in this scope\n --> a.rs:1:13\n", False),
     ],
 )
 def test_messages_about_parts_of_the_compiler(words: str, may_lack: bool) -> None:
@@ -260,3 +268,10 @@ def test_lone_surrogates_in_code_do_not_stop_a_compilation() -> None:
     """JSON can contain them, a file cannot."""
     recipe = submission_recipe(PROBLEM, source("// \ud800"), (), GCC, std=None)
     assert dict(recipe.steps[0].files)["nile.cpp"] == b"// ?"
+
+
+def test_the_highest_limits_are_accepted_in_each_compilation() -> None:
+    """A problem's own program has several times the limits, but no more than the runner accepts."""
+    highest = CompileLimits(cpu_s=MAX_SECONDS, wall_s=MAX_SECONDS, memory_bytes=MAX_BYTES)
+    assert problem_limits(highest) == highest
+    assert with_time_for_proof(highest) == highest
