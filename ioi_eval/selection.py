@@ -214,9 +214,10 @@ def _precision_of(rows: Sequence[ResultRow]) -> int:
 def selected_score(rows: Sequence[ResultRow], selected: Iterable[int] | None = None) -> float:
     """The points of a problem: the sum over its subtasks of the best result of a selected row (`None`: of any row).
 
-    The sum is rounded once, as a submission's total is, so that one submission has its own points here. Rows of the
-    reference have only rounded scores: there the sum is that of `weighted_score`, which is rounded less coarsely than
-    `score`. (`scores.BestSubtasks` works on results instead of rows.) Subtasks that could not be judged add nothing.
+    The sum is rounded once, as a submission's total is, so that one submission has its own points here, except that
+    under Sum, of whose subtasks rows have only the mean, the last decimal may differ. Rows of the reference have only
+    rounded scores: there the sum is that of `weighted_score`, which is rounded less coarsely than `score`.
+    (`scores.BestSubtasks` works on results instead of rows.) Subtasks that could not be judged add nothing.
     """
     chosen = range(len(rows)) if selected is None else selected
     return _best_total((_scores_of(rows[index]) for index in chosen), _precision_of(rows))
