@@ -213,13 +213,18 @@ class Compilation {
     processes.erase(std::remove(processes.begin(), processes.end(), s.pid_namespace.pid()), processes.end());
     int64_t cpu = 0, resident = 0;
     bool waits = !processes.empty();
+    std::set<pid_t> parents, uninterruptible;
     for (pid_t pid : processes) {
       Sample sample = ProcFiles().read(pid, {}, true);
-      cpu += sample.cpu_us + read_totals(pid).reaped_children_us;
+      ProcessTotals totals = read_totals(pid);
+      cpu += sample.cpu_us + totals.reaped_children_us;
       s.peak_bytes = std::max(s.peak_bytes, sample.resident_bytes);
       resident += sample.resident_bytes;
-      waits &= sample.threads > 0 && !sample.runs && !sample.waits;
+      waits &= sample.threads > 0 && !sample.runs;
+      parents.insert(totals.parent);
+      if (sample.waits) uninterruptible.insert(pid);
     }
+    for (pid_t pid : uninterruptible) waits &= parents.count(pid) > 0;  // for its child, after vfork; others for a disk
     int64_t waited = s.wait_clock.end_piece(s.stopwatch.look(now_us()), cpu);
     if (waits) s.idle_us += waited;
     s.cpu_us = std::max(s.cpu_us, cpu);
@@ -271,10 +276,18 @@ class Compilation {
     });
   }
 
+  // What the work directory's own file system holds, also of files that are deleted and still open.
+  int64_t used_bytes() const {
+    struct statfs room;
+    if (fstatfs(work_.get(), &room) != 0) system_fault("statfs of the work directory");
+    return static_cast<int64_t>((room.f_blocks - room.f_bfree) * static_cast<uint64_t>(room.f_bsize));
+  }
+
   // An object and a program of the largest size: a submission of many sources may not take more.
   int64_t most_made() const { return 2 * plan_.file_bytes; }
 
   bool has_made_too_much() const {
+    if (machine_.full() && !executes_own_files() && used_bytes() > most_made() + seen_bytes() + kRoundingBytes) return true;
     Made files = made();
     bool too_many = files.all.files > kStepFiles && !executes_own_files();
     return files.largest > plan_.file_bytes || files.all.bytes > most_made() || too_many;
@@ -302,6 +315,7 @@ class Compilation {
     set_limit(RLIMIT_AS, 2 * static_cast<rlim_t>(plan_.memory_bytes) + (rlim_t{1} << 30));
     set_limit(RLIMIT_CPU, cpu_backstop_s(plan_.cpu_ms));
     set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(plan_.file_bytes + kStepFileSlackBytes));
+    if (!executes_own_files()) set_limit(RLIMIT_NOFILE, kStepDescriptors);
     if (machine_.full()) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(plan_.processes) + 10);
     if (!drop_privileges(geteuid())) start_error.exit_with("drop privileges");
     if (const char* failed = confine()) start_error.exit_with(failed);

@@ -59,6 +59,8 @@ constexpr int64_t kHiddenDelayUs = 2'000'000;           // a process may get no 
 constexpr int kStepTickMs = 20;                   // how often it looks at their processes; rlimits bound what grows in between
 constexpr size_t kStepFloodBytes = 64 << 20;      // a step that prints more than this is stopped
 constexpr int kStepFiles = 1'000, kStepDepth = 50;  // more files, or directories in directories, are too many
+constexpr int kStepDescriptors = 256;             // of a process; each pipe takes kernel memory that belongs to no process
+constexpr int64_t kRoundingBytes = 8 << 20;       // a file system rounds the size of each file up to whole pages
 constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown by this
 
 // Bounds of files that a client, who may be hostile, has packed. `ioi-eval serve` has the same for whole requests (request_body.py).

@@ -45,17 +45,19 @@ inline const char* fields_after_name(const char* stat) {
 // Totals from /proc/PID/stat; 0 if the process has ended or is hidden.
 struct ProcessTotals {
   int64_t page_faults = 0, system_us = 0, reaped_children_us = 0;
+  int parent = 0;
 };
 
 inline ProcessTotals read_totals(pid_t pid) {
   char path[64], text[1024];
   snprintf(path, sizeof path, "/proc/%d/stat", pid);
   read_text(AT_FDCWD, path, text, sizeof text);
-  constexpr char kFields[] = " %*c %*d %*d %*d %*d %*d %*u %lld %*u %lld %*u %*u %lld %lld %lld";
+  constexpr char kFields[] = " %*c %d %*d %*d %*d %*d %*u %lld %*u %lld %*u %*u %lld %lld %lld";
+  int parent;
   long long minor, major, system, reaped_user, reaped_system;
-  if (sscanf(fields_after_name(text), kFields, &minor, &major, &system, &reaped_user, &reaped_system) != 5) return {};
+  if (sscanf(fields_after_name(text), kFields, &parent, &minor, &major, &system, &reaped_user, &reaped_system) != 6) return {};
   int64_t tick_us = 1'000'000 / sysconf(_SC_CLK_TCK);
-  return {minor + major, system * tick_us, (reaped_user + reaped_system) * tick_us};
+  return {minor + major, system * tick_us, (reaped_user + reaped_system) * tick_us, parent};
 }
 
 inline int64_t cost_of_pages_so_far_us(pid_t pid) {

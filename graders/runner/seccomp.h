@@ -159,7 +159,8 @@ inline Refusal refusal_of(const seccomp_data& data) {
 
 // What a step must not do to other processes and files of its user: no compiler needs to. A change of a file's mode seems to
 // succeed, because linkers make their output executable. Processes stay in the group of the step's first process, by which all
-// are ended at once; and memory that no process maps would not count (memory files, below also shared memory without a file).
+// are ended at once; and memory that no process maps would not count (memory files, sockets, below also shared memory without a file).
+// Nothing waits for a disk to be written: such a wait is not the program's.
 constexpr std::initializer_list<std::pair<long, int>> kHarmful = {
     {SYS_kill, EPERM}, {SYS_tkill, EPERM}, {SYS_tgkill, EPERM}, {SYS_rt_sigqueueinfo, EPERM}, {SYS_rt_tgsigqueueinfo, EPERM},
     {kSysPidfdSendSignal, EPERM}, {SYS_setpriority, EPERM}, {SYS_ioprio_set, EPERM}, {SYS_sched_setaffinity, EPERM},
@@ -172,7 +173,7 @@ constexpr std::initializer_list<std::pair<long, int>> kHarmful = {
     {SYS_msgsnd, EPERM}, {SYS_msgrcv, EPERM}, {SYS_msgctl, EPERM}, {SYS_mq_open, EPERM}, {SYS_mq_unlink, EPERM},
     {SYS_setsid, EPERM}, {SYS_setpgid, EPERM}, {SYS_memfd_create, EPERM}, {447 /* memfd_secret */, EPERM},
     {SYS_inotify_init, EPERM}, {SYS_inotify_init1, EPERM}, {SYS_fanotify_init, EPERM}, {SYS_bind, EPERM},
-    {SYS_sendto, EPERM}, {SYS_sendmsg, EPERM}, {SYS_sendmmsg, EPERM},
+    {SYS_socketpair, EPERM}, {SYS_sync, 0}, {SYS_syncfs, 0}, {SYS_fsync, 0}, {SYS_fdatasync, 0}, {SYS_sendto, EPERM}, {SYS_sendmsg, EPERM}, {SYS_sendmmsg, EPERM},
     {437 /* openat2: its flags are in memory, where a filter cannot check them */, ENOSYS}};
 
 // The calls that a compiler must not make. A program's text can make it execute other code: rustc lets a program give any

@@ -327,7 +327,7 @@ python3 -c 'import os; os.truncate("file", 2)' && echo a size by path
 python3 -c 'import os; os.open("file", 3 | os.O_TRUNC)' && echo a file opened for nothing
 python3 -c 'import os, resource; resource.prlimit(os.getppid(), 7)' && echo limits of others
 python3 -c 'import fcntl; fcntl.fcntl(0, fcntl.F_SETOWN, 1)' && echo an owner
-python3 -c 'import fcntl, socket; fcntl.ioctl(socket.socketpair()[0], 0x8901, bytes(4))' && echo an owner of a socket
+python3 -c 'import fcntl; fcntl.ioctl(0, 0x8901, bytes(4))' && echo an owner by another call
 renice -n 5 $$ && echo priorities
 python3 -c "$CALLS"
 true
@@ -338,19 +338,27 @@ segments = dict(shmget=29, shmat=30, shmctl=31, semget=64, semop=65, semctl=66)
 queues = dict(msgget=68, msgsnd=69, msgrcv=70, msgctl=71, mq_open=240, mq_unlink=241)
 refused = {**segments, "semtimedop": 220, **queues}  # EPERM
 groups = dict(setsid=112, setpgid=109, memfd_create=319, memfd_secret=447)
-messages = dict(inotify_init=253, inotify_init1=294, fanotify_init=300, bind=49, sendto=44, sendmsg=46, sendmmsg=307)
-refused |= groups | messages
+watching = dict(inotify_init=253, inotify_init1=294, fanotify_init=300)
+messages = dict(bind=49, sendto=44, sendmsg=46, sendmmsg=307, socketpair=53)
+refused |= groups | watching | messages
 newer = dict(openat2=437, setxattrat=463, removexattrat=466, file_setattr=469)  # ENOSYS
 libc = ctypes.CDLL(None, use_errno=True)
 for error, calls in ((1, refused), (38, newer)):
     for call, number in calls.items():
         if libc.syscall(number, -1, -1, -1, -1) != -1 or ctypes.get_errno() != error: print(call)
+for number in 162, 306, 74, 75:  # sync, syncfs, fsync, fdatasync
+    if libc.syscall(number, -1): print(number)
 import mmap, signal, os
 try: mmap.mmap(-1, 4096); print("shared memory")
 except PermissionError: pass
 mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+made = 0
+try:
+    while made < 1000: made += len(os.pipe())
+except OSError: pass
+if made > 256: print("many pipes")
 if os.fork() == 0: os._exit(7)
 if os.wait()[1] >> 8 != 7: print("a child that nobody waits for")
 """
@@ -447,6 +455,20 @@ def test_idle_limit(box: Box) -> None:
     assert entry["wall_us"] >= 300_000
 
 
+WAITS_FOR_ITS_CHILD = b"""#include <unistd.h>
+int main() {
+  if (vfork() == 0) pause();
+}
+"""
+
+
+def test_waiting_for_a_child_after_vfork_is_idle(plain_box: Box) -> None:
+    """The kernel's state of such a process is that of one that waits for a disk, where a compiler may have to wait."""
+    steps = (put("a", "a.cpp"), step("g++", "a.cpp"), step("./a.out"))
+    entry = last_step(compile_(plain_box, *steps, files={"a": WAITS_FOR_ITS_CHILD}, cpu_ms=1000, wall_ms=600_000))
+    assert (entry["step"], entry["limit"]) == (1, "idle")
+
+
 def test_idle_time_is_added_up(plain_box: Box) -> None:
     """A step that now and then does something cannot wait for as long as it likes."""
     naps = step("bash", "-c", "while sleep 0.1; do :; done")
@@ -481,6 +503,13 @@ def test_file_limit(box: Box) -> None:
     entry = last_step(
         compile_(box, put("a", "a.cpp"), step("g++", "-c", "a.cpp"), files={"a": LARGE}, file_bytes=32 << 20)
     )
+    assert entry["limit"] == "file"
+
+
+def test_deleted_files_count(boxes: Callable[[str], Box]) -> None:
+    """In a file system of its own, a program that a compiler executes cannot hide files by deleting them."""
+    script = "for i in {1..3}; do exec {file}> a; rm a; yes | head -c 30M >&$file; done; sleep 1000"
+    entry = last_step(compile_(boxes("dir-full"), step("bash", "-c", script), sees=TOOLS, file_bytes=32 << 20))
     assert entry["limit"] == "file"
 
 
