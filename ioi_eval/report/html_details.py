@@ -148,7 +148,6 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
     names = list(tests)
     if len(names) > MAX_TESTS:  # the deciding one first, then other failed ones
         names = sorted(names, key=lambda name: (name != deciding, tests[name]["status"] in PASSED))[:MAX_TESTS]
-    numbers = {name: number for number, name in enumerate(names)}
     detail = {
         "code": _cut(values.get("code"), CODE_CHARS),
         "language": _cut(values.get("language"), MESSAGE_CHARS),
@@ -165,7 +164,7 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
                 subtask["status"],
                 None if subtask["status"] == Verdict.JE else subtask["weighted_score"],
                 subtask["points"],
-                [numbers[name] for test in subtask.get(TEST_RESULTS) or () if (name := name_of_test(test)) in numbers],
+                _counts([tests[name_of_test(test)]["status"] for test in subtask.get(TEST_RESULTS) or ()]),
             ]
             for subtask in subtasks
         ],
@@ -174,6 +173,11 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
         "more": len(tests) - len(names),
     }
     return {name: value for name, value in detail.items() if value}
+
+
+def _counts(verdicts: Sequence[str]) -> list[int]:
+    """How many tests of a subtask are accepted, how many it has, and how many are not counted."""
+    return [verdicts.count("AC"), len(verdicts), verdicts.count("SKIPPED")]
 
 
 def _input(results: PageResults, problem: str, test: str | None) -> str:

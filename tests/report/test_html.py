@@ -447,7 +447,7 @@ def test_two_results_of_one_program_are_separate(tmp_path: Path) -> None:
 
 
 def test_a_test_that_one_subtask_skipped_has_the_result_of_another(tmp_path: Path) -> None:
-    """If no subtask ran it, it is listed once, as not run."""
+    """If no subtask ran it, it is listed once, as not counted."""
     listed = {"first": ("a AC", "b WA"), "second": ("a SKIPPED", "b SKIPPED", "c SKIPPED"), "third": ("c SKIPPED",)}
     listed |= {"fourth": ("d SKIPPED", "e AC"), "fifth": ("d RE",)}
     row = contest_row("a", 0.0)
@@ -463,8 +463,20 @@ def test_a_test_that_one_subtask_skipped_has_the_result_of_another(tmp_path: Pat
     found = [(test["name"], test["verdict"]) for test in shown["tests"]]
     assert found == [("a", "AC"), ("b", "WA"), ("c", "SKIPPED"), ("e", "AC"), ("d", "RE")]
     assert {one[0]: one[4] for one in shown["subtasks"]} == {
-        "first": [0, 1], "second": [0, 1, 2], "third": [2], "fourth": [4, 3], "fifth": [4],
+        "first": [1, 2, 0], "second": [1, 3, 1], "third": [0, 1, 1], "fourth": [1, 2, 0], "fifth": [0, 1, 0],
     }  # fmt: skip
+
+
+def test_a_subtask_counts_its_tests_that_are_not_shown(tmp_path: Path) -> None:
+    """Only 200 tests of a submission are on the page; the counts are of all."""
+    row = contest_row("a", 1.0, 1.0)
+    for subtask, count in zip(row["all_subtasks_results"], (150, 130), strict=True):
+        subtask["test_results"] = [
+            {"test_name": f"{subtask['subtask']}-{number}", "status": "AC"} for number in range(count)
+        ]
+    (shown,) = blocks(html(write_results(tmp_path, [row])))["block-0"]
+    assert (len(shown["tests"]), shown["more"]) == (200, 80)
+    assert [one[4] for one in shown["subtasks"]] == [[150, 150, 0], [130, 130, 0]]
 
 
 def test_a_submission_without_a_program_has_its_text_only(tmp_path: Path) -> None:

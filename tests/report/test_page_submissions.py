@@ -7,7 +7,7 @@ from pathlib import Path
 from ioi_eval.model import Verdict
 from tests.browser import Tab, needs_chromium
 from tests.report.report_page import CHOSEN, HARM, OPENED, SHORT, SUMMARY, TYPED, page, shown, type_in
-from tests.small_results import contest_row, write_results
+from tests.small_results import contest_row, test, write_results
 
 pytestmark = needs_chromium
 
@@ -95,6 +95,20 @@ def test_groups_and_dates_select_submissions_too(quiet: Tab, report: Path) -> No
     assert shown(quiet) == "No group is selected."
     told = quiet.value(SHORT.format("main section:not(#submissions) > div"))
     assert told == ["No group is selected."] * 8
+
+
+def test_a_subtask_has_the_counts_of_its_tests(quiet: Tab, tmp_path: Path) -> None:
+    """Those that are not counted may have run."""
+    row = contest_row("a", 0.0)
+    row["all_subtasks_results"][0]["test_results"] = [
+        test("1", 1.0, "AC"),
+        test("2", 0.0, "WA"),
+        test("3", None, "SKIPPED"),
+    ]
+    quiet.open(page([write_results(tmp_path / "out", [row])], tmp_path / "counts.html"))
+    quiet.value("document.querySelector('#submissions-table tbody button').click()")
+    quiet.value(OPENED)
+    assert "1 of 3 accepted, 1 not counted" in quiet.value("document.querySelector('.opened table').textContent")
 
 
 def test_the_deciding_test_is_shown(quiet: Tab, report: Path) -> None:

@@ -277,11 +277,6 @@ function ranked(names) {
   return ranks;
 }
 
-function rightOf(verdicts) {
-  const skipped = verdicts.filter((verdict) => verdict === "SKIPPED").length;
-  return `${verdicts.filter((verdict) => verdict === "AC").length} of ${verdicts.length} accepted${skipped ? `, ${skipped} not run` : ""}`;
-}
-
 const box = (label, text, className = "") => (text ? [el("h3", {}, label), el("pre", { class: className, tabindex: "0", "aria-label": label }, text)] : []);
 
 function testLine(test) {
@@ -311,8 +306,8 @@ function detail(shown, problem) {
       el("h3", {}, "The test that gave the verdict"), el("p", {}, testLine(failing)),
       box("Input", shown.given, "words"), box(isChecked ? "The checker's message" : "What was found", failing.message, "words"),
       isChecked ? el("p", { class: "quiet" }, "Where no expected output is named, the problem has a checker of its own, which may accept several outputs.") : [], box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
-    (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, numbers]) =>
-      [name, verdict, `${points(score)}/${points(full)}`, rightOf(numbers.map((number) => tests[number]?.verdict))]), { left: 2 }) : [],
+    (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, [accepted, all, skipped]]) =>
+      [name, verdict, `${points(score)}/${points(full)}`, `${accepted} of ${all} accepted${skipped ? `, ${skipped} not counted` : ""}`]), { left: 2 }) : [],
     tests.length ? el("details", {}, el("summary", {}, counted(tests.length + (shown.more ?? 0), "test")),
       table("Tests", ["test", "verdict", "message", "CPU time, s", "peak memory, MiB"],
         tests.map((test) => [test.name, test.verdict === "SKIPPED" ? "not counted" : test.verdict, test.message || test.stderr || "", test.time ?? "–", test.memory ?? "–"].map(String)), { left: 3 }),
