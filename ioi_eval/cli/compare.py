@@ -58,10 +58,12 @@ def compare(
     if fail_on_regression and (a.pending or b.pending):
         raise InputError("--fail-on-regression needs complete runs: judge the rest, then compare again")
     comparison = compare_runs(a, b, only=(only_a, only_b), by_problem=by_problem)
-    if fail_on_regression and by_problem and comparison.problems < LEAST_PROBLEMS:
+    if fail_on_regression and by_problem and comparison.with_points < LEAST_PROBLEMS:
         raise InputError(
             f"--fail-on-regression with --by-problem needs at least {LEAST_PROBLEMS} problems: with fewer, a difference"
-            f" may be chance, and these have {comparison.problems} in common"
+            f" may be chance, and these have {comparison.with_points} in common"
+            + " that are worth points"
+            * (comparison.with_points < comparison.problems)
         )
     if as_json:
         print(json.dumps(comparison_json(comparison), indent=2))

@@ -193,10 +193,9 @@ class Page:
         return list(by_name.values())
 
     def _cell_values(self, name: str, cell: Cell) -> dict[str, Any]:
-        """A cell's numbers, as shares of full marks: 1 for APPS. For problems without points, of the best score."""
+        """A cell's numbers, as shares of full marks: 1 for APPS."""
         problem = self._problems[name]
-        full = 1.0 if self.family is Family.APPS else problem.points or max(cell.scores, default=0.0)
-        return cell.as_dict(full, problem.precision)
+        return cell.as_dict(1.0 if self.family is Family.APPS else problem.points, problem.precision)
 
     def _table(self, rows: Sequence[PageRow]) -> dict[str, Any]:
         """The table by columns, which compresses better; numbers are rounded as shown. `detail` is filled later."""

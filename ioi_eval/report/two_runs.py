@@ -19,7 +19,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.estimates import Estimate, mcnemar, mean_estimates
 from ioi_eval.report.groups import NONE, Grouping, label_of
 from ioi_eval.report.result_sets import Family, Name, ResultSet
-from ioi_eval.report.result_values import share_of, verdict_of
+from ioi_eval.report.result_values import full_marks_of, share_of, verdict_of
 from ioi_eval.report.texts import counted, printable
 
 _COLUMNS = (
@@ -69,6 +69,7 @@ class Result:
     Args:
         verdict: empty if it was not judged.
         share: the share of the points, or of the tests; `None` if unknown.
+        has_points: whether the problem is worth points; for APPS it always is.
         program, shape: hashes of the program, and of the subtasks or the number of tests.
         rules: how it was judged, as far as its row states it.
         time_scale, machine, near_limit, fingerprint: from its row.
@@ -76,6 +77,7 @@ class Result:
 
     verdict: str
     share: float | None
+    has_points: bool
     program: bytes
     shape: bytes
     rules: str
@@ -124,6 +126,7 @@ class Comparison:
         missing: how many submissions of the first, with a verdict, the second does not have.
         unscored: how many pairs have no score in one of them.
         problems: the number of problems in the means.
+        with_points: how many of them are in the mean score: those that are worth points.
         changes: changed verdicts first, and of these the worse ones first.
         lost, won: how many pairs were solved only before, and only after.
         pending: how many submissions of each run are not judged yet. If there are any, there are no intervals and no p,
@@ -139,6 +142,7 @@ class Comparison:
     missing: int = 0
     unscored: int
     problems: int
+    with_points: int
     changes: tuple[Change, ...] = ()
     lost: int = 0
     won: int = 0
@@ -153,8 +157,10 @@ class Comparison:
         difference is below 0.
         """
         if not self.pairs:
+            if self.with_points < LEAST_PROBLEMS:
+                return False
             high = self.means["score difference"].high
-            return high is not None and high < 0 and self.problems >= LEAST_PROBLEMS
+            return high is not None and high < 0
         return bool(self.missing) or any(change.worse for change in self.changes)
 
 
@@ -194,6 +200,7 @@ def compare_runs(
     won = sum(new[name].solved and not old[name].solved for name in scored)
     problems = _problems_of(scored)
     pending = (before.pending.count, after.pending.count)
+    means, with_points = _means(problems, problems, old, new, intervals=not any(pending))
     return Comparison(
         family=before.family,
         pairs=len(common),
@@ -202,12 +209,13 @@ def compare_runs(
         missing=sum(name not in new and bool(result.verdict) for name, result in old.items()),
         unscored=len(common) - len(scored),
         problems=len(problems),
+        with_points=with_points,
         changes=tuple(sorted(changes, key=lambda change: (not change.flipped, not change.worse, change.name))),
         lost=lost,
         won=won,
         pending=pending,
         p=None if any(pending) else mcnemar(lost, won),
-        means=_means(problems, problems, old, new, intervals=not any(pending)),
+        means=means,
         notes=notes,
     )
 
@@ -225,20 +233,16 @@ def _by_problem(
     if not common:
         raise InputError("the two have no problem in common that was judged in both")
     pending = (before.pending.count, after.pending.count)
+    means, with_points = _means(old_problems, new_problems, old, new, intervals=not any(pending))
     return Comparison(
         family=before.family,
         only_before=len(old_problems) - len(common),
         only_after=len(new_problems) - len(common),
         unscored=len(old) + len(new) - sum(map(len, scored)),
         problems=len(common),
+        with_points=with_points,
         pending=pending,
-        means=_means(
-            {problem: old_problems[problem] for problem in common},
-            {problem: new_problems[problem] for problem in common},
-            old,
-            new,
-            intervals=not any(pending),
-        ),
+        means=means,
         notes=notes,
     )
 
@@ -273,6 +277,7 @@ def _result(family: Family, row: Mapping[str, Any]) -> Result:
     return Result(
         verdict=verdict_of(row),
         share=share_of(row),
+        has_points=full_marks_of(row) > 0,
         program=_hash(row.get("code")),
         shape=_hash(shape),
         rules=str(row.get("judged_by") or ""),
@@ -345,21 +350,27 @@ def _means(
     new: Mapping[Name, Result],
     *,
     intervals: bool,
-) -> dict[str, Estimate]:
-    """Means over problems of the mean of each problem's submissions: before, after, and the difference."""
-    columns: dict[str, list[float]] = {}
-    for what in ("score", "solved"):
-        sides = [
-            [math.fsum(_score_of(results[name], what) for name in names) / len(names) for names in problems.values()]
-            for problems, results in ((old_names, old), (new_names, new))
-        ]
-        columns[f"{what} before"], columns[f"{what} after"] = sides
-        columns[f"{what} difference"] = [b - a for a, b in zip(*sides, strict=True)]
-    return mean_estimates(columns, intervals=intervals) if old_names else {}
+) -> tuple[dict[str, Estimate], int]:
+    """Means over common problems of the mean of each problem's submissions: before, after, and the difference. And how
+    many of the problems are in the mean score: those that are worth points.
+    """
+    sides = (old_names, old), (new_names, new)
+    common = [problem for problem in old_names if problem in new_names]
+    with_points = [problem for problem in common if all(of[names[problem][0]].has_points for names, of in sides)]
+    means: dict[str, Estimate] = {}
+    for what, problems in (("score", with_points), ("solved", common)):
+        before, after = (
+            [_mean([of[name] for name in names[problem]], what) for problem in problems] for names, of in sides
+        )
+        differences = [b - a for a, b in zip(before, after, strict=True)]
+        columns = {f"{what} before": before, f"{what} after": after, f"{what} difference": differences}
+        means |= mean_estimates(columns, intervals=intervals) if problems else {}
+    return means, len(with_points)
 
 
-def _score_of(result: Result, what: str) -> float:
-    return float(result.solved) if what == "solved" else result.share or 0.0
+def _mean(results: Sequence[Result], what: str) -> float:
+    values = (float(result.solved) if what == "solved" else result.share or 0.0 for result in results)
+    return math.fsum(values) / len(results)
 
 
 def _such_as(results: Mapping[Name, Result]) -> str:

@@ -29,6 +29,8 @@ def comparison_text(comparison: Comparison, *, most: int, names: tuple[str, str]
     if comparison.changes:
         parts.append(_changes(comparison.changes, names, most))
     facts = [(f"{counted(comparison.pairs, 'pair')} on " if paired else "") + counted(comparison.problems, "problem")]
+    if without := comparison.problems - comparison.with_points:
+        facts.append(f"{counted(without, 'problem')} worth no points, so not in the mean score")
     if paired:
         flips = sum(change.flipped for change in comparison.changes)
         facts.append(f"changed verdicts: {flips}; only the score changed: {len(comparison.changes) - flips}")
@@ -55,6 +57,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "family": comparison.family.name.lower(),
         "pairs": comparison.pairs,
         "problems": comparison.problems,
+        "with_points": comparison.with_points,
         "only_before": comparison.only_before,
         "only_after": comparison.only_after,
         "unscored": comparison.unscored,
@@ -104,7 +107,10 @@ def _line(change: Change, common: Sequence[str]) -> tuple[str, ...]:
 
 def _means(comparison: Comparison, names: tuple[str, str]) -> str:
     rows = []
+    counts = {"score": comparison.with_points, "solved": comparison.problems}
     for what, label in _MEANS:
+        if not counts[what]:
+            continue
         before, after, difference = (comparison.means[f"{what} {when}"] for when in (*NAMES, "difference"))
         cells = (percent(mean.value, mean.low, mean.high) for mean in (before, after))
         rows.append((label, *cells, percent(difference.value, difference.low, difference.high, is_difference=True)))
@@ -118,7 +124,11 @@ def _means(comparison: Comparison, names: tuple[str, str]) -> str:
             f"\nWith fewer than {LEAST_PROBLEMS} problems no interval shows whether a difference is more than chance."
         )
     else:
-        legend += "".join(f"\n{label}: {_conclusion(comparison.means[f'{what} difference'])}" for what, label in _MEANS)
+        legend += "".join(
+            f"\n{label}: {_conclusion(comparison.means[f'{what} difference'])}"
+            for what, label in _MEANS
+            if counts[what] >= LEAST_PROBLEMS
+        )
     return table(("", *names, "difference, percentage points"), rows) + f"\n{legend}"
 
 

@@ -221,6 +221,31 @@ def test_a_problem_with_judge_errors_only_counts_in_the_sum_of_best_subtasks(qui
     assert (cells[1], cells[4]) == ("–", "75.0 %")
 
 
+def test_a_contest_with_a_problem_without_points_has_no_mean_score(quiet: Tab, tmp_path: Path) -> None:
+    """As in report.md. It counted as a problem with 0 %. pass@1 is of both."""
+    rows = [
+        contest_row(f"{model}{problem}", 1.0, 1.0, model=model, problem_id=problem)
+        for model in "mn"
+        for problem in "pq"
+    ]
+    for row in rows[::2]:
+        row["total_score"] = 0.0
+        for subtask in row["all_subtasks_results"]:
+            subtask |= {"points": 0.0, "weighted_score": 0.0}
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "free.html"))
+    for row in quiet.value(
+        "[...document.querySelectorAll('#groups tbody tr')].map((row) => row.innerText.split('\\t'))"
+    ):
+        assert row[1] == "–"
+        assert row[2] in {"first", "–"}
+        assert row[3].startswith("100.0 %")
+        assert row[4] == "–"
+    cells = "[...document.querySelectorAll('.heat {} tr')].map((row) => [...row.children].map((one) => one.innerText))"
+    assert quiet.value(cells.format("tbody")) == [["2024/p", "–", "–", "–"], ["2024/q", "100", "100", "100"]]
+    assert quiet.value(cells.format("tfoot")) == [["mean of the problems", "–", "–", "–"]]
+    assert "0/0" in quiet.value("document.querySelector('#submissions-table tbody').innerText")
+
+
 def test_which_problem_is_hardest(quiet: Tab, tmp_path: Path) -> None:
     """A sentence names it. A column has the mean over the groups, by which rows can be sorted; a row has the mean over
     the problems, if a group has a score for each of its problems.

@@ -111,6 +111,22 @@ def test_settings_of_the_runs_are_reasons(tmp_path: Path) -> None:
     assert "judged by ioi_eval 1" in found.notes[0]
 
 
+@pytest.mark.parametrize("by_problem", [False, True])
+def test_a_problem_without_points_is_in_pass_at_1_only(tmp_path: Path, by_problem: bool) -> None:
+    """It has no share of full marks. It was a problem with 0 %, which halved a difference between two problems."""
+    free = {"all_subtasks_results": [{"subtask": "a", "points": 0, "weighted_score": 0, "status": "AC"}]}
+    before = [row("a", "AC", 100), row("b", "AC", 0, problem="free", **free)]
+    after = [row("a", "PA", 50), row("b", "AC", 0, problem="free", **free)]
+    found = compared(tmp_path, before, after, by_problem=by_problem)
+    assert (found.problems, found.with_points) == (2, 1)
+    assert (found.means["score before"].value, found.means["score difference"].value) == (1.0, -0.5)
+    assert (found.means["solved before"].value, found.means["solved difference"].value) == (1.0, -0.5)
+    assert "1 problem worth no points, so not in the mean score" in comparison_text(found, most=3)
+    alone = compared(tmp_path, before[1:], after[1:], by_problem=by_problem)
+    assert "mean score  " not in comparison_text(alone, most=3)
+    assert not alone.regressed
+
+
 def test_both_families_are_compared(tmp_path: Path) -> None:
     """For APPS the share of tests is compared in place of points."""
     found = compared(tmp_path, [apps_row("a", "WA", 2), apps_row("b", "AC", 4)], [apps_row("a", "AC", 4)])

@@ -87,7 +87,7 @@ function lineChart(title, xName, lines) {
   const drawn = lines.filter((line) => line.values.length);
   const isNamed = drawn.length > 1 && drawn.length <= MAX_LABELS;
   const longest = Math.max(...drawn.map((line) => line.name.length));
-  if (!ks.length) return el("p", { class: "quiet" }, "There is nothing to draw: no submission was scored.");
+  if (!ks.length) return el("p", { class: "quiet" }, "There is nothing to draw: no group has such a mean.");
   const figure = el("figure", {}, el("figcaption", {}, title));
   const draw = (width) => {
     const letters = isNamed ? Math.min(longest, Math.floor(width / 28)) : 0;

@@ -19,11 +19,17 @@ const unitOf = (view, measure) => (measure === "solved" ? "% of submissions" : i
 // in report.md; APPS has that of the other problems.
 const scored = (view, cells) => (isApps(view) || cells.every((cell) => cell.n > 0) ? cells.filter((cell) => cell.n > 0) : []);
 
+// The numbers of cells with this name; none if one cell lacks it, because its problem is worth no points.
+function known(cells, name) {
+  const values = cells.map((cell) => cell[name]);
+  return values.includes(undefined) ? [] : values;
+}
+
 // The numbers of a group: means over problems, and counts.
 function numbersOf(view, group) {
   const cells = view.of(group);
   const judged = scored(view, cells);
-  const together = isApps(view) ? judged.map((cell) => cell.best ?? 0) : cells.map((cell) => cell.all ?? 0);
+  const together = isApps(view) ? known(judged, "best") : known(cells, "all");
   return {
     n: sum(cells.map((cell) => cell.n)),
     je: sum(cells.map((cell) => cell.je)),
@@ -31,7 +37,7 @@ function numbersOf(view, group) {
     copies: sum(cells.map((cell) => cell.copies)),
     targeted: sum(cells.map((cell) => cell.targeted)),
     solved: estimate(judged.map((cell) => cell.solved / cell.n), view.hasIntervals),
-    score: estimate(judged.map((cell) => cell.mean ?? 0), view.hasIntervals),
+    score: estimate(known(judged, "mean"), view.hasIntervals),
     together: together.length ? mean(together) : null,
     problems: cells.filter((cell) => cell.n > 0).length,
   };
@@ -48,9 +54,9 @@ function behind(view, group, first) {
   if (group === first) return "first";
   const pairs = view.problems.map((problem) => [view.cell(group, problem), view.cell(first, problem)]);
   const both = pairs.filter(([one, other]) => one?.n && other?.n);
-  if (!both.length) return "–";
+  if (!known(both.flat(), "mean").length) return "–";
   if (hasOthers(view, group, first)) return ["other problems ", el("small", {}, `${both.length.toLocaleString("en")} in common`)];
-  const difference = estimate(both.map(([one, other]) => (one.mean ?? 0) - (other.mean ?? 0)), view.hasIntervals);
+  const difference = estimate(both.map(([one, other]) => one.mean - other.mean), view.hasIntervals);
   const signed = (value) => rounded(100 * value, 1).replace("-", "−");
   const of = counted(both.length, "problem");
   if (difference.low === null || both.length < LEAST_PROBLEMS) return [`${signed(difference.value)} `, el("small", {}, of)];
@@ -82,7 +88,7 @@ function warnings(view, rows) {
   ].filter(Boolean);
 }
 
-const SCORED = "Scored submissions: all but those with a judge error (JE). A judge error is a failure of ours or of a checker: such a submission has no score and is in no mean. If all submissions to some problem have one, a contest has no mean, and APPS that of the other problems.";
+const SCORED = "Scored submissions: all but those with a judge error (JE). A judge error is a failure of ours or of a checker: such a submission has no score and is in no mean. If all submissions to some problem have one, a contest has no mean, and APPS that of the other problems. A contest with a problem that is worth no points has pass@1 and no mean score.";
 
 // How to read the table of groups.
 function intervalNotes(view) {
@@ -141,8 +147,8 @@ function contestTables(view) {
 
 function heatValue(view, cells, measure) {
   const judged = scored(view, cells.filter(Boolean));
-  if (!judged.length) return null;
-  return mean(judged.map((cell) => (measure === "solved" ? cell.solved / cell.n : cell[measure] ?? 0)));
+  const values = measure === "solved" ? judged.map((cell) => cell.solved / cell.n) : known(judged, measure);
+  return values.length ? mean(values) : null;
 }
 
 const ORDERS = { listed: "as they are listed", hardest: "hardest first", easiest: "easiest first" };
@@ -205,7 +211,7 @@ function heat(view, state, show) {
   const names = namesOf(view);
   const what = byBucket ? bucketWord(view) : "problem";
   const caption = `${capital(names[state.measure])}, ${unitOf(view, state.measure)}, by ${what} and group`;
-  const ofAll = groups.map((group, index) => (scored(view, view.of(group)).length ? meanOfKnown(rows.map((row) => row.values[index])) : null));
+  const ofAll = groups.map((group) => heatValue(view, view.of(group), state.measure));
   const line = (head, values, all, judgeErrors) => el("tr", {}, el("th", { scope: "row" }, head),
     hasMean ? heatCell(all, 0) : null, values.map((value, index) => heatCell(value, judgeErrors(groups[index]))));
   const errors = (row) => (group) => sum(row.problems.map((problem) => view.cell(group, problem)?.je ?? 0));
@@ -237,7 +243,8 @@ function curve(view, group, value) {
   if (!cells.length) return [];
   const least = Math.min(...cells.map((cell) => cell.n));
   return view.summary.ks.map((k, index) => [k, index]).filter(([k]) => k <= least)
-    .map(([k, index]) => [k, estimate(cells.map((cell) => value(cell, k, index)), view.hasIntervals)]);
+    .map(([k, index]) => [k, cells.map((cell) => value(cell, k, index))]).filter(([, values]) => !values.includes(undefined))
+    .map(([k, values]) => [k, estimate(values, view.hasIntervals)]);
 }
 
 const lines = (view, value) => view.groups.map((group) => ({ group, name: view.summary.groups[group], values: curve(view, group, value) }));
@@ -256,8 +263,8 @@ function curvesNote(view) {
 }
 
 function scoreCurves(view) {
-  const union = lines(view, (cell, k, index) => cell.union?.[index] ?? 0);
-  const single = lines(view, (cell, k, index) => cell.single?.[index] ?? 0);
+  const union = lines(view, (cell, k, index) => cell.union?.[index]);
+  const single = lines(view, (cell, k, index) => cell.single?.[index]);
   if (isApps(view)) {
     return [lineChart("Best of k submissions: mean over problems, % of tests passed", DRAWN, single), el("p", { class: "quiet" }, curvesNote(view))];
   }
@@ -289,7 +296,7 @@ function subtaskBars(view, state, show) {
         rows: view.groups.map((group) => {
           const found = scored(view, view.problems.filter((index) => view.summary.problems[index].bucket === bucket).map((index) => view.cell(group, index)).filter(Boolean));
           return { group, name: view.summary.groups[group], found };
-        }).filter((row) => row.found.length).map((row) => ({ ...row, value: mean(row.found.map((cell) => cell.mean ?? 0)), best: mean(row.found.map((cell) => cell.best ?? 0)), text: counted(row.found.length, "problem") })),
+        }).filter((row) => known(row.found, "mean").length).map((row) => ({ ...row, value: mean(known(row.found, "mean")), best: mean(known(row.found, "best")), text: counted(row.found.length, "problem") })),
       })), namesOf(view))];
   }
   if (!problems.includes(state.problem)) state.problem = problems[0];
