@@ -141,7 +141,8 @@ def _one_test(test: Mapping[str, Any], name: str, limits: Limits, texts: TestTex
     for title, text in (("Input", texts.input), ("Output", texts.output), ("Expected", texts.expected)):
         if text is not None:
             size = "" if text.size is None else f" ({text.size:,} bytes)"
-            parts.append(f"{title}{size}:\n" + _indented(excerpt(text.content, size=text.size) or ["(empty)"]))
+            lines = excerpt(text.content, size=text.size, is_part=text.size is None) or ["(empty)"]
+            parts.append(f"{title}{size}:\n" + _indented(lines))
     if texts.output is None:
         parts.append("Its output is not available.")
     elif texts.expected is not None:
@@ -152,7 +153,7 @@ def _one_test(test: Mapping[str, Any], name: str, limits: Limits, texts: TestTex
         else:
             parts.append(f"No difference {'except for blanks' if whole else 'in the part that is shown'}.")
     if stderr := test.get("stderr"):
-        parts.append("Stderr:\n" + _indented(excerpt(str(stderr))))
+        parts.append("Stderr:\n" + _indented(excerpt(str(stderr), is_part=True)))
     return "\n".join(parts)
 
 

@@ -133,12 +133,20 @@ def plain(text: str, *, allowed: str = "\n\t") -> str:
     return "".join(c if c.isprintable() or c in allowed else c.encode("unicode_escape").decode() for c in text)
 
 
-def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINES, width: int = _WIDTH) -> list[str]:
+def excerpt(
+    content: bytes | str,
+    *,
+    size: int | None = None,
+    is_part: bool = False,
+    lines: int = _LINES,
+    width: int = _WIDTH,
+) -> list[str]:
     """The beginning of a text, as lines.
 
     Args:
         content: the text, or its beginning.
         size: the size of the whole text in bytes, if `content` may be only its beginning.
+        is_part: whether it may be only its beginning, and the size is not known.
         lines, width: the most lines, and characters of a line.
     """
     text = content.decode("utf-8", "backslashreplace") if isinstance(content, bytes) else content
@@ -150,7 +158,7 @@ def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINE
     if size is not None and content_bytes < size:
         excerpt_lines.append(f"… ({size:,} bytes in all)")
     elif len(all_lines) > lines:
-        excerpt_lines.append(f"… ({len(all_lines):,} lines in all)")
+        excerpt_lines.append("… (more lines)" if is_part else f"… ({len(all_lines):,} lines in all)")
     return excerpt_lines
 
 

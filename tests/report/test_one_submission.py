@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
+from ioi_eval.report.inputs import TextPart
 from ioi_eval.report.one_submission import Limits, TestTexts, submission_text
 from ioi_eval.report.result_values import has_run
 from ioi_eval.report.rows import JudgedSubmission, refused_row, result_row
@@ -50,6 +51,20 @@ def test_a_table_of_tests_is_shown_if_useful(
     assert (text.count(REASON), "feedback" in text) == (reasons, has_tests)
     text = submission_text(row, ("2024/nile", "s"), Limits(), test="2", texts=TestTexts())
     assert "Test 2: " in text
+
+
+@pytest.mark.parametrize(("size", "told"), [(None, "more lines"), (51, "51 bytes in all"), (50, "25 lines in all")])
+def test_a_beginning_does_not_tell_the_number_of_lines(size: int | None, told: str) -> None:
+    """Of an output, and of stderr, of which the results may have only a beginning."""
+    test = {"test_name": "1", "status": "RE", "stderr": "x\n" * 21}
+    row = {
+        "verdict": "RE",
+        "all_subtasks_results": [{"subtask": "a", "points": 1, "status": "RE", "test_results": [test]}],
+    }
+    texts = TestTexts(output=TextPart(content=b"7\n" * 25, size=size))
+    text = submission_text(row, ("2024/nile", "s"), Limits(), test="1", texts=texts)
+    assert text.count(f"… ({told})") == 1 + (size is None)
+    assert text.endswith("  | … (more lines)")
 
 
 def test_a_row_that_was_not_judged_has_no_points() -> None:
