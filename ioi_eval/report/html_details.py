@@ -205,19 +205,23 @@ def _test(name: str, test: Mapping[str, Any], *, decides: bool) -> dict[str, Any
     if verdict not in PASSED:
         fields = (*_CAUSES, "score") if verdict == "PA" else _CAUSES
         entry |= {name: value for name in fields if (value := test.get(name)) is not None}
-        texts = (("message", message_of_test(test)), *((n, test.get(n)) for n in _OUTPUTS))
-        entry |= {name: _cut(value, MESSAGE_CHARS) for name, value in texts if value}
+        if message := message_of_test(test):
+            entry["message"] = _cut(message, MESSAGE_CHARS)
+        entry |= {n: _cut(test[n], MESSAGE_CHARS, where=" in the results") for n in _OUTPUTS if test.get(n)}
     return entry
 
 
-def _cut(value: object, most: int) -> str:
-    """The text, cut to that length, without invisible characters; states how much was cut."""
+def _cut(value: object, most: int, *, where: str = "") -> str:
+    """The text, cut to that length, without invisible characters; states how much was cut, and `where` that is.
+
+    Results have only the beginning of an output and of stderr.
+    """
     if value is None:
         return ""
     text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
     if len(text) <= most and text.isascii() and text.isprintable():
         return text
-    return visible(text[:most]) + f"… ⟨{len(text) - most:,} characters more⟩" * (len(text) > most)
+    return visible(text[:most]) + f"… ⟨{len(text) - most:,} characters more{where}⟩" * (len(text) > most)
 
 
 def _both_ends(value: object, most: int) -> str:

@@ -252,6 +252,16 @@ def test_a_program_of_megabytes_is_cut(tmp_path: Path) -> None:
     assert (shown["tests"][0]["name"], len(shown["tests"]), shown["more"]) == ("last", 200, 801)
 
 
+def test_texts_of_which_the_results_have_the_beginning_only(tmp_path: Path) -> None:
+    """The size of the rest is not known, only how much more the results have."""
+    row = contest_row("a", 0.0)
+    row["all_subtasks_results"][0]["test_results"][0] |= dict.fromkeys(("feedback", "output", "stderr"), "x" * 4096)
+    (shown,) = blocks(html(write_results(tmp_path, [row])))["block-0"]
+    assert shown["tests"][0]["message"].endswith("x… ⟨3,496 characters more⟩")
+    for name in ("output", "stderr"):
+        assert shown["tests"][0][name].endswith("x… ⟨3,496 characters more in the results⟩")
+
+
 def test_programs_of_every_kind_are_shown(tmp_path: Path) -> None:
     """A page has at most 5 MB. It shows some submissions of each kind."""
     dice = random.Random(1)
