@@ -174,10 +174,15 @@ def _are_sources_elsewhere(call: ShowCall, results: ResultSet) -> bool:
 
 
 def _tell_change(row: Mapping[str, Any], verdict: str, worth: object, *, before: str) -> None:
-    """Print a line if judging again gave another verdict or score; `before` is the column of `row` with the score."""
+    """Print a line if judging again gave another verdict or score; `before` is the column of `row` with the score.
+
+    With `--unscored-as zero` rows have a 0 for JE.
+    """
     earlier = row.get("verdict")
-    if earlier is not None and (earlier, row.get(before)) != (verdict, worth):
-        tell(f"it was {earlier} with {row.get(before)}, and is {verdict} with {worth} now")
+    old = None if earlier == Verdict.JE else row.get(before)
+    if earlier is not None and (earlier, old) != (verdict, worth):
+        was, now = ("no score" if score is None else score for score in (old, worth))
+        tell(f"it was {earlier} with {was}, and is {verdict} with {now} now")
 
 
 # --------------------------------------------------------------------------- contest problems

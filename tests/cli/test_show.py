@@ -79,6 +79,13 @@ def test_a_submission_is_shown_with_its_first_difference(judged: Start, tmp_path
     assert "\\x1b[2J bad" in odd.stdout
 
 
+def test_a_je_with_score_0_has_no_score(judged: Start, write: Write, tmp_path: Path) -> None:
+    """With `--unscored-as zero` rows have a 0 for JE, and a rerun that is JE again was another score."""
+    rows = list(result_rows(tmp_path / "out"))
+    write("out/results.jsonl", *({**row, "verdict": "JE", "total_score": 0.0} for row in rows))
+    assert "it was JE with no score, and is AC with 100.0 now" in judged("right", "--rerun").stderr
+
+
 def test_the_test_that_gave_the_verdict_is_shown(start: Start, tmp_path: Path) -> None:
     """Also by `export --to junit`. An earlier test has half of the score."""
     row = contest_row("x", 0.5, 0.0)
