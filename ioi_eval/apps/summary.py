@@ -129,7 +129,8 @@ class AppsSummary(RunSummary):
             return []
         problem, least = min(counts.items(), key=lambda item: item[1])
         return [
-            f"pass@{k} is not reported: each problem must have {k} judged programs, and problem {problem} has {least}"
+            f"pass@{k} of all problems is not reported: each must have {k} judged programs, and problem {problem} has "
+            f"{least}"
             for k in self._chosen_ks()
             if k > least
         ]

@@ -363,11 +363,13 @@ def test_names_that_are_no_utf8_do_not_end_a_run(score: Start, write: Write, row
 
 
 def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
-    """A k above some problem's number of programs is not reported, with the reason."""
+    """A k above some problem's number of programs is not reported for all problems, with the reason."""
     dump = write("dump.jsonl", {"problem_id": 0, "code": [DOUBLE, ZERO]}, {"problem_id": 1, "code": [DOUBLE]})
     ended = score(dump, "--pass-at", "1", "--pass-at", "2")
     assert ended.returncode == 0
-    assert "pass@2 is not reported: each problem must have 2 judged programs, and problem 1 has 1" in ended.stdout
+    assert (
+        "pass@2 of all problems is not reported: each must have 2 judged programs, and problem 1 has 1" in ended.stdout
+    )
     lines = json.loads((tmp_path / "out" / "summary.json").read_text())["difficulties"]
     by_name = {line["difficulty"]: line["pass_at_k"] for line in lines}
     assert by_name["introductory"]["2"]["value"] == 1.0
