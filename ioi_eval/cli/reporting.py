@@ -70,9 +70,9 @@ def remake(
         text = markdown(values)
         if values != page.results[0].summary:
             (target / STATE).unlink(missing_ok=True)  # otherwise the next run would keep these files as they are
-        write_summary(target, values, text)
         with replacing(target / PAGE) as file:
             page.write(file, noscript=text)
+        write_summary(target, values, text)  # after the page: if that fails, a wrong value must still be there
     print(terminal(values))
     print(f"\nReport:  {target / 'report.md'}\nPage:    {target / PAGE}")
     return 0 if values["complete"] else 1

@@ -65,6 +65,7 @@ def test_results_that_cannot_be_used(start: Start, tmp_path: Path, arguments: tu
 
 
 Keys = tuple[str | int, ...]
+_WITHOUT_YEAR = {"day": "1", "problem": "nile", "submissions": 2, "verdicts": {}}
 
 
 @pytest.mark.parametrize(
@@ -82,6 +83,8 @@ Keys = tuple[str | int, ...]
         ("inputs.jsonl", ("bytes",), [], "report", "line 1: bytes is [], and must be of type integer; delete the fil"),
         ("inputs.jsonl", ("test",), {}, "report", "line 1: test is {}, and must be of type string; delete the fi"),
         ("summary.json", ("problems_pending",), 1.5, "report", "problems_pending is 1.5, and must be of type array; d"),
+        ("summary.json", ("problems", 0, "memory_limit_bytes"), "", "report", "memory_limit_bytes is \"\", and must"),
+        ("summary.json", ("problems", 0), _WITHOUT_YEAR, "select", "problems[0] lacks year; delete it: `ioi-eval"),
         ("summary.json", ("notes",), 5, "report", "notes is 5, and must be of type array; delete it: `ioi-ev"),
     ],
 )  # fmt: skip
