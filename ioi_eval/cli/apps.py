@@ -90,9 +90,9 @@ def score(call: AppsScoreCall) -> int:
 
     If a run was interrupted, start the same command again: it continues where it stopped.
 
-    The --out directory gets results.jsonl (each program), tests.jsonl (its tests), inputs.jsonl (of tests that failed),
-    mcpbr.jsonl (the same in mcpbr's format), summary.json, report.md (by difficulty: test case average, strict
-    accuracy, pass@k), report.html and the journal.
+    The --out directory gets results.jsonl (each program), tests.jsonl (its tests), inputs.jsonl (of the tests that
+    gave the verdicts), mcpbr.jsonl (the same in mcpbr's format), summary.json, report.md (by difficulty: test case
+    average, strict accuracy, pass@k), report.html and the journal.
     """
     from ioi_eval.cli.apps_scoring import score as score_dump
 

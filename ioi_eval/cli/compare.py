@@ -19,7 +19,7 @@ def compare(
     by_problem: Annotated[
         bool,
         typer.Option(
-            "--by-problem", help="Pair problems by their means, and no submissions. For two models, or other samples."
+            "--by-problem", help="Compare the means of problems; pair no submissions. For two models, or other samples."
         ),
     ] = False,
     only_before: Annotated[

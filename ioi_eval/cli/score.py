@@ -110,7 +110,7 @@ def score(
     command again: it continues where it stopped.
 
     The --out directory gets results.jsonl (the dump's rows with scores), tests.jsonl (each test), inputs.jsonl (of
-    tests that failed), summary.json, report.md, report.html and the journal.
+    the tests that gave the verdicts), summary.json, report.md, report.html and the journal.
     """
     from ioi_eval.cli import scoring
 

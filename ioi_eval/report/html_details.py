@@ -1,9 +1,9 @@
 """Programs and tests inside `report.html`: as many as fit, and some of every group, problem and verdict.
 
-A page should have at most 5 MB, but the programs of ten thousand submissions have more. So rows are added in turns: the
-first of each group, problem and verdict, then the second, and so on, until the page is full. For the other rows, the
-page gives the line in `results.jsonl`. Programs for the same problem are similar, so they are compressed together, in
-blocks that a browser unpacks one at a time.
+A page should have at most 5 MB, but the programs of ten thousand submissions have more. (They get at least 1.5 MB,
+however large the table is.) So rows are added in turns: the first of each group, problem and verdict, then the second,
+and so on, until the page is full. For the other rows, the page gives the line in `results.jsonl`. Programs for the same
+problem are similar, so they are compressed together, in blocks that a browser unpacks one at a time.
 """
 
 from __future__ import annotations

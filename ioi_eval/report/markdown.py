@@ -249,7 +249,8 @@ def _more(count: int) -> str:
 def cell(text: str) -> str:
     """Untrusted text (an id, a message, a program's output in a checker's message) as one line for a table cell.
 
-    It has no control characters when it is printed, and no tags, links or images when it is rendered.
+    It has no control characters when it is printed. When it is rendered it has no tags, no images, and no
+    links except those that GitHub makes of URLs: their text is where they lead.
     """
     short = printable(str(text), length=300)
     return (

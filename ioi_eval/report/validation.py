@@ -113,4 +113,6 @@ def _conclusion(values: Mapping[str, Any]) -> str:
         return "The only statement agrees." if statements == 1 else f"All {statements} statements agree."
     failed = len(values["undecided"]) + len(values["refused"]) + values["pending"]
     more = f"; not judged: {counted(failed, 'solution')}" if failed else ""
+    if statements == len(values["disagreements"]) == 1:
+        return f"The only statement disagrees{more}."
     return f"{len(values['disagreements'])} of {statements} statements disagree{more}."

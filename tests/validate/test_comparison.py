@@ -168,6 +168,13 @@ def test_the_reports_are_complete() -> None:
     assert evidence(None) == "no test was run"
 
 
+def test_a_single_statement() -> None:
+    """Its sentence is in the singular."""
+    validation = Validation.of(StatedSolutions(solutions=(), refused=(), unstated=0, unstated_names=()))
+    validation.add(solution({"02": "AC"}), result("AC", "AC", "WA"))
+    assert "The only statement disagrees." in terminal_validation(validation.as_dict())
+
+
 class RuleScorer:
     """Judges by a rule, and always on all tests.
 
