@@ -58,6 +58,11 @@ class RunOptions(ABC):
     ] = False
     watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
 
+    def __post_init__(self) -> None:
+        """Raises `InputError` for an option that would have no effect."""
+        if self.public and self.push_to_hub is None:
+            raise InputError("--public needs --push-to-hub; add it, or leave --public out")
+
     @abstractmethod
     def as_dict(self) -> dict[str, Any]:
         """The values that the journal and the summary record."""
@@ -82,8 +87,6 @@ class RunOptions(ABC):
             InputError: the data set cannot be made, or it is public and that was not asked for.
         """
         if self.push_to_hub is None:
-            if self.public:
-                raise InputError("--public needs --push-to-hub; add it, or leave --public out")
             return lambda *_: 0
         from ioi_eval.cli.pushing import push
         from ioi_eval.report.hub import HubResults

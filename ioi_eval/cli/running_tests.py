@@ -12,6 +12,7 @@ from ioi_eval.cli.outputs import SCORE, Earlier
 from ioi_eval.cli.pushing import push
 from ioi_eval.cli.run_tests import RunTestsCall
 from ioi_eval.cli.score import ScoreCall
+from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.writing import write_text
@@ -30,10 +31,12 @@ def run_tests(call: RunTestsCall, *, dry_run: bool = False) -> int:
 
     Raises:
         InputError: a data set does not exist, RESULTS is not the name of one, or it is public and `--public` was not
-            given.
+            given; or `--public` was given without RESULTS.
     """
     if call.results_dataset_name is not None:
         check_name(call.results_dataset_name, advice="; the directory for results is named by --local_results_path")
+    elif call.public:
+        raise InputError("--public needs RESULTS, the data set on the Hub: name it, or leave --public out")
     calls = _calls(call)
     dumps = [each.dump for each in calls]
     tell(f"{counted(len(calls), 'data set')}: {', '.join(dumps)}")

@@ -107,8 +107,9 @@ def test_an_impossible_push_is_refused_before_judging(
     assert ended.stderr.count("\n") == 1, ended.stderr
     ended = start(*score[:-1], "results")
     assert (ended.returncode, "it has the form owner/name" in ended.stderr) == (2, True), ended.stderr
-    ended = start(*score[:-2], "--public")
-    assert (ended.returncode, "--push-to-hub" in ended.stderr) == (2, True), ended.stderr
+    for dry in ((), ("--dry-run",)):
+        ended = start(*score[:-2], "--public", *dry)
+        assert (ended.returncode, "--push-to-hub" in ended.stderr) == (2, True), ended.stderr
     assert not (tmp_path / "out").exists()
 
 

@@ -228,7 +228,7 @@ def test_results_and_reports_are_pushed(hub: Hub, start: Start, pushed: Pushed) 
 
 
 def test_an_impossible_push_is_refused_before_judging(hub: Hub, start: Start, tmp_path: Path) -> None:
-    """A token without write access; or a public data set, unless that is requested."""
+    """A token without write access; a public data set, unless that is requested; or `--public` without RESULTS."""
     put_rows(hub.root, "me/public", [{"a": 1}])
     ended = start("run-tests", "org/other", "me/new", env={**hub.environment, "HF_TOKEN": "hf_other"})
     assert ended.returncode == 2
@@ -236,6 +236,8 @@ def test_an_impossible_push_is_refused_before_judging(hub: Hub, start: Start, tm
     ended = start("run-tests", "org/other", "me/public", env=hub.environment)
     assert ended.returncode == 2
     assert "the data set me/public is public" in ended.stderr
+    ended = start("run-tests", "org/other", "--public", env=hub.environment)
+    assert (ended.returncode, "--public needs RESULTS" in ended.stderr) == (2, True), ended.stderr
     assert not (tmp_path / "results").exists()
     ended = start("run-tests", "org/other", "me/public", "--public", env=hub.environment)
     assert ended.returncode == 0, ended.stderr
