@@ -93,13 +93,20 @@ class Problems:
 
     @cached_property
     def selection(self) -> ProblemSelection:
-        """Which problems of the data set are selected; options of the command take precedence over the file."""
+        """Which problems of the data set are selected; options of the command take precedence over the file.
+
+        Raises:
+            InputError: an option would have no effect.
+        """
         config = self.configuration
         seed = self.seed if self.seed is not None else config.random_seed
+        limit = self.limit if self.limit is not None else config.sample_size
+        if limit is None and (self.sampling is not None or self.seed is not None):
+            raise InputError("--sampling and --seed say how to choose N problems: add -n N, or leave them out")
         return ProblemSelection(
             difficulties=tuple(self.difficulties or config.filter_difficulty),
             ids=tuple(self.ids or config.task_ids),
-            limit=self.limit if self.limit is not None else config.sample_size,
+            limit=limit,
             sampling=self.sampling or config.sampling_strategy or Sampling.SEQUENTIAL,
             seed=seed or 0,
         )

@@ -394,6 +394,8 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
         (["-t", "1"], "has no program for any of the problems that were asked for; it has programs for 0\n"),
         (["-n", "0"], "-n"),
         (["--sampling", "best"], "no such value 'best'; there are: sequential, random, stratified"),
+        (["--sampling", "random"], "add -n N, or leave them out"),
+        (["--seed", "5"], "add -n N, or leave them out"),
         (["--pass-at", "0"], "--pass-at"),
         (["--split", "dev", "--dataset", "."], "no such split 'dev'"),
         (["--dataset", "contest.jsonl"], "contest.jsonl: these are contest problems; `ioi-eval score` judges them"),
