@@ -184,6 +184,7 @@ def test_numbers_and_arrays_of_numpy_become_numbers_and_lists(site: Path, monkey
         (("score", "dump.jsonl", "--sandbox", "broken"), "(brought:absent) of the package brought cannot be loaded"),
         (("score", "dump.jsonl", "--sandbox", "mistyped"), "of the package brought cannot be loaded: SyntaxError"),
         (("score", "dump.jsonl", "--sandbox", "elsewhere", "--endpoints", "http://w1:2000"), "leave out one of them"),
+        (("score", "dump.jsonl", "--sandbox", "elsewhere", "--profile", "classic"), "--profile is for our sandboxes"),
         (("score", "there://dump"), "no installed package has an entry point 'there' in the group ioi_eval.sources"),
         (("score", "https://there/dump.jsonl"), "https://there/dump.jsonl is a URL, which is not read; download it"),
         (("score", "dump.jsonl", "--sandbox", "embeded"), "ioi_eval.sandboxes. Did you mean 'embedded'?"),

@@ -41,8 +41,8 @@ def export(
             "--by",
             metavar="COLUMN",
             help="Write one file for each group of rows with the same values in these columns (model,temperature; a.b "
-            "for a field); junit: add the group to the names of classes. By default, the column that names the model, "
-            "if there is one. `--by none`: no groups.",
+            "for a field); junit: add the group to the names of classes; parquet: no effect. By default, the "
+            "column that names the model, if there is one. `--by none`: no groups.",
         ),
     ] = None,
     id_column: options.IdColumnOfRun = None,

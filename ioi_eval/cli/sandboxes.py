@@ -77,7 +77,7 @@ PatienceOption = Annotated[
         "--patience",
         metavar="S",
         min=0,
-        help=f"Seconds that jobs wait while no worker is available; {PATIENCE_S:g} by default.",
+        help=f"Seconds that jobs wait while no Piston worker is available; {PATIENCE_S:g} by default.",
     ),
 ]
 
@@ -145,11 +145,14 @@ def sandbox_options_of(
 
         extension(Kind.SANDBOX, sandbox, ours=SandboxChoice)  # a wrong name is refused before anything is read
     may_be_cluster = sandbox in (SandboxChoice.AUTO, SandboxChoice.PISTON)
-    if not may_be_cluster and endpoints is not None:
+    if not may_be_cluster and (endpoints is not None or max_requests_per_endpoint is not None):
+        option = "--max-requests-per-endpoint" if endpoints is None else "--endpoints"
         asked = "another sandbox" if other else "this machine"
         raise InputError(
-            f"--endpoints names Piston workers, and --sandbox {sandbox} asks for {asked}: leave out one of them"
+            f"{option} is for Piston workers, and --sandbox {sandbox} asks for {asked}: leave out one of them"
         )
+    if other and profile is not ProfileChoice.AUTO:
+        raise InputError(f"--profile is for our sandboxes, and --sandbox {sandbox} asks for another: leave out one")
     cluster = named_cluster(endpoints, max_requests_per_endpoint) if may_be_cluster else None
     if cluster is None and sandbox == SandboxChoice.PISTON:
         raise InputError("--sandbox piston: no worker is named; use --endpoints, or set PISTON_ENDPOINTS (or .env)")

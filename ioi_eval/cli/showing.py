@@ -65,6 +65,8 @@ def show(call: ShowCall) -> int:
             raise InputError(unknown("verdict", call.verdict, Verdict))
         print(listing(_matching_rows(call, results), most=call.most))
         return 0
+    if call.verdict is not None:
+        raise InputError(f"--verdict lists submissions, and {call.submission} is one: leave out one of them")
     row, name = _find(call, results)
     if results.family is Family.APPS:
         print(_apps_text(call, results, row, name))

@@ -71,6 +71,10 @@ def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     ("options", "words"),
     [
         ({"sandbox": SandboxChoice.EMBEDDED, "endpoints": "http://w1"}, "leave out one of them"),
+        (
+            {"sandbox": SandboxChoice.EMBEDDED, "max_requests_per_endpoint": 2},
+            "--max-requests-per-endpoint is for Piston workers, and --sandbox embedded asks for this machine",
+        ),
         ({"sandbox": SandboxChoice.PISTON}, "no worker is named"),
         ({"max_requests_per_endpoint": 2}, "none is named"),
         ({"endpoints": "http://"}, "not the URL of a server"),
