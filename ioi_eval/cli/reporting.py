@@ -61,6 +61,8 @@ def remake(
         chosen = grouping_of([open_source(directory / RESULTS) for directory in directories], by) if by else None
         beside = read_standings(standings)
         page = Page(directories, id_column=id_column, by=None if chosen is None else chosen.columns, standings=beside)
+        if standings is not None and page.family is Family.APPS:
+            raise InputError("results of APPS problems have no contests to compare with; leave --standings out")
         if standings is not None and not page.contests:
             raise no_contest(standings, beside, ", ".join(map(str, directories)))
         if not is_locked:

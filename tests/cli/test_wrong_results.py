@@ -20,6 +20,7 @@ def sets(tmp_path: Path) -> None:
     write_results(tmp_path / "one", [contest_row("a", 1.0)])
     write_results(tmp_path / "empty", [])
     write_results(tmp_path / "apps", [apps_row("a", True)])
+    (tmp_path / "contestants.csv").write_text("points\n100\n")
     write_results(tmp_path / "new", [contest_row("a", 1.0)], {"format": 99, "ioi_eval": "9.9"})
     scores = {"m1": 1.0, "m2": 0.0, "m3": None}
     write_results(tmp_path / "models", [contest_row(name, score, model=name) for name, score in scores.items()])
@@ -51,6 +52,10 @@ def sets(tmp_path: Path) -> None:
         (
             ("report", "one", "--standings", "no.csv"),
             "no.csv cannot be read as a CSV table of contestants: No such file",
+        ),
+        (
+            ("report", "apps", "--standings", "contestants.csv"),
+            "results of APPS problems have no contests to compare with",
         ),
         (("compare", "one", "me/results"), "me/results/results.jsonl does not exist: `ioi-eval score"),
     ],
