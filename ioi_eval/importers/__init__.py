@@ -1,7 +1,7 @@
 """Turns official packages into rows: one module per format.
 
 - `cms`, `tps`, `polygon`, `italian_yaml`, `kattis` and `library_checker` each read a format; the `kattis_…` modules
-  belong to `kattis`, the `polygon_…` modules to `polygon`, and `italian_solutions` to `italian_yaml`;
+  belong to `kattis`, the `polygon_…` modules to `polygon`, and the `italian_…` modules to `italian_yaml`;
 - only `package_files` opens directories, zips and tars; `package` parses the files in them;
 - `score_parameters`, `name_patterns`, `stated_numbers` and `output_sets` read what several formats have in common, and
   `fifo_order` reads how managers and stubs use their FIFOs;

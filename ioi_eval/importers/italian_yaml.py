@@ -23,27 +23,21 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.fifo_order import with_our_order
+from ioi_eval.importers.italian_scoring import GENERATION, ROOT_FILE, WHOLE, read_scoring, read_tests
 from ioi_eval.importers.italian_solutions import LINKED, read_solutions
-from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names, open_package
-from ioi_eval.importers.score_parameters import subtasks_of
-from ioi_eval.importers.stated_numbers import number_in_text, number_of
+from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.stated_numbers import number_in_text
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
-from ioi_eval.model import ProblemKey, ScoreType, Subtask, TaskType
-from ioi_eval.problems.grader_config import parse_score_type
-from ioi_eval.problems.row import is_whole
+from ioi_eval.model import ProblemKey, TaskType
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
-ROOT_FILE = "task.yaml"
 _HEADERS = (".h", ".hpp")
 _SOURCES = (".c", ".cpp", ".cc", ".cxx", ".c++", ".C", ".cs", ".hs", ".java", ".pas", ".php", ".py", ".rs")
 """The endings of sources. Source: CMS, `cms/grading/languages`."""
 
-_GENERATION = ("gen/GEN", "gen/cases.gen", "gen/gen.toml")
 _JUDGE_DIRECTORIES = ("check", "cor")
 _JUDGE_NAMES = ("checker", "correttore", "manager")
 _JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
-_MAX_TESTS = 100_000
-_WHOLE = re.compile(r"\d{1,18}")
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -94,9 +88,9 @@ def _check_format(package: Package) -> None:
 
 
 def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None) -> ImportedTask:
-    package.refuse_links(*_GENERATION, "sol", *_JUDGE_DIRECTORIES)
+    package.refuse_links(*GENERATION, "sol", *_JUDGE_DIRECTORIES)
     code = str(_first(meta, "name", "nome_breve"))
-    score_type, subtasks, count = _scoring(package, meta)
+    score_type, subtasks, count = read_scoring(package, meta)
     config = _config(package, meta, code)
     files = _files(package, str(config["task_type"]))
     if config.get(parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)) == 1:
@@ -116,7 +110,7 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
         subtasks=subtasks,
         files=files,
         config=config,
-        tests=_tests(package, count),
+        tests=read_tests(package, count),
         solutions=read_solutions(package, subtasks, output_only=config["task_type"] == TaskType.OUTPUT_ONLY),
     )
 
@@ -132,116 +126,6 @@ def _first(meta: Mapping[str, Any], *names: str) -> Any:
 def _limit(package: Package, meta: Mapping[str, Any], *names: str) -> float:
     """A limit, which may be stated as text."""
     return package.check_limit(number_in_text(_first(meta, *names)), names[0], ROOT_FILE)
-
-
-# --------------------------------------------------------------------------- tests and points
-
-
-def _tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
-    tests = {f"{n:03}": (f"input/input{n}.txt", f"output/output{n}.txt") for n in range(count)}
-    known = {path for pair in tests.values() for path in pair}
-    if absent := [path for pair in tests.values() for path in pair if not package.has(path)]:
-        directory = absent[0].partition("/")[0]
-        others = [name for name in package.names(directory) if name not in known]
-        found = f"; {directory}/ holds {', '.join(others[:3])}, which CMS does not read" if others else ""
-        raise InputError(
-            f"there is no {absent[0]}, though there should be {count} tests ({len(absent)} of"
-            f" {2 * count} files are missing){found}; generate them first (`cmsMake` or"
-            " `task-maker-rust` make them), or call them so"
-        )
-    if others := [name for name in package.names("input") if name not in known]:
-        package.notes.append(f"left out, because they belong to no test: {first_names(others)}")
-    return tests
-
-
-def _scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, list[Subtask], int]:
-    """Score type, subtasks, and how many tests there are."""
-    stated = {"score_type", "score_type_parameters", "n_input"} & set(meta)
-    if len(stated) == 3:
-        score_type = parse_score_type(meta["score_type"], ROOT_FILE) or ScoreType.GROUP_MIN
-        count = _count(meta["n_input"])
-        names = [f"{n:03}" for n in range(count)]
-        return score_type, subtasks_of(score_type, meta["score_type_parameters"], names), count
-    if stated - {"n_input"}:
-        package.notes.append(f"{', '.join(sorted(stated))} in {ROOT_FILE} are ignored: CMS too needs all three")
-    _check_generators(package)
-    groups, count = _groups_of_generator(package, meta)
-    if len(groups) == 1 and groups[0][0] is None:
-        if not count:
-            raise InputError(f"{package.where} has no tests: neither gen/GEN nor n_input names any")
-        total = number_of("total_value", number_in_text(meta.get("total_value", 100.0)))
-        tests = tuple(f"{n:03}" for n in range(count))
-        return ScoreType.SUM, [Subtask(name=ONLY_SUBTASK, points=total, tests=tests)], count
-    if lacking := [points for points, tests in groups if points and not tests]:
-        raise InputError(f"gen/GEN has a subtask that is worth {lacking[0]} points and has no tests; complete it")
-    if any(not tests for _, tests in groups):
-        package.notes.append("subtasks without tests in gen/GEN, which are worth nothing, are left out")
-    parameters = [[points, tests] for points, tests in groups if tests]
-    names = [f"{n:03}" for n in range(count)]
-    if (total := sum(points or 0 for points, _ in groups)) != 100:
-        raise InputError(f"the subtasks of gen/GEN are worth {total} points together, not 100")
-    return ScoreType.GROUP_MIN, subtasks_of(ScoreType.GROUP_MIN, parameters, names), count
-
-
-def _check_generators(package: Package) -> None:
-    """Refuse what task-maker understands and CMS does not: the subtasks would be others, or one for all tests.
-
-    Source: task-maker-rust, `task-maker-format/src/ioi/italian_yaml`; it writes a `task.yaml` that states the subtasks.
-    """
-    advice = "run task-maker-rust on the task first, which writes score_type, score_type_parameters and n_input"
-    if package.has("gen/GEN"):
-        for number, line in enumerate(package.lines("gen/GEN"), 1):
-            if line.partition("#")[2].strip().startswith("STDEP:"):
-                raise UnsupportedError(
-                    f"gen/GEN, line {number} lets a subtask depend on others, which is not supported; {advice}"
-                )
-        return
-    for name in _GENERATION[1:]:
-        if package.has(name):
-            raise UnsupportedError(f"{name} states the subtasks, which is not supported; {advice}")
-
-
-def _count(value: object) -> int:
-    if isinstance(value, str) and _WHOLE.fullmatch(value):
-        value = int(value)
-    if not is_whole(value) or not 1 <= value <= _MAX_TESTS:
-        raise InputError(f"n_input is {value!r} in {ROOT_FILE}; it must be a whole number from 1 on")
-    return value
-
-
-def _groups_of_generator(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[int | None, int]], int]:
-    """For each subtask its points and number of tests; the number of all tests. For a sum the points are `None`."""
-    if not package.has("gen/GEN"):
-        if meta.get("n_input") is None:
-            raise InputError(f"neither gen/GEN nor n_input in {ROOT_FILE} says how many tests there are; state n_input")
-        count = _count(meta["n_input"])
-        return [(None, count)], count
-    groups: list[tuple[int | None, int]] = []
-    points: int | None = None
-    tests = 0
-    for number, line in enumerate(package.lines("gen/GEN"), 1):
-        where = f"gen/GEN, line {number}"
-        command, _, comment = (part.strip() for part in line.partition("#"))
-        opens = comment.startswith("ST:")
-        if sum((bool(command), comment.startswith("COPY:"), opens)) > 1:
-            raise InputError(f"{where} has both a test and a command; give each a line of its own")
-        if command or comment.startswith("COPY:"):
-            tests += 1
-        if not opens:
-            continue
-        if points is None and tests:
-            raise InputError(f"{where} begins the first subtask, but there are tests before it")
-        if points is not None:
-            groups.append((points, tests))
-        stated = comment.removeprefix("ST:").strip()
-        if not _WHOLE.fullmatch(stated):
-            raise InputError(f"{where}: the subtask is worth {stated!r}; it must be a whole number of points")
-        points, tests = int(stated), 0
-    groups.append((points, tests))
-    count = sum(tests for _, tests in groups)
-    if "n_input" in meta and _count(meta["n_input"]) != count:
-        raise InputError(f"gen/GEN has {count} tests, n_input in {ROOT_FILE} says {meta['n_input']}")
-    return groups, count
 
 
 # --------------------------------------------------------------------------- files
@@ -300,7 +184,7 @@ def _output_tests(meta: Mapping[str, Any], kind: str) -> list[str]:
     """The names of the tests whose numbers a setting lists, separated by commas."""
     stated = meta.get(f"{kind}_testcases")
     numbers = [part.strip() for part in str("" if stated is None else stated).split(",") if part.strip()]
-    if wrong := next((number for number in numbers if not _WHOLE.fullmatch(number)), None):
+    if wrong := next((number for number in numbers if not WHOLE.fullmatch(number)), None):
         raise InputError(f"{kind}_testcases in {ROOT_FILE} holds {wrong!r}; it must hold numbers only")
     return [f"{int(number):03}" for number in numbers]
 

@@ -1,0 +1,140 @@
+"""The tests, subtasks and points of a task in the Italian YAML format: from `task.yaml`, or else from `gen/GEN`.
+
+Source: CMS, `cmscontrib/loaders/italy_yaml.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names
+from ioi_eval.importers.score_parameters import subtasks_of
+from ioi_eval.importers.stated_numbers import number_in_text, number_of
+from ioi_eval.model import ScoreType, Subtask
+from ioi_eval.problems.grader_config import parse_score_type
+from ioi_eval.problems.row import is_whole
+
+ROOT_FILE = "task.yaml"
+GENERATION = ("gen/GEN", "gen/cases.gen", "gen/gen.toml")
+WHOLE = re.compile(r"\d{1,18}")
+_MAX_TESTS = 100_000
+
+
+def read_tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
+    """The paths of input and output for each test's name.
+
+    Raises:
+        InputError: a file is missing.
+    """
+    tests = {f"{n:03}": (f"input/input{n}.txt", f"output/output{n}.txt") for n in range(count)}
+    known = {path for pair in tests.values() for path in pair}
+    if absent := [path for pair in tests.values() for path in pair if not package.has(path)]:
+        directory = absent[0].partition("/")[0]
+        others = [name for name in package.names(directory) if name not in known]
+        found = f"; {directory}/ holds {', '.join(others[:3])}, which CMS does not read" if others else ""
+        raise InputError(
+            f"there is no {absent[0]}, though there should be {count} tests ({len(absent)} of"
+            f" {2 * count} files are missing){found}; generate them first (`cmsMake` or"
+            " `task-maker-rust` make them), or call them so"
+        )
+    if others := [name for name in package.names("input") if name not in known]:
+        package.notes.append(f"left out, because they belong to no test: {first_names(others)}")
+    return tests
+
+
+def read_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, list[Subtask], int]:
+    """Score type, subtasks, and how many tests there are.
+
+    Raises:
+        InputError: what is stated is incomplete, or is not valid.
+        UnsupportedError: the score type is not supported, or CMS does not read where the subtasks are stated.
+    """
+    stated = {"score_type", "score_type_parameters", "n_input"} & set(meta)
+    if len(stated) == 3:
+        score_type = parse_score_type(meta["score_type"], ROOT_FILE) or ScoreType.GROUP_MIN
+        count = _count(meta["n_input"])
+        names = [f"{n:03}" for n in range(count)]
+        return score_type, subtasks_of(score_type, meta["score_type_parameters"], names), count
+    if stated - {"n_input"}:
+        package.notes.append(f"{', '.join(sorted(stated))} in {ROOT_FILE} are ignored: CMS too needs all three")
+    _check_generators(package)
+    groups, count = _groups_of_generator(package, meta)
+    if len(groups) == 1 and groups[0][0] is None:
+        if not count:
+            raise InputError(f"{package.where} has no tests: neither gen/GEN nor n_input names any")
+        total = number_of("total_value", number_in_text(meta.get("total_value", 100.0)))
+        tests = tuple(f"{n:03}" for n in range(count))
+        return ScoreType.SUM, [Subtask(name=ONLY_SUBTASK, points=total, tests=tests)], count
+    if lacking := [points for points, tests in groups if points and not tests]:
+        raise InputError(f"gen/GEN has a subtask that is worth {lacking[0]} points and has no tests; complete it")
+    if any(not tests for _, tests in groups):
+        package.notes.append("subtasks without tests in gen/GEN, which are worth nothing, are left out")
+    parameters = [[points, tests] for points, tests in groups if tests]
+    names = [f"{n:03}" for n in range(count)]
+    if (total := sum(points or 0 for points, _ in groups)) != 100:
+        raise InputError(f"the subtasks of gen/GEN are worth {total} points together, not 100")
+    return ScoreType.GROUP_MIN, subtasks_of(ScoreType.GROUP_MIN, parameters, names), count
+
+
+def _check_generators(package: Package) -> None:
+    """Refuse what task-maker understands and CMS does not: the subtasks would be others, or one for all tests.
+
+    Source: task-maker-rust, `task-maker-format/src/ioi/italian_yaml`; it writes a `task.yaml` that states the subtasks.
+    """
+    advice = "run task-maker-rust on the task first, which writes score_type, score_type_parameters and n_input"
+    if package.has("gen/GEN"):
+        for number, line in enumerate(package.lines("gen/GEN"), 1):
+            if line.partition("#")[2].strip().startswith("STDEP:"):
+                raise UnsupportedError(
+                    f"gen/GEN, line {number} lets a subtask depend on others, which is not supported; {advice}"
+                )
+        return
+    for name in GENERATION[1:]:
+        if package.has(name):
+            raise UnsupportedError(f"{name} states the subtasks, which is not supported; {advice}")
+
+
+def _count(value: object) -> int:
+    if isinstance(value, str) and WHOLE.fullmatch(value):
+        value = int(value)
+    if not is_whole(value) or not 1 <= value <= _MAX_TESTS:
+        raise InputError(f"n_input is {value!r} in {ROOT_FILE}; it must be a whole number from 1 on")
+    return value
+
+
+def _groups_of_generator(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[int | None, int]], int]:
+    """For each subtask its points and number of tests; the number of all tests. For a sum the points are `None`."""
+    if not package.has("gen/GEN"):
+        if meta.get("n_input") is None:
+            raise InputError(f"neither gen/GEN nor n_input in {ROOT_FILE} says how many tests there are; state n_input")
+        count = _count(meta["n_input"])
+        return [(None, count)], count
+    groups: list[tuple[int | None, int]] = []
+    points: int | None = None
+    tests = 0
+    for number, line in enumerate(package.lines("gen/GEN"), 1):
+        where = f"gen/GEN, line {number}"
+        command, _, comment = (part.strip() for part in line.partition("#"))
+        opens = comment.startswith("ST:")
+        if sum((bool(command), comment.startswith("COPY:"), opens)) > 1:
+            raise InputError(f"{where} has both a test and a command; give each a line of its own")
+        if command or comment.startswith("COPY:"):
+            tests += 1
+        if not opens:
+            continue
+        if points is None and tests:
+            raise InputError(f"{where} begins the first subtask, but there are tests before it")
+        if points is not None:
+            groups.append((points, tests))
+        stated = comment.removeprefix("ST:").strip()
+        if not WHOLE.fullmatch(stated):
+            raise InputError(f"{where}: the subtask is worth {stated!r}; it must be a whole number of points")
+        points, tests = int(stated), 0
+    groups.append((points, tests))
+    count = sum(tests for _, tests in groups)
+    if "n_input" in meta and _count(meta["n_input"]) != count:
+        raise InputError(f"gen/GEN has {count} tests, n_input in {ROOT_FILE} says {meta['n_input']}")
+    return groups, count
