@@ -52,14 +52,13 @@ def read_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, 
         InputError: what is stated is incomplete, or is not valid.
         UnsupportedError: the score type is not supported, or CMS does not read where the subtasks are stated.
     """
-    stated = {"score_type", "score_type_parameters", "n_input"} & set(meta)
-    if len(stated) == 3:
-        score_type = parse_score_type(meta["score_type"], ROOT_FILE) or ScoreType.GROUP_MIN
-        count = _count(meta["n_input"])
-        names = [f"{n:03}" for n in range(count)]
-        return score_type, subtasks_of(score_type, meta["score_type_parameters"], names), count
-    if stated - {"n_input"}:
-        package.notes.append(f"{', '.join(sorted(stated))} in {ROOT_FILE} are ignored: CMS too needs all three")
+    stated = [key for key in ("score_type", "score_type_parameters") if key in meta]
+    if len(stated) == 2:
+        return _stated_scoring(package, meta)
+    if stated:
+        package.notes.append(
+            f"{stated[0]} in {ROOT_FILE} is ignored: CMS too needs both score_type and score_type_parameters"
+        )
     _check_generators(package)
     groups, count = _groups_of_generator(package, meta)
     if len(groups) == 1 and groups[0][0] is None:
@@ -77,6 +76,24 @@ def read_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, 
     if (total := sum(points or 0 for points, _ in groups)) != 100:
         raise InputError(f"the subtasks of gen/GEN are worth {total} points together, not 100")
     return ScoreType.GROUP_MIN, subtasks_of(ScoreType.GROUP_MIN, parameters, names), count
+
+
+def _stated_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, list[Subtask], int]:
+    """What `task.yaml` states, in place of the subtasks of gen/GEN.
+
+    Source: CMS 1.4 and 1.5. task-maker-rust wrote `task.yaml` without `n_input` until October 2025, and then with it.
+    """
+    score_type = parse_score_type(meta["score_type"], ROOT_FILE) or ScoreType.GROUP_MIN
+    if "n_input" in meta:
+        count = _count(meta["n_input"])
+    else:
+        count = _groups_of_generator(package, meta)[1]
+        package.notes.append(
+            f"the subtasks are those of score_type_parameters in {ROOT_FILE}, as in CMS 1.4 and 1.5; CMS's source since"
+            " October 2025 (not released then) takes those of gen/GEN, unless n_input is stated too"
+        )
+    names = [f"{n:03}" for n in range(count)]
+    return score_type, subtasks_of(score_type, meta["score_type_parameters"], names), count
 
 
 def _check_generators(package: Package) -> None:

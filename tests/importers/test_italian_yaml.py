@@ -295,6 +295,21 @@ def test_score_type_parameters(
     assert [(one.points, len(one.tests), one.threshold) for one in problem.subtasks] == subtasks
 
 
+def test_score_type_parameters_without_the_number_of_tests(tmp_path: Path) -> None:
+    """They count in CMS's releases, also beside a gen/GEN with other subtasks, which only gives the number of tests."""
+    stated = parameters("GroupMin", "[[0, '000'], [30, '000|001|002'], [70, '00']]").replace("n_input: 4\n", "")
+    task = read(tmp_path, **{"task.yaml": stated, "gen/GEN": f"{GEN}#STDEP: *\n", "gen/cases.gen": ""})
+    assert [(row["score"], row["test_names"]) for row in task.problem_rows] == [
+        (0, ["000"]),
+        (30, ["000", "001", "002"]),
+        (70, ["000", "001", "002", "003"]),
+    ]
+    assert any("are those of score_type_parameters in task.yaml, as in CMS 1.4 and 1.5" in note for note in task.notes)
+    task = read(tmp_path / "one", **{"task.yaml": f"{TASK['task.yaml']}score_type: GroupMul\n"})
+    assert [row["score"] for row in task.problem_rows] == [0, 40, 60]
+    assert any(note.startswith("score_type in task.yaml is ignored: CMS too needs both") for note in task.notes)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
