@@ -25,6 +25,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.italian_scoring import GENERATION, ROOT_FILE, WHOLE, read_scoring, read_tests
 from ioi_eval.importers.italian_solutions import LINKED, read_solutions
+from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.stated_numbers import number_in_text
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
@@ -229,13 +230,7 @@ def _files(package: Package, task_type: str) -> list[tuple[str, str]]:
     role = "manager" if task_type == TaskType.COMMUNICATION else "checker"
     source = _judge(package, role)
     if source is not None:
-        files.append((f"{role}/{role}{PurePosixPath(source).suffix}", package.text(source)))
-        directory = source.partition("/")[0]
-        files += [
-            (f"{role}/{name.removeprefix(f'{directory}/')}", package.text(name))
-            for name in package.names(directory)
-            if name.endswith(_HEADERS)
-        ]
+        files += judge_files(package, source, f"{role}/{role}{PurePosixPath(source).suffix}")
     others = [path for directory in _JUDGE_DIRECTORIES for path in map(PurePosixPath, package.names(directory))]
     if source is None and role == "checker":
         _refuse_other_names(others)

@@ -16,6 +16,7 @@ from posixpath import basename
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.judge_programs import startable
 from ioi_eval.importers.package import Package, first_names
 from ioi_eval.importers.task import language
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
@@ -136,7 +137,7 @@ def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple
     if sources[0].endswith(".py"):
         refuse_python_2(package, sources[0])
         own = text.partition("\n")[2] if text.startswith("#!") else text
-        return [(f"{role}/{role}.py", f"#!/usr/bin/env python3\n{own}")]
+        return [(f"{role}/{role}.py", startable(f"{role}.py", own))]
     ending = ".c" if sources[0].endswith(".c") else ".cpp"
     return [(f"{role}/{role}{ending}", text), *((f"{role}/{basename(path)}", package.text(path)) for path in headers)]
 

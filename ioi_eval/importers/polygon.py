@@ -13,6 +13,7 @@ from posixpath import basename
 from xml.etree.ElementTree import Element
 
 from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names, open_package
 from ioi_eval.importers.polygon_groups import (
     ROOT_FILE,
@@ -202,7 +203,7 @@ def _config(code: str, task_type: TaskType, judging: Element, *, is_linked: bool
 
 
 def _judge_files(package: Package, assets: Element) -> tuple[list[tuple[str, str]], bool]:
-    """Checker and interactor, each with the headers beside it; whether one of them gives points.
+    """Checker and interactor, each with the files beside it that it uses; whether one of them gives points.
 
     Raises:
         InputError: there is neither.
@@ -217,18 +218,13 @@ def _judge_files(package: Package, assets: Element) -> tuple[list[tuple[str, str
         source, ending = package.text(path), {"cpp": ".cpp", "c": ".c", "python": ".py"}.get(language(path) or "")
         if ending is None:
             raise UnsupportedError(f"the {role} is {path}; {role}s in C++, C and Python are supported")
-        if ending == ".py" and not source.startswith("#!"):
-            source = f"#!/usr/bin/env python3\n{source}"
         code = without_comments(source)
         if _PARTIAL.search(code):
             raise UnsupportedError(
                 f"{path} gives partial results by `_pc`, which have no exit code of their own; use `quitp` in a copy"
             )
         gives_points |= _GIVES_POINTS.search(code) is not None
-        directory = path.rpartition("/")[0]
-        headers = [name for name in package.names(directory) if name.endswith(_HEADERS)]
-        files += [(f"{role}/{role}{ending}", source)]
-        files += [(f"{role}/{name.removeprefix(f'{directory}/')}", package.text(name)) for name in headers]
+        files += judge_files(package, path, f"{role}/{role}{ending}")
     if not files:
         raise InputError(f"{ROOT_FILE} names neither a checker nor an interactor; get the complete package")
     return files, gives_points

@@ -18,6 +18,7 @@ from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION, Expectation
 from ioi_eval.importers.cms import CHECKER, all_tests, with_checker
+from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, first_names, open_package
@@ -172,14 +173,13 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
         files += [(f"graders/{basename(path)}", package.text(path)) for path in _directly(package, "grader")]
     has_checker = _flag(meta, "has_checker", is_batch or _is_of_2017(package, meta))
     if has_checker and not _flag(meta, "ignore_checker", False):  # Source: the loader of leo900807/cms
-        files += [(f"checker/{basename(path)}", package.text(path)) for path in _directly(package, "checker")]
-        if script := next((path for path in _SCRIPTS if package.has(path) and not package.has(CHECKER)), None):
-            files.append((script, package.text(script)))
-        elif not package.has(CHECKER):
+        source = next((path for path in (CHECKER, *_SCRIPTS) if package.has(path)), None)
+        if source is None:
             raise InputError(
                 f"{package.absent(CHECKER)}; if the task has none, and outputs are compared except for blanks, set"
                 " has_checker to false"
             )
+        files += judge_files(package, source, source)
     return files
 
 

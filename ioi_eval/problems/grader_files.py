@@ -25,6 +25,8 @@ _FIRST_LINES = {"": "#!/bin/sh", ".py": "#!/usr/bin/env python3", ".sh": "#!/bin
 
 _NAMES_PYTHON = re.compile(rb"#![^\n]*[/ ]python3(?![\w.])")
 
+_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([^\n#;]+))", re.MULTILINE)
+
 BUILD_SCRIPT = "build"
 """A script that builds a checker or interactor as `run`. Source: Kattis problem package format, "Programs"."""
 
@@ -186,6 +188,25 @@ def check_script(source: SourceFile) -> None:
             f"{source.path}: its first line ends with a carriage return, so it cannot be started; end its lines with "
             "line feeds only"
         )
+
+
+def check_modules(program: JudgeProgram) -> None:
+    """Refuse a script that imports a file beside it: a script runs as one file, so it would fail on every test.
+
+    Raises:
+        UnsupportedError: it does.
+    """
+    if is_compiled(program.source):
+        return
+    words = (match[1] or match[2] for match in _IMPORT.finditer(program.source.content))
+    imported = {part.strip().partition(b" ")[0].partition(b".")[0] for word in words for part in word.split(b",")}
+    for file in program.files:
+        module = file.path.removeprefix(program.source.directory).partition("/")[0].removesuffix(".py")
+        if file.path.endswith(".py") and module.encode() in imported:
+            raise UnsupportedError(
+                f"{program.source.path} imports {file.path}, which is not supported: a checker or manager that is a"
+                " script is one file; put both in one"
+            )
 
 
 def check_testlib(program: JudgeProgram) -> None:

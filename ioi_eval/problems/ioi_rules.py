@@ -35,7 +35,15 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.fifo_arguments import opens_fifos, processes_of
 from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
-from ioi_eval.problems.grader_files import GraderFiles, check_script, check_testlib, classify, config_text, read_pairs
+from ioi_eval.problems.grader_files import (
+    GraderFiles,
+    check_modules,
+    check_script,
+    check_testlib,
+    classify,
+    config_text,
+    read_pairs,
+)
 from ioi_eval.problems.limits import (
     check_bytes,
     check_memory_limit,
@@ -153,6 +161,7 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
     for program in (method.check, method.manager):
         if isinstance(program, JudgeProgram):
             check_script(program.source)
+            check_modules(program)
             check_testlib(program)
     _check_passes(shared.passes, method)
     time_limit_s = limit_of("time_limit", shared.time_limit, config.time_limit_s, task_type)

@@ -224,6 +224,33 @@ def test_fifos_are_not_swapped_if_one_source_has_the_order_of_cms(
     assert texts["graders/stub.cpp"] == files["sol/stub.cpp"]
 
 
+def test_a_checker_in_python(tmp_path: Path) -> None:
+    """Tools start it by `python3`, also without a first line `#!`. As it runs as one file, it cannot have modules."""
+    files = {"cor/correttore.cpp": None, "cor/correttore": None, "check/helper.py": "pass\n"}
+    script = "import os, random\nfrom math import pi\nimport\n"
+    checker = checker_of(loaded(tmp_path, read(tmp_path, **files, **{"check/checker.py": script})))
+    assert checker.source.content.decode() == f"#!/usr/bin/env python3\n{script}"
+    for line in ("import os, helper as h", " from helper.a import b"):
+        with pytest.raises(InputError, match=r"checker/checker\.py imports checker/helper\.py.*; put both in one"):
+            read(tmp_path / "modules", **files, **{"check/checker.py": f"{line}\n"})
+
+
+def test_a_judge_program_has_the_sources_that_it_includes(tmp_path: Path) -> None:
+    """Whatever their endings are, and those that these include; no others."""
+    included = {
+        "cor/correttore.cpp": '#include "io/read.cpp"\n',
+        "cor/io/read.cpp": '#include "table.inc"\n#include "missing"\n#include "../../sol/soluzione.cpp"\n',
+        "cor/io/table.inc": '#include "read.cpp"\n',
+        "cor/other.cpp": "int main() {}\n",
+    }
+    checker = checker_of(loaded(tmp_path, read(tmp_path, **included)))
+    assert {file.path for file in checker.files} == {
+        "checker/io/read.cpp",
+        "checker/io/table.inc",
+        "checker/testlib.h",
+    }
+
+
 def test_a_checker_beside_a_manager(tmp_path: Path) -> None:
     """CMS does not use it: the score is what the manager prints."""
     task = read(tmp_path, **{**MANAGED, "check/checker.cpp": "int main() {}\n"})

@@ -169,9 +169,10 @@ def test_a_missing_checker_is_an_error(tmp_path: Path, other: str | None) -> Non
 
 def test_a_checker_may_be_a_script(tmp_path: Path) -> None:
     """TPS runs it too; that of C++ counts if both are there."""
-    script = {"checker/checker.py": "#!/usr/bin/env python3\nprint(1)\n"}
+    script = {"checker/checker.py": "print(1)\n"}
     problem = loaded(tmp_path, read(tmp_path, **{"checker/checker.cpp": None}, **script))
-    assert checker_of(problem).source.path == "checker/checker.py"
+    checker = checker_of(problem)
+    assert (checker.source.path, checker.source.content[:2]) == ("checker/checker.py", b"#!")
     problem = loaded(tmp_path / "both", read(tmp_path / "both", **script))
     assert checker_of(problem).source.path == "checker/checker.cpp"
 

@@ -1,0 +1,53 @@
+"""A judge program of a package, with the files beside it that it may use, as files of a problem."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from posixpath import dirname, join, normpath
+
+from ioi_eval.importers.package import Package
+from ioi_eval.model import SourceFile
+from ioi_eval.problems.grader_files import includes
+
+_HEADERS = (".h", ".hpp", ".hh", ".inc")
+_SCRIPT = ".py"
+
+
+def judge_files(package: Package, source: str, path: str) -> list[tuple[str, str]]:
+    """A judge program, and the files below its directory that it may use: headers, files that it includes in quotes,
+    and for a program in Python all others in Python.
+
+    Args:
+        source: its path in the package.
+        path: its path in rows.
+    """
+    directory = f"{dirname(source)}/"
+    below = [name for name in package.names() if name.startswith(directory)]
+    if path.endswith(_SCRIPT):
+        names = {name for name in below if name.endswith((*_HEADERS, _SCRIPT))}
+    else:
+        headers = [name for name in below if name.endswith(_HEADERS)]
+        names = {*headers, *_included(package, (source, *headers), directory)}
+    paths = {name: str(PurePosixPath(path).parent / name.removeprefix(directory)) for name in sorted(names - {source})}
+    beside = [(own, package.text(name)) for name, own in paths.items() if own != path]
+    return [(path, startable(path, package.text(source))), *beside]
+
+
+def startable(path: str, text: str) -> str:
+    """A judge program as it can be started: tools start one in Python by `python3`, also without a first line `#!`."""
+    return f"#!/usr/bin/env python3\n{text}" if path.endswith(_SCRIPT) and not text.startswith("#!") else text
+
+
+def _included(package: Package, sources: tuple[str, ...], directory: str) -> set[str]:
+    """The files below a directory that some sources include in quotes, and those that these include."""
+    found: set[str] = set()
+    waiting = list(sources)
+    while waiting:
+        name = waiting.pop()
+        file = SourceFile(path=name, content=package.text(name).encode("utf-8", "replace"))
+        for included in includes(file):
+            other = normpath(join(dirname(name), included))
+            if other.startswith(directory) and package.has(other) and other not in found:
+                found.add(other)
+                waiting.append(other)
+    return found
