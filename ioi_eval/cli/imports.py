@@ -131,6 +131,7 @@ def polygon(
 def italian_yaml(
     tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="Directories with task.yaml, input/, output/.")],
     rows: Rows,
+    time_limit: TimeLimit = None,
 ) -> int:
     """Turn tasks in CMS's Italian YAML format into rows.
 
@@ -138,7 +139,7 @@ def italian_yaml(
     """
     from ioi_eval.importers.italian_yaml import import_package
 
-    return rows.write(tasks, import_package)
+    return rows.write(tasks, import_package, time_limit_s=time_limit)
 
 
 @grouped(rows=Rows)

@@ -32,6 +32,7 @@ from ioi_eval.importers.task import ImportedTask, RowValues, build_task, languag
 from ioi_eval.model import ProblemKey, TaskType
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
+_MEMORY_MIB = 2048  # if no limit is stated; Kattis's default
 _HEADERS = (".h", ".hpp")
 _SOURCES = (".c", ".cpp", ".cc", ".cxx", ".c++", ".C", ".cs", ".hs", ".java", ".pas", ".php", ".py", ".rs")
 """The endings of sources. Source: CMS, `cms/grading/languages`."""
@@ -41,11 +42,14 @@ _JUDGE_NAMES = ("checker", "correttore", "manager")
 _JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which they are looked for
 
 
-def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
+def import_package(
+    path: str | Path, *, year: int, day: str | None = None, time_limit_s: float | None = None
+) -> ImportedTask:
     """Read a task.
 
     Args:
         path: its directory, or an archive of it.
+        time_limit_s: replaces the task's time limit; in CMS it need not have one.
 
     Raises:
         InputError: something that judging needs is missing or not valid.
@@ -55,7 +59,8 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     with open_package(path, ROOT_FILE) as package:
         package.format = "a task in the Italian YAML format"
         _check_format(package)
-        return _task(package, package.yaml(ROOT_FILE), year, day)
+        meta = package.yaml(ROOT_FILE)
+        return _task(package, meta if time_limit_s is None else {**meta, "time_limit": time_limit_s}, year, day)
 
 
 def _refuse_outer_settings(directory: Path) -> None:
@@ -90,7 +95,9 @@ def _check_format(package: Package) -> None:
 
 def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None) -> ImportedTask:
     package.refuse_links(*GENERATION, "sol", *_JUDGE_DIRECTORIES)
-    code = str(_first(meta, "name", "nome_breve"))
+    code = str(_first(meta, "name", "nome_breve") or "")
+    if not code:
+        raise InputError(f"name is missing in {ROOT_FILE}")
     score_type, subtasks, count = read_scoring(package, meta)
     config = _config(package, meta, code)
     files = _files(package, str(config["task_type"]))
@@ -117,16 +124,22 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
 
 
 def _first(meta: Mapping[str, Any], *names: str) -> Any:
-    """The value of the first of these keys that exists: the English name, else the Italian one."""
-    for name in names:
-        if meta.get(name) not in (None, ""):
-            return meta[name]
-    raise InputError(f"{names[0]} is missing in {ROOT_FILE}")
+    """The value of the first of these keys that exists (the English name, else the Italian one); `None` for none."""
+    return next((meta[name] for name in names if meta.get(name) not in (None, "")), None)
 
 
-def _limit(package: Package, meta: Mapping[str, Any], *names: str) -> float:
-    """A limit, which may be stated as text."""
-    return package.check_limit(number_in_text(_first(meta, *names)), names[0], ROOT_FILE)
+def _limits(package: Package, meta: Mapping[str, Any]) -> RowValues:
+    """The limits, which may be stated as text. In CMS both are optional, and a task without them has none."""
+    time_s, memory_mib = _first(meta, "time_limit", "timeout"), _first(meta, "memory_limit", "memlimit")
+    if time_s is None:
+        raise InputError(f"time_limit is missing in {ROOT_FILE}; give it in seconds with --time-limit")
+    if memory_mib is None:
+        memory_mib = _MEMORY_MIB
+        package.notes.append(f"{ROOT_FILE} states no memory limit, so CMS sets none; here it is {_MEMORY_MIB} MiB")
+    return {
+        "time_limit": package.check_limit(number_in_text(time_s), "time_limit", ROOT_FILE),
+        "memory_limit": round(package.check_limit(number_in_text(memory_mib), "memory_limit", ROOT_FILE) * MIB),
+    }
 
 
 # --------------------------------------------------------------------------- files
@@ -139,8 +152,7 @@ def _config(package: Package, meta: Mapping[str, Any], code: str) -> RowValues:
     return {
         "code": code,
         "task_type": task_type.value,
-        "time_limit": _limit(package, meta, "time_limit", "timeout") if limited else None,
-        "memory_limit": round(_limit(package, meta, "memory_limit", "memlimit") * MIB) if limited else None,
+        **(_limits(package, meta) if limited else {"time_limit": None, "memory_limit": None}),
         **{parameter_key(task_type, parameter): value for parameter, value in parameters.items()},
     }
 

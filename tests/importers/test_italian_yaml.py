@@ -160,6 +160,20 @@ def test_a_comment_from_windows_is_one_line(tmp_path: Path) -> None:
     ]
 
 
+def test_a_task_without_limits(tmp_path: Path) -> None:
+    """In CMS they are optional. The caller gives the time limit, also in place of that of the task."""
+    without = {"task.yaml": "name: somma\ntitle: La somma\n"}
+    with pytest.raises(InputError, match=r"time_limit is missing in task\.yaml; give it in seconds with --time-limit"):
+        read(tmp_path, **without)
+    task = import_package(tmp_path / "somma", year=2026, time_limit_s=3)
+    problem = loaded(tmp_path, task)
+    assert (problem.time_limit_s, problem.memory_limit_bytes) == (3, 2 << 30)
+    assert "task.yaml states no memory limit, so CMS sets none; here it is 2048 MiB" in task.notes
+    read(tmp_path / "stated")
+    task = import_package(tmp_path / "stated/somma", year=2026, time_limit_s=3)
+    assert [row["time_limit"] for row in task.problem_rows] == [3, 3, 3]
+
+
 def test_a_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:
     """Without a checker, white-diff is used. With empty file names, standard streams are used."""
     alone = {name: None for name in TASK if name.startswith(("sol/grader", "cor/"))}
