@@ -165,7 +165,9 @@ def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind) -> _
     if not kind.legacy:
         _check_test_files(package)
     _check_secret_tests(package, root, kind)
-    by_points = kind.scoring and (kind.legacy or (not kind.validation and has_old_scores(root)))
+    by_points = kind.scoring and (kind.legacy or has_old_scores(root))
+    if by_points and not kind.legacy and kind.validation:  # Source: problemtools, `is_custom_score_allowed`
+        kind = replace(kind, validation=kind.validation | {"score"})
     for_domjudge = by_points and is_scored_once(root, stated_totals(package))
     if for_domjudge:
         package.notes.append(

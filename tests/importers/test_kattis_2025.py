@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.model import Batch, CheckerProtocol, Tokens
-from tests.importers.kattis_packages import PASS_FAIL, SCORING, read
+from tests.importers.kattis_packages import GROUP, PASS_FAIL, SCORING, read
 from tests.importers.packages import loaded
 from tests.small_problems import checker_of, manager_of
 
@@ -45,6 +45,19 @@ def test_groups_of_a_draft(tmp_path: Path) -> None:
         ("one", 30),
         ("two", 70),
     ]
+
+
+def test_a_validator_of_a_draft_may_give_scores(tmp_path: Path) -> None:
+    """In points, as in earlier versions with `validation: custom score`; drafts do not say whether it gives any."""
+    changes = {
+        "problem.yaml": f"problem_format_version: 2023-07-draft\n{SCORING['problem.yaml']}",
+        "output_validators/check.py": "exit(42)\n",
+    }
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0), ("one", 30), ("two", 70)]
+    assert problem.tests["secret/one/1"].full_score == 30
+    with pytest.raises(UnsupportedError, match="one has scores of its own within 0 40"):
+        read(tmp_path / "b", SCORING, **changes, **{"data/secret/one/testdata.yaml": GROUP.format(30, 40)})
 
 
 def test_flags_of_a_draft(tmp_path: Path) -> None:
