@@ -35,7 +35,7 @@ from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.row import is_number
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key, with_own_names
 
-_UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stated
+UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stated
 _JUDGES = ("checker", "manager")
 CHECKER = "checker/checker.cpp"
 _HEADERS = (".h", ".hpp")
@@ -306,7 +306,7 @@ def _solutions(package: Package, task_type: TaskType) -> list[PackageSolution]:
 
 def _expected_verdict(package: Package, label: str) -> str | None:
     """The verdict that the name of a solution's directory states; `None`, with a note, if it is no known label."""
-    if label == _UNLABELLED:
+    if label == UNLABELLED:
         return None
     try:
         Expectation.parse(label)

@@ -1,7 +1,8 @@
 """TPS task directories, in which the IOI prepares its tasks, after their tests have been generated.
 
 Beside the contents of a CMS export, TPS states verdicts of each solution: one for all subtasks, and exceptions.
-Subtasks have the names that TPS's exporter gives them (`03-full`), so a directory and its export give the same rows.
+Subtasks have the names that TPS's exporter gives them (`03-full`), so a directory and its export give the same
+subtasks.
 
 Source: TPS, `docs/README.md`, `scripts/internal/problem_data.sh`, `scripts/exporters/CMS.py`.
 """
@@ -17,7 +18,7 @@ from typing import Any
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION, Expectation
-from ioi_eval.importers.cms import CHECKER, all_tests, with_checker
+from ioi_eval.importers.cms import CHECKER, UNLABELLED, all_tests, with_checker
 from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
@@ -367,9 +368,9 @@ def _solution(
     package: Package, name: str, meta: Any, stated: Collection[str], subtasks: Mapping[str, Subtask]
 ) -> PackageSolution:
     where = f"solutions.json: {name}"
-    verdict = meta.get("verdict") if isinstance(meta, dict) else None
-    exceptions = meta.get("except", {}) if isinstance(meta, dict) else {}
-    if not isinstance(verdict, str) or not isinstance(exceptions, dict):
+    entry = meta if isinstance(meta, dict) else {"except": None}
+    verdict, exceptions = entry.get("verdict") or None, entry.get("except", {})
+    if not isinstance(verdict, str | None) or not isinstance(exceptions, dict):
         raise InputError(f"{where} states no verdict")
     if not package.names(f"solution/{name}") and not package.has(f"solution/{name}"):
         raise InputError(f"{package.absent(f'solution/{name}')} (solutions.json names it)")
@@ -377,10 +378,14 @@ def _solution(
         raise InputError(f"{where}: an exception names the subtask {unknown[0]}, which is not in subtasks.json")
     try:
         for label in (verdict, *exceptions.values()):
-            Expectation.parse(str(label))
+            if label is not None:
+                Expectation.parse(str(label))
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
-    expected = {subtask.name: str(exceptions.get(key, verdict)) for key, subtask in subtasks.items()}
+    stated_verdicts = {subtask.name: exceptions.get(key, verdict) for key, subtask in subtasks.items()}
     return PackageSolution(
-        path=f"solution/{name}", label=f"{verdict}/{name}", expected=verdict, expected_subtasks=expected
+        path=f"solution/{name}",
+        label=f"{verdict or UNLABELLED}/{name}",
+        expected=verdict,
+        expected_subtasks={key: str(each) for key, each in stated_verdicts.items() if each is not None},
     )

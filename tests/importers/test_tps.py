@@ -235,6 +235,16 @@ def test_notes(tmp_path: Path) -> None:
     assert "there is no solutions.json" in "\n".join(without.notes)
 
 
+def test_a_solution_without_a_verdict(tmp_path: Path) -> None:
+    """Only its exceptions are stated. It has the label that TPS's exporter gives it."""
+    slow = {"except": {"full": "time_limit"}}
+    task = read(tmp_path, **{"solutions.json": {"main.cpp": {"verdict": None}, "slow.cpp": slow}})
+    assert {row["label"]: (row["expected"], row["expected_subtasks"]) for row in task.solution_rows} == {
+        "unknown_verdict/main.cpp": (None, None),
+        "unknown_verdict/slow.cpp": (None, {"02-full": "time_limit"}),
+    }
+
+
 def test_subtasks_by_regular_expression(tmp_path: Path) -> None:
     """If there is no mapping, but every subtask has an expression."""
     expressions = {"samples": "0", "small": "[01]-", "full": ".*"}
@@ -290,7 +300,8 @@ def test_incomplete_directories(tmp_path: Path, changes: dict[str, Any], words: 
     [
         ({"solution/slow.cpp": None}, "there is no solution/slow.cpp (solutions.json names it)"),
         ({"solutions.json": {"main.cpp": {"verdict": "fine"}}}, "main.cpp: unknown expectation 'fine'"),
-        ({"solutions.json": {"main.cpp": {}}}, "main.cpp states no verdict"),
+        ({"solutions.json": {"main.cpp": None}}, "main.cpp states no verdict"),
+        ({"solutions.json": {"main.cpp": {"verdict": ["correct"]}}}, "main.cpp states no verdict"),
         (
             {"solutions.json": {"main.cpp": {"verdict": "correct", "except": {"huge": "incorrect"}}}},
             "main.cpp: an exception names the subtask huge, which is not in subtasks.json",
