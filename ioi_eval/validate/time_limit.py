@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import math
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,10 +21,11 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Environment
 from ioi_eval.errors import InputError
+from ioi_eval.expectations import Expectation
 from ioi_eval.importers.rows_out import write_rows
 from ioi_eval.importers.task import ImportedTask, Timing
 from ioi_eval.languages import language_called
-from ioi_eval.model import Problem, Submission, SubmissionResult, Verdict
+from ioi_eval.model import Problem, Submission, SubmissionResult, SubtaskResult, Verdict
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.submissions import submission_from_row
 from ioi_eval.report.texts import counted
@@ -67,7 +68,8 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
         problem = _read_back(task, Path(directory))
         submissions = _timed_submissions(task, timing, problem)
         may_fail = {f"{task.key}/{label}" for label in timing.in_time - timing.accepted}
-        measured = asyncio.run(_measure(problem, submissions, may_fail, any_group=timing.any_group))
+        stated = {row["uuid"]: row["expected_subtasks"] or {} for row in task.solution_rows}
+        measured = asyncio.run(_measure(problem, submissions, may_fail, stated, any_group=timing.any_group))
     steps = max(1, math.ceil(measured.seconds * timing.multiplier / timing.resolution_s - 1e-9))
     limit = steps * timing.resolution_s
     note = _note_on_limit(limit, timing, measured, len(submissions))
@@ -116,10 +118,19 @@ def _note_on_limit(limit: float, timing: Timing, measured: _Measured, submission
 
 
 async def _measure(
-    problem: Problem, submissions: Sequence[Submission], may_fail: Collection[str], *, any_group: bool
+    problem: Problem,
+    submissions: Sequence[Submission],
+    may_fail: Collection[str],
+    stated: Mapping[str, Mapping[str, str]],
+    *,
+    any_group: bool,
 ) -> _Measured:
-    """The longest time of these solutions. Those in `may_fail` need not be accepted, but must end within the time
-    limit.
+    """The longest time of these solutions.
+
+    Args:
+        may_fail: solutions that need not be accepted, but must end within the time limit.
+        stated: for each solution the verdicts that are expected in each subtask.
+        any_group: whether a solution is accepted if one subtask is.
     """
     measured = _Measured()
     async with LocalSandbox(compiler=Environment.read().compiler) as sandbox:
@@ -130,7 +141,9 @@ async def _measure(
                 continue
             measured.judged += 1
             this_may_fail = submission.id in may_fail
-            in_all = _require_accepted(problem, submission, result, may_fail=this_may_fail, any_group=any_group)
+            in_all = _require_accepted(
+                problem, submission, result, stated[submission.id], may_fail=this_may_fail, any_group=any_group
+            )
             if not in_all and not this_may_fail:
                 measured.in_part.append(submission.id)
             for subtask in result.subtasks:
@@ -147,12 +160,19 @@ async def _measure(
 
 
 def _require_accepted(
-    problem: Problem, submission: Submission, result: SubmissionResult, *, may_fail: bool, any_group: bool
+    problem: Problem,
+    submission: Submission,
+    result: SubmissionResult,
+    stated: Mapping[str, str],
+    *,
+    may_fail: bool,
+    any_group: bool,
 ) -> bool:
     """Refuse a solution that is not accepted although it must be, or whose time is not known: it is late on a test, or
     was not judged.
 
     Args:
+        stated: the verdicts that are expected in each subtask.
         may_fail: whether it need not be accepted.
         any_group: whether it is accepted if one subtask is.
 
@@ -160,7 +180,7 @@ def _require_accepted(
         Whether all subtasks that are worth points are accepted.
     """
     worth = [item for item in result.subtasks if item.points > 0]
-    accepted = [item.verdict in {Verdict.AC, Verdict.PA} for item in worth]
+    accepted = [_is_accepted(item, stated.get(item.subtask)) for item in worth]
     is_enough = may_fail or (any_group and any(accepted))
     for subtask, is_accepted in zip(worth, accepted, strict=True):
         verdicts = (subtask.verdict, *(test.verdict for test in subtask.tests))
@@ -176,3 +196,13 @@ def _require_accepted(
                 " it: give one with --time-limit"
             )
     return all(accepted)
+
+
+def _is_accepted(result: SubtaskResult, stated: str | None) -> bool:
+    """Whether a solution is accepted in a subtask. A validator may give an accepted output any score, also 0: then AC
+    and this verdict are both among the expected ones.
+    """
+    if result.verdict in {Verdict.AC, Verdict.PA}:
+        return True
+    expected = Expectation.parse(stated).verdicts if stated else frozenset()
+    return {Verdict.AC, result.verdict} <= expected

@@ -126,6 +126,17 @@ def test_a_wrong_accepted_solution_is_an_error(tmp_path: Path) -> None:
         with_measured_limit(task)
 
 
+def test_an_accepted_solution_that_the_validator_gives_no_points(tmp_path: Path) -> None:
+    """Its verdict is WA, but it counts, as on Kattis: the validator gives scores, and accepts the output with 0."""
+    scoring = {
+        "problem.yaml": "name: x\ntype: scoring\nvalidation: custom score\n",
+        "output_validators/check.py": "import sys\nopen(sys.argv[3] + 'score.txt', 'w').write('0')\nexit(42)\n",
+        "data/secret/testdata.yaml": "grader_flags: min\naccept_score: 50\nrange: 0 50\n",
+    }
+    task = imported(tmp_path, **scoring, **{"submissions/wrong_answer/slower.cpp": None})
+    assert "the slowest of 2 submissions" in with_measured_limit(task).notes[-1]
+
+
 def test_a_failing_validator_is_explained(tmp_path: Path) -> None:
     """It gives no verdict. The message says how it ended."""
     broken = {"problem.yaml": "name: x\nvalidation: custom\n", "output_validators/check.py": "raise SystemExit(3)\n"}
