@@ -90,7 +90,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         starting_code=_attached(package, f"{code}.cpp"),
         subtasks=subtasks,
         files=files,
-        config=_config(package, meta, task_type) | _output_tests(package, task_type),
+        config=_with_output_tests(package, task_type, _config(package, meta, task_type)),
         tests=tests,
         solutions=_solutions(package, task_type),
     )
@@ -135,17 +135,22 @@ def _limits(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
     return {"time_limit": time_s, "memory_limit": int(memory_bytes)}
 
 
-def _output_tests(package: Package, task_type: TaskType) -> RowValues:
-    """The tests of a BatchAndOutput task for which outputs may be submitted; stated for all tests of a subtask."""
+def _with_output_tests(package: Package, task_type: TaskType, config: RowValues) -> RowValues:
+    """The configuration of a task. That of a BatchAndOutput task names the tests for which outputs may be submitted.
+
+    They are stated for all tests of a subtask. If no subtask states any, those of `task_type_params` count.
+    """
     if task_type is not TaskType.BATCH_AND_OUTPUT:
-        return {}
+        return config
     by_kind: dict[str, list[str]] = {"output_only": [], "output_optional": []}
     for file in package.names("subtasks"):
         meta = package.json(file) if file.endswith(".json") else {}
         kind = next((kind for kind in by_kind if meta.get(kind)), None)
         if kind and isinstance(meta.get("testcases"), list):
             by_kind[kind] += meta["testcases"]
-    return {
+    if not any(by_kind.values()) and config.get(parameter_key(task_type, Parameter.OUTPUT_ONLY_TESTS)):
+        return config
+    return config | {
         parameter_key(task_type, Parameter(f"{kind}_testcases")): list(dict.fromkeys(tests))
         for kind, tests in by_kind.items()
     }

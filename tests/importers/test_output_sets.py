@@ -99,6 +99,9 @@ def test_a_program_and_outputs(tmp_path: Path, params: object) -> None:
     problem = loaded(tmp_path, task)
     assert problem.task_type is TaskType.BATCH_AND_OUTPUT
     assert (problem.method.output_tests, problem.method.output_only_tests) == (("1-01",), ("1-01",))
+    listed = {**meta, "task_type_params": ["alone", ["", ""], "diff", "0-01"]}  # counts if no subtask states a test
+    method = loaded(tmp_path / "list", read(tmp_path / "list", **{"problem.json": listed})).method
+    assert (method.output_tests, method.output_only_tests) == (("0-01", "1-01"), ("0-01",))
     rows = {row["label"]: row for row in task.solution_rows}
     assert rows["correct/author"]["outputs"] == {"output_1-01.txt": "2\n"}
     assert rows["correct/author"]["code"] == "int main() {}\n"
