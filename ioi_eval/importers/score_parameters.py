@@ -4,7 +4,7 @@ A group is `[points, tests]` (with a threshold as third value for GroupThreshold
 `tests` is the number of tests (beginning with the first that is in no earlier group), or a regular expression that
 matches the beginning of their names, or the list of their names. All groups of a task use the same form.
 
-Source: CMS, `cms/grading/scoretypes/abc.py`, `ScoreTypeGroup`.
+Source: CMS, `cms/grading/scoretypes/abc.py`, `ScoreTypeGroup`; task-maker-rust, `ioi/format/italian_yaml/mod.rs`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
     """The subtasks that a score type and its parameters define.
 
     Args:
-        parameters: for Sum the points of each test, else a list of groups.
+        parameters: a list of groups; for Sum also the points of each test, as in CMS. (task-maker-rust writes groups
+            for Sum too: the mean of a group's tests counts.)
         tests: the names of all tests; they are used in lexicographical order.
 
     Raises:
@@ -50,7 +51,7 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
         UnsupportedError: a group has a parameter that is not known.
     """
     names = sorted(tests)
-    if score_type is ScoreType.SUM:
+    if score_type is ScoreType.SUM and not isinstance(parameters, list):
         points = number_of("score_type_parameters", parameters)
         total = float(Decimal(str(points)) * len(names))  # `scores.py` divides it again, also as decimal numbers
         return [Subtask(name=ONLY_SUBTASK, points=total, tests=tuple(names))]

@@ -325,6 +325,7 @@ def parameters(score_type: str, text: str) -> str:
         ("GroupThreshold", "[[100, ['003'], 0.5]]", [(100, 1, 0.5)]),
         ("GroupMin", "[{max_score: 9.5, testcases: 4, always_show_testcases: true}]", [(9.5, 4, None)]),
         ("Sum", "2.5", [(10, 4, None)]),
+        ("Sum", "[[10, '00[01]'], [90, '002|003']]", [(10, 2, None), (90, 2, None)]),
     ],
 )
 def test_score_type_parameters(
@@ -414,7 +415,8 @@ def test_score_type_parameters_without_the_number_of_tests(tmp_path: Path) -> No
         ({"task.yaml": parameters("GroupMin", "[[50]]")}, "group 0 of score_type_parameters is [50], not"),
         ({"task.yaml": parameters("GroupMin", "[[50, ['7']]]")}, "names the test '7', which is not there"),
         ({"task.yaml": parameters("GroupThreshold", "[[50, 1]]")}, "subtask 00 has no threshold"),
-        ({"task.yaml": parameters("Sum", "[1]")}, "score_type_parameters is [1]; it must be a number"),
+        ({"task.yaml": parameters("Sum", "[1]")}, "group 0 of score_type_parameters is 1, not [points, tests]"),
+        ({"task.yaml": parameters("Sum", "all")}, "score_type_parameters is 'all'; it must be a number"),
         ({"task.yaml": parameters("Sum", "1" + "0" * 400)}, "it must be a number"),
         ({"task.yaml": parameters("GroupSum", "[[1, 1]]")}, "score type 'GroupSum' is not supported"),
     ],
