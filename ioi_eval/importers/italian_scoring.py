@@ -19,6 +19,7 @@ from ioi_eval.problems.row import is_whole
 
 ROOT_FILE = "task.yaml"
 GENERATION = ("gen/GEN", "gen/cases.gen", "gen/gen.toml")
+_DEPENDS = re.compile(r"[^#]*#[ \t]*STDEP:|[ \t]*:[ \t]*STDEP\b")  # in gen/GEN; in gen/cases.gen
 WHOLE = re.compile(r"\d{1,18}")
 _MAX_TESTS = 100_000
 
@@ -99,19 +100,24 @@ def _stated_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreTyp
 def _check_generators(package: Package) -> None:
     """Refuse what task-maker understands and CMS does not: the subtasks would be others, or one for all tests.
 
-    Source: task-maker-rust, `task-maker-format/src/ioi/italian_yaml`; it writes a `task.yaml` that states the subtasks.
+    From `gen/cases.gen` task-maker makes a `gen/GEN` without dependencies. With dependencies it needs `task.yaml.orig`.
+    Source: task-maker-rust, `task-maker-format/src/ioi/format/italian_yaml`.
     """
-    advice = "run task-maker-rust on the task first, which writes score_type, score_type_parameters and n_input"
-    if package.has("gen/GEN"):
-        for number, line in enumerate(package.lines("gen/GEN"), 1):
-            if line.partition("#")[2].strip().startswith("STDEP:"):
+    for name in (name for name in GENERATION[:2] if package.has(name)):
+        for number, line in enumerate(package.lines(name), 1):
+            if _DEPENDS.match(line):
                 raise UnsupportedError(
-                    f"gen/GEN, line {number} lets a subtask depend on others, which is not supported; {advice}"
+                    f"{name}, line {number} lets a subtask depend on others, which is not supported; rename {ROOT_FILE}"
+                    f" to {ROOT_FILE}.orig and run task-maker-rust, which then writes the subtasks to {ROOT_FILE}"
                 )
+    if package.has("gen/GEN"):
         return
-    for name in GENERATION[1:]:
+    for name, what in (("gen/cases.gen", "makes gen/GEN from it"), ("gen/gen.toml", f"writes them to {ROOT_FILE}")):
         if package.has(name):
-            raise UnsupportedError(f"{name} states the subtasks, which is not supported; {advice}")
+            raise UnsupportedError(
+                f"{name} states the subtasks, which is not supported; run task-maker-rust on the task first, which"
+                f" {what}"
+            )
 
 
 def _count(value: object) -> int:

@@ -78,7 +78,8 @@ def _refuse_outer_settings(directory: Path) -> None:
 def _check_format(package: Package) -> None:
     """Refuse tasks of other formats whose settings too are called `task.yaml`, by what only they have.
 
-    Source: task-maker-rust, `task-maker-format/src/terry` and `src/ioi/dag/task_type/interactive.rs`;
+    Source: task-maker-rust, `task-maker-format/src/terry`, `src/ioi/dag/task_type/interactive.rs` and
+    `src/ioi/format/italian_yaml`;
     github.com/austrian-olympiad-informatics/ioi-tasks.
     """
     other = ""
@@ -86,8 +87,11 @@ def _check_format(package: Package) -> None:
         other = "of Terry, where each participant gets inputs of their own (managers/generator)"
     elif re.search(r"^(?:extends|long_name)[ \t]*:", package.text(ROOT_FILE), re.MULTILINE):
         other = "in the format of the Austrian olympiad (extends or long_name)"
-    elif any(PurePosixPath(name).stem == "controller" for name in package.names("check")):
-        other = "of task-maker-rust's type Interactive, where a controller starts the programs (check/controller)"
+    elif any(PurePosixPath(name).stem == "controller" for each in _JUDGE_DIRECTORIES for name in package.names(each)):
+        other = (
+            "of task-maker-rust's type Interactive, where a controller starts the programs (check/controller or"
+            " cor/controller)"
+        )
     if other:
         package.format = ""  # the message names it
         raise UnsupportedError(f"{package.where}: by its files it is a task {other}; that is not supported")

@@ -102,6 +102,7 @@ def test_programs_of_a_task_that_takes_outputs_are_noted(tmp_path: Path) -> None
             "in the format of the Austrian olympiad",
         ),
         ({**TASK, "check/controller.cpp": "int main() {}"}, "of task-maker-rust's type Interactive"),
+        ({**TASK, "cor/controller.py": "pass"}, "of task-maker-rust's type Interactive"),
         ({"task.yaml.orig": "title: A\n"}, "its task.yaml.orig is for task-maker-rust, which makes task.yaml"),
         (
             {"task.toml": "title = 'A'\n", "gen/gen.toml": ""},
@@ -396,6 +397,10 @@ def test_score_type_parameters_without_the_number_of_tests(tmp_path: Path) -> No
         ),
         ({"task.yaml": f"{TASK['task.yaml']}n_input: 5\n"}, "gen/GEN has 4 tests, n_input in task.yaml says 5"),
         ({"gen/GEN": GEN + "#STNAME: last\n #STDEP: *\n"}, "gen/GEN, line 11 lets a subtask depend on others"),
+        ({"gen/cases.gen": ":GEN x\n : STDEP *\n"}, "cases.gen, line 2 lets a subtask depend on others, which is not"),
+        ({"gen/cases.gen": ":STDEP *\n"}, "; rename task.yaml to task.yaml.orig and run task-maker-rust, which then"),
+        ({"gen/GEN": None, "gen/cases.gen": ""}, "run task-maker-rust on the task first, which makes gen/GEN from it"),
+        ({"gen/GEN": None, "gen/gen.toml": ""}, "task-maker-rust on the task first, which writes them to task.yaml"),
         (
             {"gen/GEN": None, "gen/cases.gen": ": SUBTASK 100\n", "task.yaml": f"{TASK['task.yaml']}n_input: 4\n"},
             "gen/cases.gen states the subtasks",
