@@ -143,8 +143,8 @@ def _with_output_tests(package: Package, task_type: TaskType, config: RowValues)
     if task_type is not TaskType.BATCH_AND_OUTPUT:
         return config
     by_kind: dict[str, list[str]] = {"output_only": [], "output_optional": []}
-    for file in package.names("subtasks"):
-        meta = package.json(file) if file.endswith(".json") else {}
+    for file in _subtask_files(package):
+        meta = package.json(file)
         kind = next((kind for kind in by_kind if meta.get(kind)), None)
         if kind and isinstance(meta.get("testcases"), list):
             by_kind[kind] += meta["testcases"]
@@ -223,9 +223,15 @@ def all_tests(package: Package, advice: str, *, beside: Collection[str] = ()) ->
     return tests
 
 
+def _subtask_files(package: Package) -> list[str]:
+    return [name for name in package.names("subtasks") if name.endswith(".json") and name.count("/") == 1]
+
+
 def _subtasks(package: Package, tests: tuple[str, ...]) -> list[Subtask]:
     """The subtasks; none if the package has none, so that the score is a sum over the tests."""
-    files = [name for name in package.names("subtasks") if name.endswith(".json")]
+    files = _subtask_files(package)
+    if others := [name for name in package.names("subtasks") if name.endswith(".json") and name not in files]:
+        package.notes.append(f"left out, because they are not directly in subtasks/: {first_names(others)}")
     if not files:
         package.notes.append(
             "there are no subtasks/*.json: as in CMS, each test is then worth an equal part of 100 points"

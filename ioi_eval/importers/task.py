@@ -186,7 +186,7 @@ def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
         InputError: there are none, or an output is missing.
     """
     package.refuse_links("tests")
-    inputs = [name for name in package.names("tests") if name.endswith(".in")]
+    inputs = [name for name in package.names("tests") if name.endswith(".in") and name.count("/") == 1]
     if not inputs:
         raise InputError(f"{package.where} holds no tests/*.in: the tests are missing{_found(package)}; {advice}")
     tests: dict[str, tuple[str, str]] = {}
@@ -203,7 +203,8 @@ def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
 
 def _found(package: Package) -> str:
     """Some files that look like tests with other names, for a message; "" if there are none."""
-    found = [name for name in package.names() if _TEST_LIKE.fullmatch(name) and not name.endswith((".in", ".out"))]
+    like = [name for name in package.names() if _TEST_LIKE.fullmatch(name)]
+    found = [name for name in like if name.count("/") > 1 or not name.endswith((".in", ".out"))]
     return f" (found instead: {first_names(found)})" if found else ""
 
 

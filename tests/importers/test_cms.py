@@ -57,6 +57,19 @@ def read(tmp_path: Path, **changes: Any) -> ImportedTask:
     return import_package(package(tmp_path, **changes), year=2025, day="day1")
 
 
+def test_files_in_deeper_directories(tmp_path: Path) -> None:
+    """CMS reads neither tests nor subtasks there. They are noted, and are named if there are no other tests."""
+    deeper = {"tests/old/3-01.in": "3\n", "tests/old/4-01.in": "4\n", "tests/old/4-01.out": "4\n"}
+    task = read(tmp_path, **deeper, **{"subtasks/old/9.json": {"score": "none"}})
+    assert [row["test_name"] for row in task.tests()] == [row["test_name"] for row in read(tmp_path / "b").tests()]
+    notes = "\n".join(task.notes)
+    assert "belong to no test: tests/old/3-01.in, tests/old/4-01.in, tests/old/4-01.out" in notes
+    assert "left out, because they are not directly in subtasks/: subtasks/old/9.json" in notes
+    none = {name: None for name in PACKAGE if name.startswith("tests/")}
+    with pytest.raises(InputError, match=r"the tests are missing \(found instead: tests/old/3-01\.in, "):
+        read(tmp_path / "none", **none, **deeper)
+
+
 def test_a_time_limit_that_may_be_in_milliseconds_is_noted(tmp_path: Path) -> None:
     """It is read as seconds."""
     task = read(tmp_path, **{"problem.json": {**META, "time_limit": 1000}})
