@@ -155,6 +155,7 @@ def _solutions(package: Package, data: _Data, subtasks: Sequence[Subtask]) -> li
         data.kind,
         one_group_suffices=data.one_group_suffices(subtasks),
         no_points_suffice=data.kind.custom_score or (data.by_points and _accepts_nothing(data.root)),
+        worst_counts=data.kind.legacy and not data.kind.scoring and _judges_all_tests(data.root),
     )
     return submissions.solutions()
 
@@ -318,6 +319,14 @@ def _accepts_nothing(root: TestGroup) -> bool:
     has_samples = any(group.name == "sample" and group.all_tests for group in root.groups)
     by_samples = has_samples and "accept_if_any_accepted" in root.flags and "ignore_sample" not in root.flags
     return by_samples or any("always_accept" in group.flags for group in _outer(root))
+
+
+def _judges_all_tests(root: TestGroup) -> bool:
+    """Whether tests are judged after a rejected one, and the worst verdict counts, as by default.
+
+    Source: problemtools, `support/default_grader`.
+    """
+    return any(group.config["on_reject"] == "continue" and "first_error" not in group.flags for group in root.walk())
 
 
 def _outer(root: TestGroup) -> list[TestGroup]:

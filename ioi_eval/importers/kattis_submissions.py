@@ -43,6 +43,9 @@ _DIRECTORIES = {
 }
 """Directories whose names are not verdicts. Source: Kattis problem package format 2025-09, "Default directories"."""
 
+_WORST_FIRST = (*CRASHES, "TLE", "OLE", "WA")
+"""Source: problemtools, `worst_error` of its default grader."""
+
 _LEAST_POINTS = 1e-6  # the fewest points above 0, at the precision of the rows
 _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
 _TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d{1,18})(\.\d+)?\b")
@@ -64,6 +67,7 @@ class KattisSubmissions:
             if the validator gives scores, an accepted output may still get less than full marks.
         one_group_suffices: whether a submission is accepted if one group is.
         no_points_suffice: whether a submission can be accepted without any points.
+        worst_counts: whether the verdict of a submission is the worst of all tests, not that of the first rejected one.
     """
 
     def __init__(
@@ -75,8 +79,9 @@ class KattisSubmissions:
         *,
         one_group_suffices: bool,
         no_points_suffice: bool,
+        worst_counts: bool,
     ) -> None:
-        self.package, self.subtasks, self.kind = package, subtasks, kind
+        self.package, self.subtasks, self.kind, self.worst_counts = package, subtasks, kind, worst_counts
         self.groups = {group.path.removeprefix("data/"): group for group in groups}
         self.has_grader = has_cpp_grader(package)
         self.beside_python = () if self.has_grader else included_python(package)
@@ -148,7 +153,9 @@ class KattisSubmissions:
         """The statement in the source, else in `submissions.yaml` if the format has it, else that of the directory."""
         total = _total(text) if self.kind.scoring else None
         if self.expectations is None or _RESULTS.search(text):
-            return Stated(verdicts=_stated(path, text, program.partition("/")[0]), score=total)
+            verdicts = _stated(path, text, program.partition("/")[0])
+            is_worst = self.worst_counts and not _RESULTS.search(text)
+            return Stated(verdicts=_or_milder(verdicts) if is_worst else verdicts, score=total)
         own = self.expectations.of(program)
         is_total = self.kind.scoring and own.score is not None
         return replace(own, score=own.score if is_total else total)
@@ -281,6 +288,12 @@ def _is_replaced(package: Package, path: str) -> bool:
     """Whether an included file takes the place of a file in a submission's directory, as it has the same name."""
     directory = included_directory(package, language(path) or "")
     return path.count("/") > 2 and package.has(f"{directory}/{basename(path)}")
+
+
+def _or_milder(verdicts: tuple[str, ...]) -> tuple[str, ...]:
+    """The verdicts that the first rejected test may have, if these are the worst of all tests."""
+    ranks = [_WORST_FIRST.index(verdict) for verdict in verdicts if verdict in _WORST_FIRST]
+    return tuple(dict.fromkeys((*verdicts, *_WORST_FIRST[min(ranks) :]))) if ranks else verdicts
 
 
 def _stated(path: str, text: str, directory: str) -> tuple[str, ...]:

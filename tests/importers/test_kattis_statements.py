@@ -61,6 +61,22 @@ def test_default_directories(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("settings", "late"), [("on_reject: continue\n", "TLE,OLE,WA"), ("on_reject: break\n", "TLE"), ("", "TLE")]
+)
+def test_the_worst_verdict_of_all_tests(tmp_path: Path, settings: str, late: str) -> None:
+    """If all tests are judged, a directory states their worst verdict. Here the first rejected one counts."""
+    submissions = {"time_limit_exceeded/old.c": "// @EXPECTED_RESULTS@: TLE\n", "run_time_error/a.c": "int main;\n"}
+    changes = {"data/testdata.yaml": settings, **{f"submissions/{name}": text for name, text in submissions.items()}}
+    expected = {label: by[1] for label, by in stated(read(tmp_path, PASS_FAIL, **changes)).items()}
+    assert expected["time_limit_exceeded/slow.py"] == {"all": late}
+    assert expected["time_limit_exceeded/old.c"] == {"all": "TLE"}
+    crashes = "RE,MLE,SV,TLE,OLE,WA" if "," in late else "RE,MLE,SV"
+    assert expected["run_time_error/a.c"] == {"all": crashes}
+    first = {"data/testdata.yaml": f"{settings}grader_flags: first_error\n"}
+    assert stated(read(tmp_path / "first", PASS_FAIL, **first))["time_limit_exceeded/slow.py"][1] == {"all": "TLE"}
+
+
 def test_rejected_in_old_packages(tmp_path: Path) -> None:
     """If no file states more."""
     task = read(tmp_path, PASS_FAIL, **{"submissions/rejected/r.cpp": "int main() {}\n"})
