@@ -1,9 +1,10 @@
 """CMS export packages, as the IOI publishes its tasks: `problem.json`, `subtasks/`, `tests/`, `graders/`, …
 
 The package is read as by CMS's own loader of TPS exports, except that subtasks have the points and the tests that they
-state (`_notes_on_differences`). `grader_config.json` is made from `problem.json`, with flat keys. A package has neither
-year nor day. Solutions are in directories named by their label, which is the verdict that TPS states for the whole
-solution; its exceptions for subtasks are not exported (see `expectations.py`).
+state (`_notes_on_differences`), and that a checker judges what a manager prints, as in TPS. `grader_config.json` is
+made from `problem.json`, with flat keys. A package has neither year nor day. Solutions are in directories named by
+their label, which is the verdict that TPS states for the whole solution; its exceptions for subtasks are not exported
+(see `expectations.py`).
 
 Source: CMS, `cmscontrib/loaders/tps.py`; TPS, `scripts/exporters/CMS.py`.
 """
