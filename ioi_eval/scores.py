@@ -52,7 +52,7 @@ WORST_FIRST = (
 """Which subtask's verdict becomes the submission's.
 
 JE comes first, because without that subtask there is no total: a submission's verdict is JE exactly if its score is
-`None`. (SKIPPED is a verdict of tests only; it is listed so that every verdict is.)
+`None`. (SKIPPED is a verdict of tests only; it is here only so that no verdict is missing.)
 
 Source: the reference's order CE, RE, WA, MLE, TLE, PA, AC; verdicts that it lacks are beside similar ones.
 """
@@ -195,9 +195,9 @@ def _products(
 def unrounded_points(score: float, points: float, weighted_score: float, precision: int) -> float:
     """The points in a subtask before they are rounded, from the columns of a result row.
 
-    They are score × points, but under `Sum` the score is a mean that was rounded to a float. If this product would be
-    rounded to another number than `weighted_score`, it is a little less or more than a half, and `weighted_score` is
-    taken.
+    They are score × points, but under `Sum` the score is a mean that was rounded to a float. If this product rounds to
+    another number than `weighted_score`, the mean's own rounding has moved it across a half of the last decimal, and
+    `weighted_score` is taken.
     """
     product = score * points
     return product if round(product, precision) == weighted_score else weighted_score

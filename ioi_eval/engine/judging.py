@@ -24,13 +24,15 @@ which tests can change the result. For the order of runs this means:
 - A *late run that may be in time* (`may_be_in_time`) counts as the zero that it probably is, so tests behind it wait.
   If it turns out not to be a zero, they are needed again, and appear in `pending`. It is run alone only if it certainly
   decides something: if a zero decides a subtask, once it is the first zero and all tests before it have outcomes; else
-  once all tests have had their usual runs, `LATE_RERUNS_IN_A_ROW` at a time (`_begin_round`).
+  once all tests have had their first runs, and their repetitions for machine faults, `LATE_RERUNS_IN_A_ROW` at a time
+  (`_begin_round`).
 - After a *machine fault* (a JE that names the runner as the program that failed) the test is repeated in a job of its
   own, also alone, while it is needed, even if a test behind it is known to score 0: whether that is known yet depends
   on the order in which tests ran, which must not affect results. A JE that names a checker or manager is final. One
   that names no program comes from the sandbox. The caller has retried it already, so it is not repeated.
 
-A test runs at most four times (first, alone, in a job of its own, alone again), plus once for each of the
+A test runs at most four times (first; alone, because it was late; in a job of its own, because the machine failed
+on that; alone again, because it was late there too), plus once for each of the
 `near_limit_repeats` above 1. A run alone that ends in JE does not count as a measurement: after the run in a job of its
 own the test may run alone once more. The score of a repetition is at most that of each late run before it, had that
 been in time (`_at_most`).
@@ -43,8 +45,8 @@ the same. If no zero is known, this holds for all positions. `tests/engine/test_
 bundle sizes and interleavings that hypothesis generates.
 
 This holds for the minimum, the product and the threshold: one zero makes each of them 0. For a sum every test is
-needed, whatever the others score. Which of them are repeated depends on the outcomes of all usual runs, not on the
-order in which these ended.
+needed, whatever the others score. Which of them are repeated depends on the outcomes of all runs before that, not on
+the order in which these ended.
 """
 
 from __future__ import annotations
@@ -204,7 +206,8 @@ class Judging:
     def record(self, outcome: TestOutcome) -> TestOutcome | None:
         """Record a test's outcome: its first, or that of a repetition which was asked for.
 
-        The earlier outcome decides which of the two it is. It also decides `reran` and `final`, which are set here.
+        The earlier outcome decides which of the two it is, and so `reran`. `final` is set too: whether a checker or
+        manager failed.
 
         Returns:
             The outcome, as recorded; `None` if an earlier one still counts: of several late runs alone, the fastest.

@@ -17,7 +17,7 @@ from ioi_eval.model import Content, Isolation, Job, JobFile, JobKind, ProblemPac
 from ioi_eval.sandbox import Target
 
 BUNDLE_TESTS = 64
-"""Most tests in a job: so many that a box's start (8 ms) hardly counts, so few that a job
+"""The largest number of tests in a job: so many that a box's start (8 ms) hardly counts, so few that a job
 for one program needs less than 200 descriptors."""
 
 _START_MS = 10_000  # for starting the box, the runner and an interpreter, on a loaded machine
@@ -284,7 +284,7 @@ class JobBounds:
     """How much one run job on a target may hold.
 
     Args:
-        tests: most tests.
+        tests: the largest number of tests.
         test_bytes: most bytes of programs, inputs and answers together, before any encoding; `None` for no bound.
         wall_ms: most wall clock of all tests together; `None` for no bound.
     """

@@ -55,7 +55,7 @@ class CompileAnswer:
     """All steps that were run, and the artifacts if all succeeded.
 
     Args:
-        stayed: whether the artifact of a job that also runs it stayed in the box, because no other job needs it.
+        stayed: whether the program stayed in the box: the job that compiled it also ran it, and no other job needs it.
     """
 
     steps: tuple[StepLine, ...]
@@ -271,9 +271,7 @@ STOPPED = {
 
 def _why(verdict: Verdict, line: dict[str, Any]) -> str:
     """Our message for a verdict that comes from no checker or manager."""
-    if verdict is Verdict.RE and line["limit"] == "threads":
-        return STOPPED["threads"]
-    if verdict is Verdict.RE:
+    if verdict is Verdict.RE and line["limit"] not in STOPPED:
         name = signal_name(line["signal"])
         return f"killed by {name}" if name else f"exit code {line['code']}"
     if verdict in PROGRAM_FAILURES:

@@ -199,7 +199,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         """Let a submission lead, and put it into the window, or let it follow its leader.
 
         Returns:
-            If its program has a result, the offset of that, of which the caller makes a copy; `None` otherwise.
+            If its program has a result, its offset in the journal: the caller then records a copy of that result.
         """
         if (leader_offset := self._leaders.result_offset(candidate)) is not None:
             return leader_offset

@@ -215,12 +215,17 @@ def equal(expected: JsonValue, got: Value, comparator: Comparator | None = None)
     """
     comparator = comparator or Comparator()
     try:
-        if comparator.kind is ComparatorKind.FLOAT:
-            return _near(expected, got, Fraction(comparator.absolute), Fraction(comparator.relative or 0))
-        fold = comparator.kind is ComparatorKind.CASE_INSENSITIVE
-        if comparator.kind is ComparatorKind.UNORDERED_LINES and isinstance(expected, list):
-            return isinstance(got, list | tuple) and len(expected) == len(got) and _same_in_any_order(expected, got)
-        return _normal(expected, fold) == _normal(got, fold)
+        match comparator.kind:
+            case ComparatorKind.FLOAT:
+                return _near(expected, got, Fraction(comparator.absolute), Fraction(comparator.relative or 0))
+            case ComparatorKind.CASE_INSENSITIVE:
+                return _normal(expected, fold=True) == _normal(got, fold=True)
+            case ComparatorKind.UNORDERED_LINES if isinstance(expected, list):
+                return isinstance(got, list | tuple) and len(expected) == len(got) and _same_in_any_order(expected, got)
+            case ComparatorKind.CHECKER:
+                raise ValueError("a checker judges outputs, not results of functions")
+            case ComparatorKind.EXACT | ComparatorKind.LINES | ComparatorKind.TOKENS | ComparatorKind.UNORDERED_LINES:
+                return _normal(expected) == _normal(got)
     except RecursionError:
         return False
 

@@ -53,7 +53,7 @@ class Scorer:
         sandbox: executes the jobs.
         artifacts: stores the runner, graders' objects and judge programs.
         policy: how submissions are judged.
-        bundle_tests: most tests in a job.
+        bundle_tests: the largest number of tests in a job.
         spread: let a submission use idle slots; otherwise it has one job at a time.
         return_bytes: how many bytes of each output results contain; for Batch tasks that our runner judges.
         keep_outputs: for which tests results contain outputs.

@@ -285,7 +285,8 @@ class RunnerJudge:
         return compiled_rules(run.submission.language).standard(run.problem, self._policy.std)
 
     def _counts_with_header(self, run: SubmissionRun, answer: CompileAnswer) -> bool:
-        """Whether a compilation with a precompiled header certainly ends like one without it, or was one without it."""
+        """Whether the answer counts: the compilation used no precompiled header after all, or would certainly have
+        ended in the same way without it."""
         if run.target.is_remote and not any(step.precompiled for step in answer.steps):
             self._headers.note_without()
             return True

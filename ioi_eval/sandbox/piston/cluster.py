@@ -202,7 +202,7 @@ class PistonCluster:
 
         Raises:
             TargetLostError: other targets have workers, and none of this one's is left, or can isolate programs, or
-                accepts a job as large as this. (The job itself may have been the last that a worker failed.)
+                accepts a job as large as this. (Perhaps this job's own failure put the last worker out of service.)
             IsolationError: no worker of any kind can isolate programs.
             UnavailableError: no worker was available for as long as jobs may wait.
             ExhaustedError: all allowed attempts of the job got no usable answer.

@@ -146,8 +146,8 @@ class WorkerGroups:
         return isinstance(error, UnknownRuntimeError) or url in self.unconfined
 
     def denies(self, url: str, result: object) -> bool:
-        """Whether a worker refused a job whichever package starts it: it cannot isolate, a proxy denies access, or the
-        job is too large."""
+        """Whether a worker would refuse a job with every package that could start it: it cannot isolate, a proxy denies
+        access, or the job is too large."""
         return isinstance(result, OversizedError) or (type(result) is UnservedError and url not in self.changed)
 
     def remove(self, url: str) -> None:
