@@ -190,7 +190,8 @@ class _Process:
         try:
             self._pidfd = os.pidfd_open(self.pid)
         except OSError as error:
-            if error.errno in (errno.ENOSYS, errno.EPERM):  # before Linux 5.3; a container's filter may refuse it
+            # before Linux 5.3; a container's filter may refuse it; other code has waited for all children
+            if error.errno in (errno.ENOSYS, errno.EPERM, errno.ESRCH):
                 return
             os.killpg(self.pid, signal.SIGKILL)
             with self._popen:  # closes the streams, and waits

@@ -171,23 +171,28 @@ def test_without_pidfds(monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     assert run("sleep 60", wall_ms=100).timed_out
 
 
-@pytest.mark.parametrize("has_pidfds", [True, False])
-def test_a_lost_exit_code_is_no_success(has_pidfds: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("when", ["at once", "later", "without pidfds"])
+def test_a_lost_exit_code_is_no_success(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that uses this library may wait for all of its children, and so take the exit code."""
-
-    def refuse(_: int) -> int:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-
-    if not has_pidfds:
-        monkeypatch.setattr(os, "pidfd_open", refuse)
+    pidfd_open = os.pidfd_open
 
     def wait_for(pid: int) -> None:
         os.waitpid(pid, 0)
 
+    def open_late(pid: int) -> int:
+        if when == "without pidfds":
+            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+        if when == "at once":
+            wait_for(pid)
+        return pidfd_open(pid)
+
+    monkeypatch.setattr(os, "pidfd_open", open_late)
+
     async def lost() -> int:
         child = process._Process(("/bin/sh", "-c", "exit 0"), (), cwd=None, environment={}, reads=False)
         with child.stdout, child.stderr:
-            wait_for(child.pid)
+            if when != "at once":
+                wait_for(child.pid)
             await child.wait()
         return child.returncode
 
