@@ -28,6 +28,9 @@ _STDERR_BYTES = 1 << 20
 _STEP_S = 1.0  # of a deadline
 _LOST = 255  # the exit code of a process whose end was reported to other code. Source: asyncio
 _LOOK_S = 0.005  # between two looks at a process, on a machine without pidfds
+_LEFT_S = 2.0
+"""How long streams are read after the end of a process. A process that has left its group may hold them for ever: a
+server that it has started, the connection that `ssh` keeps with ControlPersist."""
 
 _MORE_PROCESSES = "raise the limit on processes (ulimit -u, docker run --pids-limit), or run fewer jobs at once"
 
@@ -88,12 +91,14 @@ async def run_process(
             async with asyncio.TaskGroup() as limited:
                 deadline = limited.create_task(_time_out(wall_ms / 1000))
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(_listen(process.stdout, stdout, output_bytes, is_complete, held))
-                    group.create_task(_read(process.stderr, stderr))
+                    listening = _listen(process.stdout, stdout, output_bytes, is_complete, held)
+                    works = [listening, _read(process.stderr, stderr)]
                     if process.stdin is not None:
-                        group.create_task(_feed(process.stdin, stdin))
-                    group.create_task(process.wait())
-                deadline.cancel()
+                        works.append(_feed(process.stdin, stdin))
+                    streams = [group.create_task(work) for work in works]
+                    await process.wait()
+                    deadline.cancel()
+                    await _end_streams(process, streams)
         except* _Overflow:
             overflowed = True
         except* TimeoutError:
@@ -204,7 +209,7 @@ class _Process:
 
     @property
     def is_gone(self) -> bool:
-        """Whether it has ended, and nobody can write to its output any more."""
+        """Whether it has ended, and its output is not read any more."""
         return self.has_ended and self.stdout.closed and self.stderr.closed
 
     @property
@@ -299,6 +304,23 @@ async def _feed(stream: IO[bytes], content: bytes) -> None:
 # ------------------------------------------------------------------ its end
 
 
+async def _end_streams(process: _Process, streams: Sequence[asyncio.Task[None]]) -> None:
+    """Kill what is left of the group of a process that has ended, wait until its streams have ended too, but not for
+    long, and close them.
+
+    Args:
+        streams: read them, and write to its input.
+    """
+    _kill_group(process)
+    _, endless = await asyncio.wait(streams, timeout=_LEFT_S)
+    for task in endless:
+        task.cancel()
+    if endless:
+        await asyncio.wait(endless)  # so that the event loop does not watch a closed descriptor
+    process.stdout.close()
+    process.stderr.close()
+
+
 async def _kill_and_wait(process: _Process) -> None:
     """Kill what is left of the process and its group, and wait for its end, even if the caller is cancelled meanwhile,
     several times; then raise the cancellation.
@@ -312,9 +334,10 @@ async def _kill_and_wait(process: _Process) -> None:
     while not process.is_gone:
         try:
             async with asyncio.TaskGroup() as group:
-                for stream in (process.stdout, process.stderr):
-                    group.create_task(_read(stream, bytearray()))
+                outputs = process.stdout, process.stderr
+                streams = [group.create_task(_read(stream, bytearray())) for stream in outputs]
                 await process.wait()
+                await _end_streams(process, streams)
         except asyncio.CancelledError as error:
             cancelled = error
     _reap_orphans()

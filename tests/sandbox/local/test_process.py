@@ -346,6 +346,43 @@ def test_a_process_in_another_session_is_killed_too(kill: str) -> None:
     assert asyncio.run(scenario()) == b"gone"
 
 
+@pytest.mark.parametrize("ends_by", ["itself", "deadline", "cancellation"])
+def test_a_process_that_left_the_group_holds_nobody_up(ends_by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program may start a server that keeps its output open, as `ssh` does with ControlPersist. Then its own end, the
+    deadline and a cancellation count."""
+    monkeypatch.setattr(process, "_LEFT_S", 0.2)
+
+    async def scenario() -> ProcessEnd | None:
+        read, write = os.pipe()
+        last = "exit 3" if ends_by == "itself" else "exec sleep 60"
+        task = asyncio.create_task(
+            run_process(
+                ("/bin/bash", "-c", f"(setsid sleep 60 & echo $! >&{write}); echo out; {last}"),
+                descriptors=(write,),
+                environment={"PATH": os.environ["PATH"]},
+                wall_ms=2_000 if ends_by == "deadline" else 60_000,
+                output_bytes=10,
+            )
+        )
+        server = int(await asyncio.to_thread(os.read, read, 20))
+        os.close(write)
+        os.close(read)
+        if ends_by == "cancellation":
+            task.cancel()
+        await asyncio.wait([task], timeout=30)
+        os.kill(server, 9)
+        assert task.done()
+        return None if task.cancelled() else task.result()
+
+    end = asyncio.run(scenario())
+    if ends_by == "cancellation":
+        assert end is None
+    else:
+        assert end is not None
+        assert end.stdout == b"out\n"
+        assert (end.returncode, end.timed_out) == ((-9, True) if ends_by == "deadline" else (3, False))
+
+
 @pytest.mark.parametrize("times", [1, 3])
 def test_cancellation_during_the_start_kills_the_group(times: int) -> None:
     """A cancellation before asyncio has made the pipes kills the process and its children too.
