@@ -109,6 +109,14 @@ def test_the_embedded_sandbox_and_the_cluster_do_not_import_each_other() -> None
     assert found == {}
 
 
+def test_no_module_starts_processes_in_tasks_of_asyncio() -> None:
+    """`sandbox/process.py` says why."""
+    started = ("create_subprocess_exec", "create_subprocess_shell")
+    assert [
+        name_of(path) for path in modules() if any(name in path.read_text(encoding="utf-8") for name in started)
+    ] == []
+
+
 def test_modules_have_at_most_400_lines() -> None:
     """No module is over 400 lines."""
     lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}

@@ -43,10 +43,10 @@ from ioi_eval.sandbox.local.control_groups import processors, refused_processes
 from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned_files
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by, require_none_fatal
-from ioi_eval.sandbox.local.process import run_process, stage_of
 from ioi_eval.sandbox.local.scripts import Command, ScriptBoxes, commands
 from ioi_eval.sandbox.local.why_no_box import is_filtered, why_no_box
 from ioi_eval.sandbox.local.work_directories import sweep, work_directory
+from ioi_eval.sandbox.process import run_process, stage_of
 from ioi_eval.slots import Slots, in_new_thread
 
 _FIRST_UID, _PROCESSES, _MAX_BOXES = 0x70000000, 1 << 16, 1 << 12

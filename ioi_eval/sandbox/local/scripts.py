@@ -31,8 +31,8 @@ from ioi_eval.model import Execution, Job, JobFile, Stage, StageLimits, signal_n
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.local.descriptors import descriptors, sealed
-from ioi_eval.sandbox.local.process import run_process
 from ioi_eval.sandbox.local.work_directories import work_directory
+from ioi_eval.sandbox.process import run_process
 from ioi_eval.slots import TaskLock
 from ioi_eval.toolchain import Toolchain
 

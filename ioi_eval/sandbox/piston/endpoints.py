@@ -13,16 +13,15 @@ cluster that several people share they select the jobs.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import re
 import shutil
-import signal
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from ioi_eval.errors import InputError, SetupError
+from ioi_eval.errors import InputError, SetupError, TransientError
+from ioi_eval.sandbox.process import run_process
 
 EndpointSource = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
 """The endpoints' URLs; or a function that returns them, called repeatedly. If it raises SetupError, they stay as they
@@ -37,6 +36,7 @@ _JOB_NAME = "piston-worker-"
 """Source: the reference's launcher of workers."""
 
 _SQUEUE_S = 30.0  # a busy controller may take seconds; squeue itself gives up after a few tries
+_SQUEUE_BYTES = 256 << 20  # a line for each running job of the cluster
 _SQUEUE = ("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%N %j")
 _MAX_PORT = 65_535
 
@@ -163,30 +163,17 @@ async def _slurm_endpoints() -> list[str]:
     if shutil.which(_SQUEUE[0]) is None:
         raise SetupError("endpoints 'slurm': there is no squeue on the PATH; run this where Slurm's commands are")
     try:
-        process = await asyncio.create_subprocess_exec(
-            *_SQUEUE,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
+        end = await run_process(
+            _SQUEUE, environment=os.environ, wall_ms=round(_SQUEUE_S * 1000), output_bytes=_SQUEUE_BYTES
         )
-    except (OSError, RuntimeError) as error:  # no process, or no thread to wait for it, can be started for a moment
-        reason = getattr(error, "strerror", None) or error
-        raise SetupError(f"endpoints 'slurm': squeue cannot be started: {reason}") from error
-    try:
-        async with asyncio.timeout(_SQUEUE_S):
-            stdout, stderr = await process.communicate()
-    except TimeoutError:
-        raise SetupError(f"endpoints 'slurm': squeue did not answer within {_SQUEUE_S:g} s") from None
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # a site's squeue may be a script: its children hold our pipes
-            await process.wait()
-    if process.returncode != 0:
-        message = stderr.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
+    except TransientError as error:
+        raise SetupError(f"endpoints 'slurm': {error}") from error
+    if end.timed_out:
+        raise SetupError(f"endpoints 'slurm': squeue did not answer within {_SQUEUE_S:g} s")
+    if end.overflowed or end.returncode != 0:
+        message = end.stderr.decode("utf-8", "replace").strip() or f"exit code {end.returncode}"
         raise SetupError(f"endpoints 'slurm': squeue failed: {message}")
-    return list(slurm_workers(stdout.decode("utf-8", "replace")))
+    return list(slurm_workers(end.stdout.decode("utf-8", "replace")))
 
 
 def slurm_workers(answer: str) -> Iterator[str]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from ioi_eval.model import Content, Execution, Isolation, Job
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston.endpoints import API
 from ioi_eval.sandbox.piston.wire import Runtime, is_problems
+from ioi_eval.sandbox.process import run_process
 from ioi_eval.sandbox.serve import request, request_body, served_runtimes
 from ioi_eval.sandbox.serve.connections import Connections, HeldBytes, RequestBytes, errors_of_ours
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored, ServedPackages
@@ -91,7 +93,8 @@ async def serving(
 
     Raises:
         IsolationError: the sandbox cannot run clients' scripts.
-        SetupError: the address cannot be bound.
+        SetupError: the address cannot be bound, or bash fails.
+        TransientError: bash cannot be started.
     """
     from aiohttp import web
 
@@ -387,8 +390,10 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any, size: int) -
 
 
 async def _bash_version() -> str:
-    process = await asyncio.create_subprocess_exec(
-        "bash", "-c", "echo ${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}.${BASH_VERSINFO[2]}", stdout=asyncio.subprocess.PIPE
-    )
-    stdout, _ = await process.communicate()
-    return stdout.decode().strip()
+    script = "echo ${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}.${BASH_VERSINFO[2]}"
+    end = await run_process(("bash", "-c", script), environment=os.environ, wall_ms=60_000, output_bytes=100)
+    if end.returncode != 0:
+        raise SetupError(
+            f"bash fails with exit code {end.returncode}: {end.stderr[-300:].decode('utf-8', 'replace')!r}"
+        )
+    return end.stdout.decode().strip()

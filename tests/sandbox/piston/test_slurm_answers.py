@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import sys
 import threading
 from pathlib import Path
 
@@ -58,28 +56,35 @@ def squeue(directory: Path, monkeypatch: pytest.MonkeyPatch, program: str) -> No
 def test_a_squeue_that_cannot_be_started_is_a_setup_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A running cluster keeps its workers after such an error, and asks again. Any other one would end the run."""
     squeue(tmp_path, monkeypatch, "\x7fELF, but no program")
-    with pytest.raises(SetupError, match="squeue cannot be started: "):
+    with pytest.raises(SetupError, match="cannot start squeue: "):
         asyncio.run(endpoints_now(endpoint_source("slurm")))
 
 
-def test_without_a_thread_to_wait_for_squeue_it_is_a_setup_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before Python 3.12, asyncio starts a thread for each process."""
+def test_squeue_needs_no_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no thread can be started, squeue is asked all the same."""
     squeue(tmp_path, monkeypatch, "#!/bin/sh\necho w1 piston-worker-8\n")
-    refused = pytest.raises(SetupError, match="squeue cannot be started: can't start new thread")
+    usual = threading.stack_size(1 << 47)  # more than a process can have
+    try:
+        assert asyncio.run(endpoints_now(endpoint_source("slurm"))) == ("http://w1:8/api/v2",)
+    finally:
+        threading.stack_size(usual)
 
-    async def scenario() -> None:
-        usual = threading.stack_size(1 << 47)  # more than a process can have
-        try:
-            with contextlib.nullcontext() if sys.version_info >= (3, 12) else refused:
-                await endpoints_now(endpoint_source("slurm"))
-        finally:
-            threading.stack_size(usual)
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:  # asyncio's, which connects the pipes
-            await task
 
-    asyncio.run(scenario())
+@pytest.mark.parametrize("turns", range(6))
+def test_an_event_loop_that_ends_while_squeue_is_started(
+    turns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`asyncio.run` returns if an exception leaves it. It waited for ever."""
+    squeue(tmp_path, monkeypatch, "#!/bin/sh\nexec /bin/sleep 300\n")
+
+    async def leave() -> None:
+        task = asyncio.create_task(endpoints_now(endpoint_source("slurm")))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        raise LookupError(task)
+
+    with pytest.raises(LookupError):
+        asyncio.run(leave())
 
 
 def test_a_squeue_that_does_not_answer_is_ended_with_its_children(

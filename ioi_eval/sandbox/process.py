@@ -1,7 +1,7 @@
 """Runs a child process with limited output and a deadline; its process group is killed if the caller is cancelled.
 
 `asyncio.subprocess` is not used: it starts a process in tasks of its own. `asyncio.run` cancels these too when it ends,
-and then the start of a process never ends (Python 3.11 and 3.12), or its children are left behind. Here the start has
+and then the start of a process never ends (Python 3.11 to 3.13), or its children are left behind. Here the start has
 no `await`, and whoever waits for a process waits until its descriptors are ready.
 """
 

@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import TransientError
-from ioi_eval.sandbox.local import process
-from ioi_eval.sandbox.local.process import ProcessEnd, _descendants, run_process, stage_of
+from ioi_eval.sandbox import process
+from ioi_eval.sandbox.process import ProcessEnd, _descendants, run_process, stage_of
 from ioi_eval.slots import Slots
 
 
@@ -421,7 +421,7 @@ def test_cancellation_during_the_start_kills_the_group(times: int) -> None:
 
 LEFT_WHILE_ONE_RUNS = """
 import asyncio, os, select
-from ioi_eval.sandbox.local.process import run_process
+from ioi_eval.sandbox.process import run_process
 
 async def leave(turns, write):
     start = run_process(
@@ -456,7 +456,7 @@ def test_an_event_loop_that_ends_while_a_process_is_started() -> None:
 AS_FIRST_PROCESS = """
 import asyncio, time
 from pathlib import Path
-from ioi_eval.sandbox.local.process import run_process
+from ioi_eval.sandbox.process import run_process
 
 def run(script):
     return asyncio.run(run_process(("/bin/bash", "-c", script), wall_ms=1000, output_bytes=10))
