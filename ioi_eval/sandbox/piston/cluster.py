@@ -22,9 +22,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import random
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -50,6 +49,7 @@ from ioi_eval.sandbox.piston import answer, two_stages
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import SlotRequest
 from ioi_eval.sandbox.piston.endpoints import EndpointSource, endpoint_source
+from ioi_eval.sandbox.piston.garbage_collection import rarer_garbage_collection
 from ioi_eval.sandbox.piston.job_end import AnswerLostError, JobEnd, end_of
 from ioi_eval.sandbox.piston.pool import TICK_S, Pool
 from ioi_eval.sandbox.piston.retries import backoff_s, exhausted
@@ -64,10 +64,6 @@ if TYPE_CHECKING:
 _SLACK_S = 10.0  # making and clearing the box, on a loaded server
 _BYTES_PER_S = 1_000_000  # the slowest upload that does not miss the deadline
 _NOT_ENTERED = "the cluster is not entered: use `async with PistonCluster(…) as cluster`"
-_GC_THRESHOLDS = (20_000, 50, 100)
-"""While a cluster is entered the garbage collector runs less often: with 1,500 connections it took a quarter of the
-client's CPU at Python's defaults (700, 10, 10), and found almost nothing."""
-
 _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
 _MAX_UNSERVED = 3
 """A job is given up after this many servers refused it. Those that lack the package, and so are explored and leave the
@@ -151,7 +147,7 @@ class PistonCluster:
             raise
         self._start(workers.keep_refreshing())
         self._start(self._run_ticks(workers))
-        opened.enter_context(_rarer_garbage_collection())
+        opened.enter_context(rarer_garbage_collection())
         return self
 
     async def __aexit__(
@@ -387,14 +383,3 @@ class PistonCluster:
         self._pool.close()
         for task in self._tasks:
             task.cancel()
-
-
-@contextlib.contextmanager
-def _rarer_garbage_collection() -> Iterator[None]:
-    before = gc.get_threshold()
-    if before[0]:  # else the garbage collector is switched off
-        gc.set_threshold(*map(max, _GC_THRESHOLDS, before))
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
