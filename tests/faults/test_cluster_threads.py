@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ioi_eval.errors import SetupError, UnavailableError
-from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+from ioi_eval.model import Blob, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.faults.stub_jobs import echo, until
@@ -85,6 +88,27 @@ def test_a_cluster_that_is_entered_again_knows_nothing_of_its_workers(start: Cal
                 assert (await cluster.execute(JOB, cluster.targets()[0])).run.code == 0
 
     asyncio.run(scenario())
+
+
+def test_a_cluster_that_is_entered_in_another_event_loop(start: Callable[..., Any], tmp_path: Path) -> None:
+    """Its jobs wait for each other while test data is encoded, in each of the loops."""
+    cluster = PistonCluster(start("stub_piston.py", "--count", "4").urls)
+
+    def job(number: int) -> Job:
+        data = bytes([number]) * 1_000_000
+        path = tmp_path / str(number)
+        path.write_bytes(data)
+        blob = Blob(path=path, size=len(data), sha256=hashlib.sha256(data).hexdigest())
+        return replace(JOB, files=(*JOB.files, JobFile(name="input", content=blob)))
+
+    async def scenario(first: int) -> None:
+        async with cluster:
+            await until(lambda: cluster.busy() == (0, 4))
+            jobs = [cluster.execute(job(first + number), cluster.targets()[0]) for number in range(8)]
+            assert {execution.run.code for execution in await asyncio.gather(*jobs)} == {0}
+
+    asyncio.run(scenario(0))
+    asyncio.run(scenario(8))
 
 
 def test_a_cluster_that_is_left_while_jobs_run(start: Callable[..., Any]) -> None:

@@ -110,7 +110,6 @@ class PistonCluster:
         self._groups = WorkerGroups(max_requests_per_endpoint)
         self._new_pool = partial(Pool, patience_s=patience_s, rng=self._rng, changed=self._emit_availability)
         self._pool = self._new_pool()
-        self._spool = RequestSpool()
         self._stored = StoredFiles()
         self._list: WorkerList | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -119,8 +118,10 @@ class PistonCluster:
         from ioi_eval.sandbox.piston.http_client import HttpClient
 
         self._loop = asyncio.get_running_loop()
-        # of workers of an earlier entry nothing is known now, and the pool had the times of another clock
+        # of workers of an earlier entry nothing is known now; the pool had the times of another clock, and the spool
+        # locks of another event loop
         self._groups, self._pool = WorkerGroups(self._groups.slots), self._new_pool()
+        self._spool, self._stored = RequestSpool(), StoredFiles()
         self._last_failure: SandboxError | None = None  # of any job: workers may be out of service because of it
         self._client: HttpClient = HttpClient(self._headers)
         prober = Prober(self._client, self._profile)  # before anything is opened, as it may refuse the profile
