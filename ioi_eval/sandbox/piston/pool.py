@@ -56,6 +56,7 @@ LOST_AFTER_S = 15.0
 """How long jobs wait for their own group while another one could judge them. Chosen: a server's process restarts in
 less; a submission that starts again elsewhere loses seconds of work, not minutes."""
 
+_CLOSED = "the PistonCluster was closed while the job waited for a slot"
 _TOO_MANY_RETRIED = (
     "for {seconds:g} s so many of the cluster's jobs failed again that this one was not sent; "
     "`ioi-eval doctor --endpoints …` tests the workers"
@@ -83,6 +84,7 @@ class Pool:
         self._machines: dict[str, Machine] = {}
         self._reserving: dict[SlotRequest, None] = {}  # each has reserved a machine, and waits until that is idle
         self._order = count()
+        self._is_closed = False
 
     # ------------------------------------------------------------------ endpoints
 
@@ -205,10 +207,11 @@ class Pool:
             self._serve_machine(machine, now)
 
     def close(self) -> None:
-        """Fail the jobs that still wait."""
+        """Fail the jobs that still wait, and those that ask for a slot later: nothing would end their waiting."""
+        self._is_closed = True
         waiting = [request for group in self._groups.values() for request in group.in_order()]
         for request in (*waiting, *self._reserving):
-            self._fail(request, UnavailableError("the PistonCluster was closed while the job waited for a slot"))
+            self._fail(request, UnavailableError(_CLOSED))
 
     # ------------------------------------------------------------------ time
 
@@ -281,6 +284,9 @@ class Pool:
 
     def _enqueue(self, request: SlotRequest, now: float) -> None:
         group = request.group
+        if self._is_closed:
+            self._fail(request, UnavailableError(_CLOSED))
+            return
         group.enqueue(request)
         if group.unavailable_since is None:
             self._serve(group, now)

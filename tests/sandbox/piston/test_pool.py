@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ioi_eval.errors import ExhaustedError
+from ioi_eval.errors import ExhaustedError, UnavailableError
 from ioi_eval.sandbox.piston.endpoint_state import Endpoint
 from ioi_eval.sandbox.piston.job_end import JobEnd
 from tests.sandbox.pool_world import PATIENCE_S, World, names
@@ -241,3 +241,17 @@ def test_releasing_twice_changes_nothing() -> None:
     for _ in range(3):
         world.release(request)
     assert [world.request().holds_slot for _ in range(2)] == [True, False]
+
+
+def test_a_closed_pool_lets_no_job_wait() -> None:
+    """Nobody calls `tick` any more: jobs that wait, those that ask later and those that are sent again fail."""
+    world = World(1)
+    runs, waits = world.request(), world.request()
+    world.pool.close()
+    assert waits in world.failed
+    world.retry(runs)
+    world.pool.remove("w0", world.now)
+    later = world.request()
+    assert world.failed == [runs, waits, later]
+    assert {type(request.failure) for request in world.failed} == {UnavailableError}
+    assert not world.running
