@@ -66,8 +66,9 @@ _BYTES_PER_S = 1_000_000  # the slowest upload that does not miss the deadline
 _NOT_ENTERED = "the cluster is not entered: use `async with PistonCluster(…) as cluster`"
 _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
 _MAX_UNSERVED = 3
-"""A job is given up after this many servers refused it. Those that lack the package, and so are explored and leave the
-job's group, do not count; nor do those that cannot isolate programs, of which there may be many."""
+"""A job is given up after so many servers refused it. Those that turn out to lack the package, to have new limits or to
+be unable to isolate programs do not count, as they get no more such jobs, and there may be many. (One with new limits
+counts if it refuses the job again: exploring it did not help.)"""
 
 
 class PistonCluster:
@@ -241,7 +242,8 @@ class PistonCluster:
                 return result
             last = self._last_failure = result
             if isinstance(result, UnservedError):
-                unserved += not self._groups.lacks(endpoint, result)
+                is_news = endpoint in self._groups.changed and retries.tried.count(endpoint) == 1
+                unserved += not (is_news or self._groups.lacks(endpoint, result))
                 self._require_isolation(group, result)
             may_be_served = isinstance(result, UnservedError) and unserved < _MAX_UNSERVED
             if not may_be_served and not isinstance(result, TransientError):
