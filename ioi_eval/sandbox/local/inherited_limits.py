@@ -67,16 +67,17 @@ _MOST_TMP_BYTES = 2 * CompileLimits().file_bytes
 """Without namespaces, what a job may use: the object and the program of the largest submission."""
 
 
-def inherited_limits(*, slots: int) -> tuple[MachineLimit, ...]:
+def inherited_limits(*, slots: int, boxes: int) -> tuple[MachineLimit, ...]:
     """The limits of this machine that restrict judging at any isolation; empty on most machines.
 
     Args:
         slots: how many jobs will run at once.
+        boxes: how many jobs will run, or be ready to, at once.
     """
     if missing := (*_missing_files(), *_ignored_signal()):
         return missing  # without these the other checks are not reliable
     _raise_soft_limits()
-    hard = tuple(_hard_limits(slots))
+    hard = tuple(_hard_limits(slots, boxes))
     threads = () if any(limit.is_fatal for limit in hard) else _processes(slots)  # threads need memory for stacks
     return (*hard, *threads, *_memory(slots), *_reserved_memory(), *_memory_files())
 
@@ -175,7 +176,7 @@ def _raise_soft_limits() -> None:
                 resource.setrlimit(limit.resource, (hard, hard))
 
 
-def _hard_limits(slots: int) -> Iterator[MachineLimit]:
+def _hard_limits(slots: int, boxes: int) -> Iterator[MachineLimit]:
     """The hard limits that restrict programs, compilers or this process."""
     yield from _bytes_limit(_STACK, least=_LEAST_STACK_BYTES, leaves=lambda hard: hard, meets="recurses deeper")
     for limit in (_ADDRESSES, _DATA):
@@ -200,7 +201,7 @@ def _hard_limits(slots: int) -> Iterator[MachineLimit]:
             advice=_CPU.advice(),
             is_fatal=cpu_s < _LEAST_CPU_S,
         )
-    files, enough = _FILES.value(), (slots + 1) * _FILES_A_JOB + _OWN_FILES
+    files, enough = _FILES.value(), boxes * _FILES_A_JOB + _OWN_FILES
     if files is not None and files < enough:
         is_fatal = files < _LEAST_FILES
         fewer = "" if is_fatal else ", or give score, validate or serve fewer --workers"

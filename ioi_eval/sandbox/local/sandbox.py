@@ -116,7 +116,7 @@ class LocalSandbox:
         self._has_size_option = True  # whether bwrap has `--size`
 
     async def __aenter__(self) -> Self:
-        self.limits = inherited_limits(slots=self._slots.count)
+        self.limits = inherited_limits(slots=self._slots.count, boxes=self._boxes.count)
         require_none_fatal(self.limits)
         target = self._target = await in_new_thread(self._examine_machine)
         self._script_boxes = ScriptBoxes(target.toolchain, has_size_option=self._has_size_option)

@@ -253,6 +253,22 @@ def test_limits_of_an_ordinary_user(number: int, value: int, words: str) -> None
     assert "--workers" not in message
 
 
+def test_jobs_that_wait_in_boxes_hold_files_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 16 slots there are 18 boxes: in two of them a job is ready, and has its files open."""
+    getrlimit = resource.getrlimit
+
+    def limited(number: int) -> tuple[int, int]:
+        return (7000, 7000) if number == resource.RLIMIT_NOFILE else getrlimit(number)
+
+    async def enter() -> list[str]:
+        async with LocalSandbox(slots=16) as sandbox:
+            return [limit.describe() for limit in sandbox.limits if limit.what == "open files"]
+
+    monkeypatch.setattr(resource, "getrlimit", limited)
+    (files,) = asyncio.run(enter())
+    assert "16 jobs at once need up to 7328" in files
+
+
 def test_threads_that_find_no_memory_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """With thousands of threads some start and end without a call (`MemoryError`, which Python only prints)."""
     start, calls = _thread.start_new_thread, itertools.count()
@@ -268,7 +284,7 @@ def test_threads_that_find_no_memory_are_not_waited_for(monkeypatch: pytest.Monk
 def test_the_check_leaves_no_threads() -> None:
     """No thread that the check started is left."""
     before = len(os.listdir("/proc/self/task"))
-    inherited_limits(slots=2)
+    inherited_limits(slots=2, boxes=3)
     for _ in range(1000):
         if len(os.listdir("/proc/self/task")) <= before:
             return
