@@ -81,6 +81,7 @@ class TrackerProcess:
             output, _ = self.process.communicate(timeout=FINISH_S)
         except subprocess.TimeoutExpired:
             self._say(f"{self._package} is still sending after {FINISH_S:g} s; it goes on (process {self.process.pid})")
+            self._report_lost_events()
             return
         except KeyboardInterrupt:
             self._say(f"{self._package} may still be sending; it goes on without us (process {self.process.pid})")
@@ -89,5 +90,13 @@ class TrackerProcess:
         lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
         if self.process.returncode:
             self._say(f"{self._package} failed: {lines[-1] if lines else 'it said nothing'}. The results are complete")
-        elif output.strip():
+            return
+        if output.strip():
             self._say(f"{self._package}: {output.decode('utf-8', 'replace').strip()}")
+        self._report_lost_events()
+
+    def _report_lost_events(self) -> None:
+        if self._lines.failure:
+            self._say(
+                f"{self._package} was too slow for some events, which are missing there; the results are complete"
+            )

@@ -84,6 +84,21 @@ def test_a_tracker_that_fails(install: Install) -> None:
     assert all("waiting until trackio has sent everything" in words for words in messages[:-1])
 
 
+def test_a_tracker_that_is_slow_at_first(install: Install) -> None:
+    """It gets the events that it has room for. A message at the end says that others are missing."""
+    calls, messages = install(RECORDS + "import time\ntime.sleep(1)\n"), list[str]()
+    events = Events([TrackerProcess("trackio", messages.append)])
+    events.emit("run_begins", options={})
+    for number in range(200):
+        events.emit("progress", done=number, words="x" * 1000)
+    events.close()
+    assert calls.read_text().count("log") < 200
+    assert messages[-2:] == [
+        "trackio: project ioi-eval",
+        "trackio was too slow for some events, which are missing there; the results are complete",
+    ]
+
+
 def test_a_tracker_that_hangs(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
     """Events that it does not take in time are dropped, and the end of the run waits only for a limited time."""
     install(HANGS)
@@ -95,9 +110,10 @@ def test_a_tracker_that_hangs(install: Install, monkeypatch: pytest.MonkeyPatch)
         events.emit("run_begins", number=number, words="x" * 1000)
     try:
         events.close()
-        waits, ends = messages
+        waits, ends, lost = messages
         assert waits.startswith("waiting until trackio has sent everything, at most 0.1 s; Ctrl-C ends the waiting")
         assert "trackio is still sending" in ends
+        assert "some events, which are missing there" in lost
     finally:
         tracker.process.kill()
         tracker.process.wait()
