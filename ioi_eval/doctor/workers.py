@@ -147,7 +147,7 @@ async def _inspect_by_job(cluster: PistonCluster, slots: int) -> list[Finding]:
         return [
             bad(
                 "jobs",
-                f"a job of a second failed: exit code {run.code}; {(run.stderr or run.stdout).strip()[-300:]!r}",
+                f"a short script failed there: exit code {run.code}; {(run.stderr or run.stdout).strip()[-300:]!r}",
             )
         ]
     seen = {name: value for name, _, value in lines}
