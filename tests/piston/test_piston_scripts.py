@@ -219,6 +219,17 @@ def test_a_slurm_worker_serves_on_the_port_of_its_name(tmp_path: Path) -> None:
     assert (failed.returncode, b"does not end in a port" in failed.stderr) == (2, True)
 
 
+def test_a_slurm_worker_in_a_container_gets_the_job_s_processors(tmp_path: Path) -> None:
+    """Since Slurm 22.05 a step does not inherit their number. If it is bound to one, its jobs share that."""
+    slurm = {"SLURM_JOB_NAME": "piston-worker-25001", "SLURM_CPUS_PER_TASK": "3", "WORKER": "piston"}
+    named = {"PISTON_IMAGE": "piston:4", "PACKAGE": "/shared/ioi_eval.pkg.tar.gz"}
+    environment = fake_program(tmp_path, "srun") | slurm | named
+    subprocess.run(["bash", PISTON / "slurm/worker.sbatch"], env=environment, check=True)
+    calls = (tmp_path / "calls").read_text()
+    assert calls.startswith("<--cpus-per-task><3><--container-image><piston:4>")
+    assert calls.endswith("<bash></shared/start-worker>\n")
+
+
 def test_the_number_of_workers_must_be_a_number(tmp_path: Path) -> None:
     """With an argument that is not a number, no job is submitted."""
     environment = fake_program(tmp_path, "sbatch")
