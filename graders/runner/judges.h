@@ -175,6 +175,7 @@ class Judge {
     Fd own(reopen(errors.get(), O_WRONLY | O_APPEND)), again(reopen(errors.get(), O_WRONLY | O_APPEND));
     if (!own || !again) start_error_.exit_with("open its stderr");
     if (chdir(directory.c_str()) != 0) start_error_.exit_with("chdir");
+    if (!JudgeDirectories::lead_to_own_descriptors(directory)) start_error_.exit_with("symlink");
     int standard_input = its_files.standard_input, standard_output = output.get();
     if (partner != nullptr) {
       // In the order in which the program opens them, because each open waits for the other side's.

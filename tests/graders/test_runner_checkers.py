@@ -478,9 +478,11 @@ def test_white_diff_agrees_with_its_rule(boxes: Callable[[str], Box], program: C
 
 
 DIRECTORY = rb"""#!/bin/sh
-# Prints its directory and what is in it. Then it does what the test's input says from its second line on.
+# Prints its directory, what is in it, where the links lead, and its process id. Then it does what the test's input says
+# from its second line on.
 echo 1
-echo "$(pwd)" $(for name in *; do echo "$name:$(readlink "$name" || echo file)"; done) >&2
+links=$(for name in *; do echo "$name:$(readlink "$name" || echo file)"; done)
+echo "$(pwd)" $links "$(readlink .fd)" $$ >&2
 eval "$(tail -n +2 input.txt)"
 """
 LINKS = {"input.txt": 10, "correct_output.txt": 11, "output.txt": 12, "checker": 13}
@@ -507,8 +509,9 @@ def test_a_checker_does_not_find_what_another_one_left(box: Box, program: Callab
     )  # fmt: skip
     assert answer.verdicts == ["AC"] * len(CHANGES)
     seen = [entry["message"].split() for entry in answer.lines]
-    links = sorted(f"{name}:/proc/self/fd/{number}" for name, number in LINKS.items())
-    assert [sorted(words[1:]) for words in seen] == [links] * len(CHANGES)
+    for _, *links, target, pid in seen:
+        assert set(links) == {f"{name}:.fd/{number}" for name, number in LINKS.items()}
+        assert target == f"/proc/{pid}/fd"
     directories = [words[0] for words in seen]
     unchanged = [after == before for before, after in itertools.pairwise(directories)]
     assert unchanged == [change in ("", LATE, WAIT) for change in CHANGES[:-1]]

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <locale>
@@ -92,6 +93,19 @@ int main(int argc, char** argv) {
       _exit(0);
     }
     puts("1");
+    return 0;
+  }
+  if (what == "compare") {  // by a process that has none of its descriptors
+    pid_t pid = fork();
+    if (pid == 0) {
+      for (int fd = 3; fd < 1024; fd++) close(fd);
+      execlp("cmp", "cmp", "-s", argv[1], score, nullptr);
+      _exit(2);
+    }
+    int status = 0;
+    if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status)) return 98;
+    printf("%d\n", WEXITSTATUS(status) == 0);
+    fprintf(stderr, "cmp ended with %d\n", WEXITSTATUS(status));
     return 0;
   }
   return 97;
