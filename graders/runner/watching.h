@@ -60,7 +60,8 @@ class RunningTest : protected TestState {
       if (is_over(now)) break;
     }
     hang_ups_.end();
-    if (asks_without_end_ && !manager_.process.alive() && manager_.fault == JudgeFault::None) limit_ = Limit::Idle;
+    bool has_ended = !manager_.process.alive() && (manager_.fault == JudgeFault::None || manager_.has_lost_its_reader());
+    if (asks_without_end_ && has_ended) limit_ = Limit::Idle;
     for (Contestant& c : contestants_) stop_for_others(c);
     if (manager_.process.alive()) manager_.clear();
     for (Contestant& c : contestants_) {
@@ -275,8 +276,8 @@ class RunningTest : protected TestState {
   }
 
   // A manager that does not bound the number of questions is over its CPU limit because the processes ask without end. So if it
-  // still reads or answers, they are ended, and what it has not read is thrown away. If it ends then, the program waited too long;
-  // else the manager is at fault. Source: CMS stops a process after 2 L + 1 s of wall clock, and such a manager then ends.
+  // still reads or answers, they are ended, and what it has not read is thrown away. If it ends then, also because it writes to them, the
+  // program waited too long; else the manager is at fault. Source: CMS stops a process after 2 L + 1 s of wall clock, and such a manager then ends.
   // Whenever all processes have ended, it may use its limit once more: many questions may be left.
   void give_manager_more_time(int64_t cpu_us) {
     if (!manager_.over(cpu_us)) return;

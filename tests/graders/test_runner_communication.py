@@ -175,6 +175,34 @@ def test_program_that_asks_without_end(plain_box: Box, program: Callable[..., Pa
     assert (entry["verdict"], entry["limit"], entry["judge"]["cpu_us"] > 300_000) == ("TLE", "idle", True), entry
 
 
+SHELL_THAT_ANSWERS = b"""#!/bin/sh
+exec 4>$2 3<$1
+echo play 1 >&4
+while read -r x <&3; do echo play 1 >&4; done
+"""
+PYTHON_THAT_ANSWERS = b"""#!/usr/bin/python3 -sS
+import sys
+to, back = open(sys.argv[2], "w"), open(sys.argv[1])
+print("play 1", file=to, flush=True)
+for line in back:
+    print("play 1", file=to, flush=True)
+"""
+
+
+@pytest.mark.parametrize("manager", [SHELL_THAT_ANSWERS, PYTHON_THAT_ANSWERS], ids=["by SIGPIPE", "by an exception"])
+def test_program_that_asks_a_manager_that_then_fails(
+    boxes: Callable[[str], Box], program: Callable[..., Path], manager: bytes
+) -> None:
+    """The same if the manager fails because it writes to the program that the runner has ended. It need not: it may be
+    reading at that moment.
+    """
+    if b"python3" in manager and not Path("/usr/bin/python3").exists():
+        pytest.skip("no /usr/bin/python3")
+    box, busy = boxes("fds-reduced-user"), {**PATIENT, "cpu_ms": 150}
+    answer = run_game(box, program, *["play"] * 6, cpu_ms=20_000, manager=busy, files={"manager": manager})
+    assert [(entry["verdict"], entry["limit"]) for entry in answer.lines] == [("TLE", "idle")] * 6, answer.lines
+
+
 def test_program_that_asks_in_advance(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
     """The same if the manager reads many questions at once, and more of them wait in the FIFO: it is TLE."""
     box = boxes("fds-reduced-user")  # in both isolation levels, the manager is measured as in the test before

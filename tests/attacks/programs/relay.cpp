@@ -107,7 +107,7 @@ ATTACK(blanks_for_the_manager) {
 
 // attack: questions_without_end
 // tries: to ask without end a manager that does not limit questions, until the manager is over its own limit, so that the judge seems at fault
-// expect: TLE WA
+// expect: TLE
 ATTACK(questions_without_end) {
     dprintf(1, "ask\n");
     for (char byte = 0;;) {
