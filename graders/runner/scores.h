@@ -128,18 +128,25 @@ inline Judgement read_testlib(int code, int errors, int64_t full) {
   return judgement;
 }
 
-// Kattis: `score.txt` in the feedback directory has the score of an accepted output, if `full` is above 0.
+// Kattis: in the feedback directory `score.txt` has the score of an accepted output in points, or `score_multiplier.txt` a part of
+// them, if `full` is above 0. Source: Kattis problem package format 2025-09, "Scoring test cases".
 inline Judgement read_kattis(int code, const std::string& feedback, int64_t full) {
   Judgement judgement;
   bool accepted = has(kKattis.accepts, code);
-  Fd message = open_left(feedback, "judgemessage.txt", judgement.error), score;
-  if (accepted && full != 0) score = open_left(feedback, "score.txt", judgement.error);
+  Fd message = open_left(feedback, "judgemessage.txt", judgement.error), points, part;
+  if (accepted && full != 0) {
+    part = open_left(feedback, "score_multiplier.txt", judgement.error);
+    points = open_left(feedback, "score.txt", judgement.error);
+    if (points && part) judgement.error = "it has written both score.txt and score_multiplier.txt";
+  }
   if (!judgement.error.empty()) return judgement;
   if (message) judgement.message = trimmed(head(message.get(), kMessageBytes));
-  if (!score) {
-    read_score(accepted ? "1" : "0", judgement);
+  if (points) {
+    read_score_of(points.get(), false, judgement, full);
+  } else if (part) {
+    read_score_of(part.get(), false, judgement);
   } else {
-    read_score_of(score.get(), false, judgement, full);
+    read_score(accepted ? "1" : "0", judgement);
   }
   return judgement;
 }

@@ -239,6 +239,28 @@ def test_kattis_exit_codes_and_files(plain_box: Box, program: Callable[..., Path
             assert (entry["verdict"], entry["score"], entry["message"]) == expected, output
 
 
+def test_a_score_multiplier_is_a_part_of_the_full_score(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Of a test with 20 points; and of one whose points do not count, where an accepted output has full marks."""
+    commands = [
+        ("full=20", "echo 0.5 > ${3}score_multiplier.txt"),
+        ("full=20", "echo 5 > ${3}score_multiplier.txt"),
+        ("full=20", "echo 5 > ${3}score.txt"),
+        ("full=0", "echo 0.5 > ${3}score_multiplier.txt"),
+    ]
+    tests = [f"test id={number} input={number}.in {full}" for number, (full, _) in enumerate(commands)]
+    inputs = {f"{number}.in": f"print 1\n{command}\n".encode() for number, (_, command) in enumerate(commands)}
+    checker = line("checker", protocol="kattis", file="checker", **JUDGE)
+    script = b'#!/bin/sh\neval "$(cat)"\nexit 42\n'
+    job = batch_plan(tests, checker=checker)
+    lines = plain_box.run(job, {"program": program("contestant"), "checker": script, **inputs}).lines
+    assert [(entry["verdict"], entry["score"]) for entry in lines] == [
+        ("PA", "0.5"),
+        ("JE", None),
+        ("PA", "0.25"),
+        ("AC", "1"),
+    ]
+
+
 FAULTS = {
     "crash 1": "signal",
     "exit 1": "exit",
