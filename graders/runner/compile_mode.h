@@ -355,8 +355,16 @@ class Compilation {
     return machine_.can.seccomp && install_filter(step_filter(plan_.sees_system), false) < 0 ? "seccomp" : nullptr;
   }
 
+  // Follows no link that a step has made, because the step itself may not open what the link leads to.
   void artifact(const std::string& path, const std::string& as, const std::string& into) {
-    Fd fd(openat(work_.get(), path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    Fd fd(fcntl(work_.get(), F_DUPFD_CLOEXEC, 0));
+    std::vector<std::string> names = split(path, '/');
+    std::string own = std::move(names.back());
+    names.pop_back();
+    for (const std::string& name : names) {
+      if (!name.empty()) fd = Fd(openat(fd.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    }
+    fd = Fd(openat(fd.get(), own.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line if there is no such artifact
     int file = files_.descriptor_of(into);

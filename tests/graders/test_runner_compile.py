@@ -581,6 +581,14 @@ def test_artifact_must_be_a_file(plain_box: Box) -> None:
     assert [entry for entry in answer.lines if "artifact" in entry] == []
 
 
+def test_an_artifact_is_in_no_directory_behind_a_link(plain_box: Box) -> None:
+    """The same for a link to a directory. A file in a directory that is none is returned."""
+    script = "ln -s /etc link; ln -s dir other; mkdir -p dir/sub; echo made > dir/sub/made"
+    paths = ("link/passwd", "other/sub/made", "dir/sub/made")
+    answer = compile_(plain_box, step("sh", "-c", script), *(f"artifact path={path}" for path in paths))
+    assert [entry["artifact"] for entry in answer.lines if "artifact" in entry] == ["dir/sub/made"]
+
+
 def test_dynamic_linking_works(box: Box, program: Callable[..., Path]) -> None:
     """A program can be linked dynamically, with the libraries of the compiler."""
     answer = compile_(box, put("a", "a.cpp"), step("g++", "a.cpp", "-o", "a.out"), files={"a": b"int main() {}\n"})
