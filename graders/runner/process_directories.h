@@ -247,8 +247,8 @@ inline void make_directories(const Job& job, ProcessDirectories& directories, lo
   }
   if (job.full()) {
     DiskUse room = scratch_room(plan, test);
-    std::string options = format("size=%lld,nr_inodes=%d,mode=700,uid=%u", static_cast<long long>(room.bytes), room.files,
-                                 contestant_uid);
+    int inodes = room.files + 1;  // the directory itself is one
+    std::string options = format("size=%lld,nr_inodes=%d,mode=700,uid=%u", static_cast<long long>(room.bytes), inodes, contestant_uid);
     unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
     if (mount("scratch", directories.scratch.c_str(), "tmpfs", flags, options.c_str()) != 0) system_fault("mount scratch");
   } else {

@@ -129,6 +129,16 @@ def test_scratch_directory_is_bounded(box: Box, program: Callable[..., Path]) ->
         assert [entry["limit"] for entry in answer.lines] == ["files", "files"]
 
 
+def test_the_last_file_that_a_program_may_make(box: Box, program: Callable[..., Path]) -> None:
+    """256 files fit into the scratch directory, and one more does not."""
+    answer = run_batch(box, program("contestant"), "many-files 256", "many-files 257", answer=b"257\n")
+    full = box.level == "full"
+    assert [(entry["verdict"], entry["limit"]) for entry in answer.lines] == [
+        ("AC", None),
+        ("WA", None) if full else ("OLE", "files"),
+    ]
+
+
 @pytest.mark.root
 def test_programs_own_files_are_no_full_disk(
     boxes: Callable[[str], Box], built: Path, program: Callable[..., Path]
