@@ -112,22 +112,30 @@ inline std::string around(Reader& file, uint64_t here, uint64_t& line) {
   return text + "...\"";
 }
 
-// The message about the first difference. The readers are at the first byte that differs, or at a token's beginning.
+// The message about the first difference. The readers are at the first byte that differs, or at a token's beginning. If the output
+// has ended too early, the line is that of the text which it lacks.
 inline std::string difference(Reader& output, Reader& answer) {
-  uint64_t line, ignored;
+  uint64_t line, line_of_answer;
+  bool has_ended = output.peek() == kEnd;
   std::string found = around(output, output.offset(), line);
-  std::string expected = around(answer, answer.offset(), ignored);
+  std::string expected = around(answer, answer.offset(), line_of_answer);
+  if (has_ended) line = std::max(line, line_of_answer);
   return "line " + std::to_string(line) + ": expected " + expected + ", found " + found;
 }
 
 // ---------------------------------------------------------------------------------------------------- rules
 
-// Whether only blanks and newlines are left in both. If not, the readers stay where they are, so that the message shows
-// where the difference begins.
+// Whether only blanks and newlines are left in both. If not, the message shows where the difference begins: the readers stay where
+// they are, or, if one file lacks the other's last lines, go to the first text of these.
 inline bool both_only_spaces(Reader& output, Reader& answer) {
   SavedOffsets begin(output, answer);
-  if (output.only_spaces_left() && answer.only_spaces_left()) return true;
-  begin.go_back();
+  output.skip_blanks();
+  answer.skip_blanks();
+  auto line_ends = [](Reader& file) { return file.peek() == '\n' || file.peek() == kEnd; };
+  bool lines_end = line_ends(output) && line_ends(answer);
+  bool output_ends = output.only_spaces_left(), answer_ends = answer.only_spaces_left();
+  if (output_ends && answer_ends) return true;
+  if (!lines_end || (!output_ends && !answer_ends)) begin.go_back();
   return false;
 }
 

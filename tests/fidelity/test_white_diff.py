@@ -156,6 +156,7 @@ def test_a_wrong_output_is_shown_where_it_differs(full_bench: Any, problem_from:
     cases = {
         (b"1 2\n3 4\n", b"1 2\n3 5\n"): 'line 2: expected "3 5", found "3 4"',
         (b"1\n", b"1\n2\n"): 'line 2: expected "2", found the end',
+        (b"1", b"1\n2\n"): 'line 2: expected "2", found the end',
         (b"1\n2\n", b"1\n"): 'line 2: expected the end, found "2"',
         (b"1  2\n", b"1 2 3\n"): 'line 1: expected "1 2 3", found "1  2"',
         (b"\xc3\xa9\0\n", b"e\n"): 'line 1: expected "e", found "\\xc3\\xa9\\x00"',
