@@ -47,7 +47,7 @@ constexpr int kPipeBytes = 65536;       // what a FIFO holds. Source: pipe(7)
 // How often the runner looks, and how long it waits.
 constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // how often it looks at the processes; at first more often
 constexpr int64_t kLongestTickUs = 100'000;             // more time between two looks does not count
-constexpr int kLooksAtTables = 8;                       // at every eighth look it counts page tables
+constexpr int kLooksAtTables = 8;                       // at every eighth look it counts page tables and swapped pages
 constexpr int kMaxRefusals = 1000;                      // it answers this many refused calls; then the kernel refuses without asking
 constexpr int64_t kWarmUs = 30'000'000;                 // a warm interpreter must start and answer within this, also on a loaded machine
 constexpr int64_t kManagerIdleUs = 10'000'000;          // a manager may be idle this long after all contestants have ended

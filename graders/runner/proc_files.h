@@ -118,20 +118,24 @@ class ProcFiles {
     return bytes;
   }
 
-  // The size of the page tables, which resident size does not include: single pages far apart need two pages of tables each.
+  // Memory with what resident size does not include: page tables (single pages far apart need two pages of tables each), and pages
+  // that the machine has swapped out.
+  struct Memory {
+    int64_t tables_bytes = 0, with_swapped_bytes = 0;
+  };
+
   // Producing `status` costs the kernel as much as all the rest, so this is read less often.
-  int64_t tables_bytes(pid_t pid, const Sample& sample) const {
-    if (hidden()) return 1024 * value_of("\nVmPTE:", main_thread_, "status");
-    char path[64];
+  Memory memory(pid_t pid, const Sample& sample) const {
+    char path[64] = "status";
     int thread = sample.delays.empty() ? pid : sample.delays.back().first;  // a main thread that has ended has no values
-    snprintf(path, sizeof path, "%d/status", thread);
-    return 1024 * value_of("\nVmPTE:", tasks_, path);
+    if (!hidden()) snprintf(path, sizeof path, "%d/status", thread);
+    std::string status = read_long_text((hidden() ? main_thread_ : tasks_).get(), path);  // its list of groups can be long
+    return {1024 * value_in(status, "\nVmPTE:"), 1024 * (value_in(status, "\nVmRSS:") + value_in(status, "\nVmSwap:"))};
   }
 
  private:
-  // A number in a `status` file; 0 if there is none.
-  static int64_t value_of(const char* name, const Fd& directory, const char* path) {
-    std::string text = read_long_text(directory.get(), path);  // its list of groups can be long
+  // A number in the text of a `status` file; 0 if there is none.
+  static int64_t value_in(const std::string& text, const char* name) {
     size_t at = text.find(name);
     return at != std::string::npos ? atoll(text.c_str() + at + strlen(name)) : 0;
   }
@@ -142,7 +146,7 @@ class ProcFiles {
   // it used less than an eighth of a fair share (after a time for its start), the rest counts as sleep.
   void look_at_hidden(pid_t pid, const Sample& before, bool states, Sample& result) {
     int64_t delay_us = main_thread_ ? read_thread(main_thread_.get(), ".", pid, true, states, before, result) : 0;
-    result.threads = static_cast<int>(value_of("\nThreads:", main_thread_, "status"));
+    result.threads = static_cast<int>(value_in(read_long_text(main_thread_.get(), "status"), "\nThreads:"));
     result.cpu_us = cpu_clock_us(pid);
     result.at_us = now_us();
     if (result.threads == 1) {

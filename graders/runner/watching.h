@@ -259,7 +259,9 @@ class RunningTest : protected TestState {
     if (c.started && c.last.resident_bytes > plan_.memory_bytes) stop_by_rule(c, Limit::Memory);
     if (states && ++c.looks % kLooksAtTables == 0) {
       int64_t most = kTablesBytes + plan_.memory_bytes / 256;  // one page of page tables maps 512 pages
-      if (c.files.tables_bytes(c.process.pid, c.last) > most) stop_by_rule(c, Limit::Memory);
+      ProcFiles::Memory memory = c.files.memory(c.process.pid, c.last);
+      bool over = c.started && memory.with_swapped_bytes > plan_.memory_bytes;
+      if (over || memory.tables_bytes > most) stop_by_rule(c, Limit::Memory);
     }
     if (c.last.threads > plan_.threads) stop_by_rule(c, Limit::Threads);
     const ProcessDirectories& directories = job_.directories[static_cast<size_t>(c.index)];

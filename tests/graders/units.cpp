@@ -40,6 +40,7 @@
 #include "../../graders/runner/numbers.h"
 #include "../../graders/runner/plan.h"
 #include "../../graders/runner/plan_lines.h"
+#include "../../graders/runner/proc_files.h"
 #include "../../graders/runner/processes.h"
 #include "../../graders/runner/protocols.h"
 #include "../../graders/runner/rules.h"
@@ -356,6 +357,23 @@ void test_descendants() {
         "system: open /proc/thread-self/none (does the kernel lack CONFIG_PROC_CHILDREN?): No such file or directory");
 }
 
+// Page tables and swapped pages of a process that /proc hides, which shows the directory of its main thread itself.
+void test_memory() {
+  char directory[] = "/tmp/status-XXXXXX";
+  CHECK(mkdtemp(directory) != nullptr);
+  std::string path = std::string(directory) + "/status";
+  FILE* status = fopen(path.c_str(), "w");
+  fputs("Name:\tVmSwap:\nVmRSS:\t    1024 kB\nVmPTE:\t      44 kB\nVmSwap:\t    2048 kB\nThreads:\t1\n", status);
+  fclose(status);
+  ProcFiles files;
+  files.main_thread_is(Fd(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  ProcFiles::Memory memory = files.memory(1, {});
+  CHECK(memory.tables_bytes == 44 << 10);
+  CHECK(memory.with_swapped_bytes == 3 << 20);
+  unlink(path.c_str());
+  rmdir(directory);
+}
+
 // The names of a line are bounded, however many processes and passes a test has.
 void test_attempts() {
   Attempts attempted;
@@ -381,6 +399,7 @@ int main() {
   test_hang_ups();
   test_messages();
   test_descendants();
+  test_memory();
   test_attempts();
   return failed;
 }
