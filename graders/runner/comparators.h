@@ -28,7 +28,7 @@ namespace comparators {
 constexpr size_t kShown = 60;               // bytes of each file that a message shows
 
 enum class Rule {
-  Exact, Lines, Tokens, Float, CaseInsensitive, UnorderedLines,  // for rows without tasks, by these names
+  Exact, Lines, Tokens, Float, CaseInsensitive, UnorderedLines,  // the comparators of APPS, by their names in plans
   WhiteDiff, DefaultValidator,  // in place of a checker
 };
 

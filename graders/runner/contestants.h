@@ -48,7 +48,7 @@ struct Contestant {
   bool killed_itself = false;     // it called for its own SIGKILL, which the runner then sent
   bool terminated_itself = false;  // it called for SIGTERM, which it may
   bool has_timers = false;        // it has timers, which can send any signal
-  long long kills_before = 0;     // the kernel's count of kills before it could kill itself
+  long long kills_before = 0;     // the kernel's count of out-of-memory kills before it could send itself a SIGKILL
   bool stopped_for_others = false;  // by us, because of another process
   int refusals = 0;
   int looks = 0;

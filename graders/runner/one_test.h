@@ -80,11 +80,11 @@ class TestRun : RunningTest {
     }
   }
 
-  // A SIGKILL that the runner did not send comes from the machine, which most likely has no memory left. With a listener, a
-  // contestant can send itself one only by a timer, and the listener reports timers. (If it calls kill for itself, the runner sends the signal.)
-  // Without a listener, or with timers, the kernel's count of kills decides, which includes processes of others.
-  // Programs that watch the machine's memory (earlyoom) send SIGTERM first. A contestant can send itself that too, and the listener
-  // reports it; there is no count.
+  // A SIGKILL that the runner did not send comes from the machine, which most likely has no memory left. With a listener of seccomp,
+  // which reports refused calls to the runner, a contestant can send itself one only by a timer, and timers are reported. (If it calls
+  // kill for itself, the runner sends the signal.) Without a listener, or with timers, the kernel's count of kills decides, which
+  // includes processes of others. Programs that watch the machine's memory (earlyoom) send SIGTERM first. A contestant can send
+  // itself that too, and the listener reports it; of SIGTERMs the kernel keeps no count.
   bool killed_from_outside(const Contestant& c) const {
     bool stopped = c.stopped_for_others || c.made_deadly_call || c.killed_itself || c.limit != Limit::None;
     if (stopped || over_memory(c) || outcome_.cpu_us >= plan_.cpu_ms * 1000) return false;
@@ -124,9 +124,9 @@ class TestRun : RunningTest {
 
   void decide_by_time() {
     bool late = outcome_.cpu_us >= plan_.cpu_ms * 1000;
-    bool not_stopped_for_time = limit_ == Limit::None;
-    if (!late || not_stopped_for_time) judge_in_time();
-    if (late) make_late(outcome_, not_stopped_for_time, not_stopped_for_time ? Limit::Cpu : limit_);
+    bool ended_by_itself = limit_ == Limit::None;
+    if (!late || ended_by_itself) judge_in_time();
+    if (late) make_late(outcome_, ended_by_itself, ended_by_itself ? Limit::Cpu : limit_);
   }
 
   // Decides the verdict by all rules except that of CPU time.

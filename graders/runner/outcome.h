@@ -35,10 +35,10 @@ struct Outcome {
 // Makes the outcome of a program that was late a TLE. If the program was not stopped for its time, the score that it would
 // have in time is kept, and the client may run it once more to measure its time. If a failure hides that score, the verdict stays
 // JE.
-inline void make_late(Outcome& o, bool ended, Limit limit) {
+inline void make_late(Outcome& o, bool ended_by_itself, Limit limit) {
   if (o.fault != JudgeFault::None) return;
-  if (ended) o.in_time = o.score;
-  o.may_be_in_time = ended && !o.is_zero();
+  if (ended_by_itself) o.in_time = o.score;
+  o.may_be_in_time = ended_by_itself && !o.is_zero();
   o.verdict = Verdict::TLE;
   o.limit = limit;
   o.score = "0";

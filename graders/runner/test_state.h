@@ -66,7 +66,7 @@ class TestState {
     return c.limit == Limit::Memory || std::max(c.process.peak_bytes(), c.peak_bytes) > plan_.memory_bytes;
   }
   bool over_output(const Contestant& c) const {
-    return c.limit == Limit::Scratch || c.limit == Limit::Output || c.process.signal() == SIGXFSZ ||
+    return c.limit == Limit::Files || c.limit == Limit::Output || c.process.signal() == SIGXFSZ ||
            std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes;
   }
   // Whether it has failed, and only the program can be the cause.

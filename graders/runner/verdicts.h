@@ -39,7 +39,7 @@ constexpr const char* name_of(Verdict verdict) {
 }
 
 // The rule that stopped a program, or a step of a compilation (Wall, FileSize and Processes only such a step).
-enum class Limit { None, Cpu, Idle, Wall, Memory, Output, FileSize, Scratch, Threads, Processes };
+enum class Limit { None, Cpu, Idle, Wall, Memory, Output, FileSize, Files, Threads, Processes };
 
 // nullptr: no rule did.
 constexpr const char* name_of(Limit limit) {
@@ -51,7 +51,7 @@ constexpr const char* name_of(Limit limit) {
     case Limit::Memory: return "memory";
     case Limit::Output: return "output";
     case Limit::FileSize: return "file";
-    case Limit::Scratch: return "files";
+    case Limit::Files: return "files";
     case Limit::Threads: return "threads";
     case Limit::Processes: return "processes";
   }

@@ -268,7 +268,7 @@ class RunningTest : protected TestState {
     require_room_for_files(job_, test_);
     if (!job_.full()) {
       DiskUse size = scratch_size(directories.scratch, plan_.output_file), room = scratch_limit(plan_, test_);
-      if (size.bytes > room.bytes || size.files > room.files) stop_by_rule(c, Limit::Scratch);
+      if (size.bytes > room.bytes || size.files > room.files) stop_by_rule(c, Limit::Files);
     }
     struct stat status;
     if (!plan_.output_file.empty()) c.written_bytes = find_output(directories, plan_.output_file, status) ? status.st_size : 0;
@@ -277,10 +277,11 @@ class RunningTest : protected TestState {
     if (c.report) cut(c.report, kReportBytes);
   }
 
-  // A manager that does not bound the number of questions is over its CPU limit because the processes ask without end. So if it
-  // still reads or answers, they are ended, and what it has not read is thrown away. If it ends then, also because it writes to them, the
-  // program waited too long; else the manager is at fault. Source: CMS stops a process after 2 L + 1 s of wall clock, and such a manager then ends.
-  // Whenever all processes have ended, it may use its limit once more: many questions may be left.
+  // If a manager goes over its CPU limit, the processes may be the cause: they may ask without end, if it does not bound the number
+  // of questions. So if it still reads or answers, they are ended, and what it has not read is thrown away. If it ends then, also
+  // because it writes to them, the verdict is TLE (`idle`), as in CMS; else the manager is at fault. Source: CMS stops a process
+  // after 2 L + 1 s of wall clock, and such a manager then ends. Whenever all processes have ended, it may use its limit once more:
+  // many questions may be left.
   void give_manager_more_time(int64_t cpu_us) {
     if (!manager_.over(cpu_us)) return;
     ProcFiles::Moved bytes = manager_.files.moved_bytes(manager_.process.pid);
@@ -315,8 +316,8 @@ class RunningTest : protected TestState {
     int64_t over_us = total_cpu_us() - cpu_stop_us(plan_.cpu_ms);
     int64_t manager_ms = plan_.has_manager() ? plan_.manager.cpu_ms : 0;
     bool given_up = wall >= given_up_us(plan_.cpu_ms, manager_ms);
-    bool soon = given_up || wall >= plan_.pages_stop_us();
-    if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return stop_all_by_rule(Limit::Cpu);
+    bool no_time_for_pages = given_up || wall >= plan_.pages_stop_us();
+    if (over_us >= 0 && (no_time_for_pages || over_us >= cost_of_pages_us())) return stop_all_by_rule(Limit::Cpu);
     if (given_up && wait_clock_.waited_us(wall, all_busy_us()) <= wall / 2) {
       return judge_error(JudgeFault::Overload, TrustedProgram::Runner, kTooBusy);
     }
