@@ -79,6 +79,9 @@ def main() -> int:
     from ioi_eval import sample
     from ioi_eval.errors import IoiEvalError, first_own_error
 
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        return 0
     if len(sys.argv) not in (1, 4, 5):
         print(__doc__, file=sys.stderr)
         return 2

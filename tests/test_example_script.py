@@ -58,6 +58,21 @@ def test_without_arguments_it_scores_the_sample_s_dump(monkeypatch: pytest.Monke
     assert given == [(*sources, Path("evaluation"))]
 
 
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_that_was_asked_for_is_no_error(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is printed to stdout, and the exit code is 0. With a wrong number of arguments it is an error."""
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), option])
+    assert evaluate_generations.main() == 0
+    printed = capsys.readouterr()
+    assert "DUMP PROBLEMS TESTS" in printed.out
+    assert printed.err == ""
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), "dump.jsonl"])
+    assert evaluate_generations.main() == 2
+    assert "DUMP PROBLEMS TESTS" in capsys.readouterr().err
+
+
 def test_a_wrong_path_is_one_message(tmp_path: Path) -> None:
     """A wrong path is the most likely first error of a user with their own data."""
     command = [sys.executable, str(SCRIPT), str(tmp_path / "no.jsonl"), str(sample.problems()), str(sample.tests())]
