@@ -28,6 +28,7 @@ from ioi_eval.config import KEPT_OUTPUT_BYTES, MIB
 from ioi_eval.errors import InputError, NotReadWarning, similar, unknown
 from ioi_eval.model import Problem, Verdict
 from ioi_eval.model.apps import AppsProblem
+from ioi_eval.model.methods import ComparatorKind, Tokens, WhiteDiff
 from ioi_eval.problems.apps_values import shown_texts
 from ioi_eval.problems.ioi import load_problems, scaled
 from ioi_eval.problems.row import Row
@@ -205,7 +206,12 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
             texts = TestTexts(input=stored_input(results.directory, name[0], test), output=output)
         else:
             expected = None if case.answer is None else beginning(case.answer, _READ_BYTES)
-            texts = TestTexts(input=beginning(case.input, _READ_BYTES), expected=expected, output=output)
+            texts = TestTexts(
+                input=beginning(case.input, _READ_BYTES),
+                expected=expected,
+                output=output,
+                has_checker=problem is not None and not isinstance(problem.method.check, WhiteDiff | Tokens),
+            )
     limits = Limits()
     if problem is not None:
         limits = Limits(time_s=problem.time_limit_s, memory_bytes=problem.memory_limit_bytes)
@@ -291,7 +297,11 @@ def _apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name:
         output = tests_of(row)[test].get("output")
         content = None if output is None else str(output).encode("utf-8", "replace")
         texts = replace(_apps_texts(problem, int(test)), output=_output(content, most))
-        texts = replace(texts, input=texts.input or stored_input(results.directory, name[0], test))
+        texts = replace(
+            texts,
+            input=texts.input or stored_input(results.directory, name[0], test),
+            has_checker=str(row.get("judged_by")).startswith(f"{ComparatorKind.CHECKER}:"),
+        )
     memory = results.options.get("memory_limit_bytes")
     limits = Limits(time_s=results.options.get("time_limit_s"), memory_bytes=memory)
     return submission_text(row, name, limits, test=test, texts=texts)

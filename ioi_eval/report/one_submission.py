@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.config import MIB
+from ioi_eval.model import Verdict
 from ioi_eval.report.inputs import TextPart
 from ioi_eval.report.result_values import full_marks_of, has_run, message_of_test, tests_of
 from ioi_eval.report.texts import escaped, excerpt, first_difference, plain, points, printable, table
@@ -17,6 +18,8 @@ from ioi_eval.sandbox import LOCAL
 
 _CODE_LINES = 400
 _THIS_MACHINE = "the embedded sandbox"
+_COMPARED = frozenset({Verdict.AC, Verdict.PA, Verdict.WA})
+"""Verdicts of tests on which the output was judged: other programs ended early."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +32,18 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestTexts:
-    """A test's input, official output and the program's output; `None` for those that are not available."""
+    """A test's input, official output and the program's output; `None` for those that are not available.
+
+    Args:
+        has_checker: whether a checker judges outputs, so that one that differs from the official one may be right.
+    """
 
     __test__ = False
 
     input: TextPart | None = None
     expected: TextPart | None = None
     output: TextPart | None = None
+    has_checker: bool = False
 
 
 def submission_text(
@@ -145,16 +153,22 @@ def _one_test(test: Mapping[str, Any], name: str, limits: Limits, texts: TestTex
             parts.append(f"{title}{size}:\n" + _indented(lines))
     if texts.output is None:
         parts.append("Its output is not available.")
-    elif texts.expected is not None:
-        whole = texts.output.whole and texts.expected.whole
-        difference = first_difference(texts.expected.content, texts.output.content, whole=whole)
-        if difference is not None:
-            parts.append(f"First difference: {difference}")
-        else:
-            parts.append(f"No difference {'except for blanks' if whole else 'in the part that is shown'}.")
+    elif texts.expected is not None and test["status"] in _COMPARED:
+        parts.append(_comparison(texts.expected, texts.output, has_checker=texts.has_checker))
     if stderr := test.get("stderr"):
         parts.append("Stderr:\n" + _indented(excerpt(str(stderr), is_part=True)))
     return "\n".join(parts)
+
+
+def _comparison(expected: TextPart, output: TextPart, *, has_checker: bool) -> str:
+    """Where an output differs from the official one, unless a checker decides what is right."""
+    if has_checker:
+        return "The problem has a checker of its own, which may accept several outputs."
+    whole = output.whole and expected.whole
+    difference = first_difference(expected.content, output.content, whole=whole)
+    if difference is not None:
+        return f"First difference: {difference}"
+    return f"No difference {'except for blanks' if whole else 'in the part that is shown'}."
 
 
 def _indented(lines: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,6 +95,23 @@ def test_the_test_that_gave_the_verdict_is_shown(start: Start, tmp_path: Path) -
     assert "Test 1-01: WA," in shown.stdout, shown.stderr
     assert start("export", "out", "--to", "junit", "--out", "junit.xml").returncode == 0
     assert "test 1-01: WA," in (tmp_path / "junit.xml").read_text()
+
+
+def test_outputs_that_a_checker_judges_are_not_compared(start: Start, write: Write, tmp_path: Path) -> None:
+    """In both families: the checker may accept an output that differs from the official one."""
+    row = contest_row("x", 0.0, problem_id="add")
+    row["all_subtasks_results"][0]["test_results"][0]["output"] = "4\n"
+    for files in ([], [["checker/checker.cpp", "int main() {}\n"]]):
+        write("problems.jsonl", *(dict(problem, grader_files=files) for problem in PROBLEMS))
+        summary = {"options": {"problems": "problems.jsonl", "tests": str(write("tests.jsonl", *TESTS))}}
+        write_results(tmp_path / "out", [deepcopy(row)], summary)
+        shown = start("show", "out", "x").stdout
+        assert ("First difference: line 1" in shown, "has a checker of its own" in shown) == (not files, bool(files))
+    dataset = write("apps.jsonl", {**ROWS[0], "problem_id": 17})
+    for judged_by in ("tokens", "checker:checker.cpp"):
+        write_results(tmp_path / "apps", [apps_row("a", False, judged_by=judged_by)], {"judged_by": judged_by})
+        shown = start("show", "apps", "a", "--dataset", dataset).stdout
+        assert ("First difference: line 1" in shown) == (judged_by == "tokens")
 
 
 def test_a_rerun_has_the_rules_of_the_run() -> None:

@@ -67,6 +67,29 @@ def test_a_beginning_does_not_tell_the_number_of_lines(size: int | None, told: s
     assert text.endswith("  | … (more lines)")
 
 
+@pytest.mark.parametrize(
+    ("verdict", "has_checker", "told"),
+    [
+        ("WA", False, 'First difference: line 1: expected "8", found "7"'),
+        ("PA", True, "The problem has a checker of its own, which may accept several outputs."),
+        ("WA", True, "The problem has a checker of its own, which may accept several outputs."),
+        ("TLE", False, ""),
+        ("RE", True, ""),
+    ],
+)
+def test_an_output_is_compared_if_the_comparison_decided(verdict: str, told: str, *, has_checker: bool) -> None:
+    """A checker may accept an output that differs from the official one. A program that was killed has printed less."""
+    test = {"test_name": "1", "status": verdict}
+    row = {
+        "verdict": verdict,
+        "all_subtasks_results": [{"subtask": "a", "points": 1, "status": verdict, "test_results": [test]}],
+    }
+    official, printed = (TextPart(content=content, size=2) for content in (b"8\n", b"7\n"))
+    texts = TestTexts(expected=official, output=printed, has_checker=has_checker)
+    text = submission_text(row, ("2024/nile", "s"), Limits(), test="1", texts=texts)
+    assert text.partition("Expected (2 bytes):\n  | 8")[2] == (f"\n{told}" if told else "")
+
+
 def test_a_row_that_was_not_judged_has_no_points() -> None:
     """The reason is shown instead."""
     row = refused_row({"uuid": "s", "year": 2024, "problem_id": "nile"}, "row 3: there is no such problem")
