@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ioi_eval.errors import InputError
 from ioi_eval.model.methods import JudgeProgram, RunMethod, SourceFile
 from ioi_eval.model.terms import Language, ScoreType, StepRounding, TaskType
 
@@ -188,6 +189,9 @@ class Submission:
         fixes: what was changed in the code before compiling (`includes`), for the results.
         refused: the message if it is not compiled at all, because it is too large or has too many files; then `code`
             is `None` and the verdict CE.
+
+    Raises:
+        InputError: the code is no text, or the language no `Language`.
     """
 
     id: str
@@ -199,6 +203,9 @@ class Submission:
     extraction: str = "column:code"
     fixes: tuple[str, ...] = ()
     refused: str = ""
+
+    def __post_init__(self) -> None:
+        _check_program(self.code, self.language)
 
     def source_files(self, name: str = "") -> tuple[SourceFile, ...]:
         """The program's files; empty if there is no program.
@@ -220,6 +227,19 @@ class Submission:
     def size(self) -> int:
         """The size of what is judged: characters of the program plus bytes of the outputs."""
         return len(self.code or "") + sum(len(output.content) for output in self.outputs)
+
+
+def _check_program(code: object, language: object) -> None:
+    """Refuse code and languages of other types: callers without a type checker may give bytes, or "cpp".
+
+    Raises:
+        InputError: with what to give instead.
+    """
+    if not (code is None or isinstance(code, str)):
+        raise InputError(f"the code of a Submission must be a str or None, not {type(code).__name__}")
+    if not isinstance(language, Language):
+        known = ", ".join(f"Language.{each.name}" for each in Language)
+        raise InputError(f"the language of a Submission must be one of {known}, not {language!r}")
 
 
 _ODD = re.compile(r"[^\w.+-]")
