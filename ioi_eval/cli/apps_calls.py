@@ -9,12 +9,13 @@ from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.messages import tell
-from ioi_eval.cli.readiness import make_ready
+from ioi_eval.cli.readiness import make_ready, tell_limits
 from ioi_eval.cli.sandboxes import OpenSandbox, SandboxOptions
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.sandbox.local.confinement import PATH
+from ioi_eval.sandbox.local.inherited_limits import limit_of_threads_for_apps
 
 
 def executor(
@@ -33,6 +34,9 @@ async def ready_executor(
     Raises:
         SetupError: there is no such interpreter, or the runner cannot be compiled here.
     """
+    if options.is_here:
+        (target,) = entered.sandbox.targets()
+        tell_limits(limit_of_threads_for_apps(slots=target.slots))
     await make_ready(entered, [settings.memory_limit_bytes])
     judge = executor(entered.sandbox, settings, options, events)
     python = await judge.interpreter()

@@ -16,6 +16,7 @@ from ioi_eval.errors import IsolationError, SetupError
 from ioi_eval.model import Isolation
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.findings import Finding, bad, fine, linking, warning
+from ioi_eval.sandbox.local.inherited_limits import limit_of_threads_for_apps
 from ioi_eval.sandbox.local.machine_limit import MachineLimit
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
@@ -53,7 +54,7 @@ async def examine(*, artifacts: ArtifactStore, compiler: str) -> list[Finding]:
     try:
         async with local as sandbox:
             (target,) = sandbox.targets()
-            findings += _limits(sandbox.limits)
+            findings += _limits((*sandbox.limits, *limit_of_threads_for_apps(slots=target.slots)))
             findings.append(fine("compiler", target.toolchain.version))
             findings.append(linking(static=target.toolchain.static))
             policy = Policy(least_isolation=Isolation.REDUCED)
@@ -69,7 +70,7 @@ async def examine(*, artifacts: ArtifactStore, compiler: str) -> list[Finding]:
 
 
 def _limits(limits: Sequence[MachineLimit]) -> list[Finding]:
-    """The inherited limits that the sandbox found when it was entered."""
+    """The inherited limits that were found."""
     if not limits:
         return [fine("limits", "no inherited limit affects programs")]
     return [

@@ -145,6 +145,19 @@ def test_each_limit_is_named(under: Under, number: int, value: int, words: str) 
     assert "raise the " in ended.stderr
 
 
+@pytest.mark.root
+def test_a_limit_on_processes_that_restricts_only_programs_for_apps(under: Under) -> None:
+    """They may have 500 threads. The line has the number that is needed. Other programs have enough."""
+    few = {resource.RLIMIT_NPROC: 350}
+    ended = under(few, *APPS_SCORE, "--workers", "1")
+    assert ended.returncode == 0, ended.stderr
+    words = "350 of a user at once (hard limit); a program for APPS may have 500 threads, which needs 524"
+    assert f"limited here: processes: {words} (jobs at once: 1)" in ended.stderr
+    assert words in under(few, "doctor").stdout
+    assert "limited here" not in under(few, *SCORE).stderr
+    assert "limited here" not in under({resource.RLIMIT_NPROC: 524}, *APPS_SCORE).stderr
+
+
 def test_soft_limits_are_raised(started: Started, tmp_path: Path) -> None:
     """They are raised without a message."""
     soft = {

@@ -50,6 +50,8 @@ Source: `engine/sharing.py`, MAX_TESTS; graders/runner/numbers.h, kLeastFds."""
 _PROCESSES_A_JOB, _OWN_PROCESSES = Policy().threads + 8, 16
 """A program's threads, its box, its judges."""
 
+_APPS_THREADS = 500  # Source: `apps/settings.py`, `AppsSettings.threads`
+
 _LEAST_MEMORY_BYTES = CompileLimits().memory_bytes
 """Compiling a submission may take this; compiling the runner takes 320 MiB (400 MiB with the assembler)."""
 
@@ -266,6 +268,21 @@ def _processes(slots: int) -> Iterator[MachineLimit]:
         "raise the limit of this user (ulimit -Hu, as root; systemd TasksMax=) or of this container (docker run "
         f"--pids-limit){_fewer(fit)}{none}",
     )
+
+
+def limit_of_threads_for_apps(*, slots: int) -> tuple[MachineLimit, ...]:
+    """The hard limit on processes, if programs for APPS may need more; else empty."""
+    hard, jobs = _PROCESSES.value(), 1 if os.geteuid() == 0 else slots  # as root, each box has a user of its own
+    enough = jobs * (_APPS_THREADS + 8) + _OWN_PROCESSES
+    if hard is None or hard >= enough:
+        return ()
+    measured = f"{hard} of a user at once (hard limit)"
+    needed = (
+        f"a program for APPS may have {_APPS_THREADS} threads, which needs {enough} (jobs at once: {slots}); one "
+        "that gets fewer is RE or TLE, even if it is correct"
+    )
+    advice = f"{_PROCESSES.advice(enough)}, then judge again with --no-resume"
+    return (MachineLimit(what=_PROCESSES.what, measured=measured, needed=needed, advice=advice, is_fatal=False),)
 
 
 _ENDED_S = 1.0

@@ -16,12 +16,13 @@ from pathlib import Path
 import pytest
 
 from ioi_eval import boxfiles
+from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.engine.sharing import MAX_TESTS
 from ioi_eval.errors import SetupError
 from ioi_eval.jobs.compile import problem_limits
 from ioi_eval.sandbox.local import inherited_limits as module
-from ioi_eval.sandbox.local.inherited_limits import inherited_limits
+from ioi_eval.sandbox.local.inherited_limits import inherited_limits, limit_of_threads_for_apps
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from tests import unprivileged
@@ -316,3 +317,16 @@ def test_the_least_limits_are_what_jobs_need() -> None:
     assert int(fds[1]) <= module._LEAST_FILES
     assert Policy().threads == int(threads[1])
     assert module._FILES_A_JOB == 3 * MAX_TESTS + 16
+    assert AppsSettings().threads == module._APPS_THREADS
+
+
+@pytest.mark.parametrize(
+    ("user", "hard", "restricts"), [(0, 524, False), (0, 523, True), (9, 1540, False), (9, 1539, True)]
+)
+def test_jobs_of_an_ordinary_user_share_a_limit_on_processes(
+    monkeypatch: pytest.MonkeyPatch, user: int, hard: int, *, restricts: bool
+) -> None:
+    """Programs for APPS may need more than all others. As root each box has a user of its own."""
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (hard, hard))
+    assert bool(limit_of_threads_for_apps(slots=3)) == restricts
