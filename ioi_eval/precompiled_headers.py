@@ -57,6 +57,7 @@ class PrecompiledHeaders:
         self._built: set[str] = set()
         self._given_up: set[str] = set()
         self._programs: Counter[bool] = Counter()  # compiled with a header, by whether that result counts
+        self._refused = 0  # programs that did not compile with it
         self._without = 0  # programs for which a worker had no header
         self._states: Once[Toolchain, str] = Once()  # of the system's header files, at the first request
 
@@ -121,9 +122,10 @@ class PrecompiledHeaders:
 
         return await self._artifacts.ensure(key, build, instead_of=_KEYS)
 
-    def note_program(self, *, counts: bool) -> None:
-        """Count a program that was compiled with a header; `counts`: whether that result is used."""
+    def note_program(self, *, compiles: bool, counts: bool) -> None:
+        """Count a program for which a header was used; `counts`: whether that result is used."""
         self._programs[counts] += 1
+        self._refused += not compiles
 
     def note_without(self) -> None:
         """Count a program for which a worker had no header."""
@@ -134,6 +136,8 @@ class PrecompiledHeaders:
         used, tried = self._programs[True], self._programs.total()
         total = tried + self._without
         note = f"the precompiled <bits/stdc++.h> was used for {used} of {total} programs that begin with it"
+        if self._refused:
+            note += f"; {self._refused} did not compile (compile errors always come from a compilation without it)"
         return [note] if tried else []
 
     def give_up(self, std: str) -> None:

@@ -292,7 +292,7 @@ class RunnerJudge:
             return True
         cpu_ms = sum(step.cpu_ms for step in answer.steps)
         counts = answer.succeeded and cpu_ms < _SURE_SHARE * 1000 * self._policy.compile.cpu_s
-        self._headers.note_program(counts=counts)
+        self._headers.note_program(compiles=answer.succeeded, counts=counts)
         return counts
 
     async def _tool(self, run: SubmissionRun) -> Tool:

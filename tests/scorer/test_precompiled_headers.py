@@ -392,6 +392,8 @@ def test_a_worker_s_header(
             assert result.compile.verdict is (Verdict.CE if code == REFUSED else None), result.compile
             assert worker.asked == asked
             used = f"the precompiled <bits/stdc++.h> was used for {notes} programs that begin with it"
+            if code == REFUSED:
+                used += "; 1 did not compile (compile errors always come from a compilation without it)"
             assert scorer.notes() == ([used] if notes else [])
 
     asyncio.run(main())
