@@ -15,12 +15,12 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, similar
 from ioi_eval.estimates import Estimate, mcnemar, mean_estimates
 from ioi_eval.report.groups import NONE, Grouping, label_of
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.result_values import full_marks_of, share_of, verdict_of
-from ioi_eval.report.texts import counted, printable
+from ioi_eval.report.texts import counted, listed, printable
 
 _COLUMNS = (
     "code", "verdict", "total_score", "all_subtasks_results", "passed", "total", "judged_by",
@@ -252,22 +252,31 @@ def _results(of: ResultSet, only: RowFilter) -> dict[Name, Result]:
     grouping = Grouping(columns=(only.column,) if only.column else ())
     wanted = only.labels
     by_name: dict[Name, Result] = {}
-    has_column = False
+    found: dict[str, None] = {}
     for row in of.rows((*_COLUMNS, *of.naming_columns, *grouping.needed)):
         if grouping.columns:
             labels = grouping.labels(row)
-            has_column = has_column or labels != (NONE,)
+            found |= dict.fromkeys(labels)
             if labels not in wanted:
                 continue
         name = of.name_of(row)
         if name not in by_name or not by_name[name].verdict:
             by_name[name] = _result(of.family, row)
     if not by_name:
-        if has_column:
-            raise InputError(f"{of.directory}: no row has {only.value!r} in the column {only.column}")
-        columns = ", ".join(map(printable, next(of.rows())))
-        raise InputError(f"{of.directory}: no column {only.column} with a value; the columns are: {columns}")
+        raise InputError(f"{of.directory}: {_why_no_row(of, only, [value for value in found if value != NONE])}")
     return by_name
+
+
+def _why_no_row(of: ResultSet, only: RowFilter, values: Sequence[str]) -> str:
+    """Why no row is selected: its column has other `values`, or none. Names those that exist."""
+    columns = list(next(of.rows()))
+    if values:
+        message = f"no row has {only.value!r} in the column {only.column}, which has {listed(map(printable, values))}"
+        near = similar(only.value, values)
+    else:
+        message = f"no column {only.column} with a value; the columns are: {', '.join(map(printable, columns))}"
+        near = similar(only.column, (column for column in columns if column != only.column))
+    return f"{message}. Did you mean {printable(near)}?" if near else message
 
 
 def _result(family: Family, row: Mapping[str, Any]) -> Result:

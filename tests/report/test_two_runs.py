@@ -220,8 +220,18 @@ def test_a_sentence_on_the_significance_of_a_difference(tmp_path: Path) -> None:
         ),
         (
             [row("a", "AC", 100, model="y")],
+            {"only": (RowFilter(), RowFilter.parse("modle=y"))},
+            r"no column modle with a value; .* Did you mean model\?$",
+        ),
+        (
+            [row("a", "AC", 100, model="y")],
             {"only": (RowFilter(), RowFilter.parse("model=x"))},
-            "no row has 'x' in the column",
+            "no row has 'x' in the column model, which has y$",
+        ),
+        (
+            [row("a", "AC", 100, model=name) for name in ("heron-2", "crane")],
+            {"only": (RowFilter(), RowFilter.parse("model=heron"))},
+            r"no row has 'heron' in the column model, which has heron-2, crane. Did you mean heron-2\?$",
         ),
         ([row("a", "AC", 100, "tree")], {"by_problem": True}, "no problem in common"),
     ],
