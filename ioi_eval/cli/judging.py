@@ -24,6 +24,7 @@ from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import CandidateT
 from ioi_eval.pipeline.writing import replacing
 from ioi_eval.report.frame import PAGE, RESULTS, TESTS
+from ioi_eval.report.texts import counted
 
 
 async def judge_dump(
@@ -53,6 +54,9 @@ async def judge_dump(
     options, jobs_at_once = call.as_dict(), jobs_now() or 1
     with await in_thread(Journal, call.out, options=options, resume=not call.no_resume) as journal:
         tell(*journal.notes)
+        if stored := journal.index.stored:
+            others = "those of other targets, limits, rules or versions of problems are judged again"
+            tell(f"stored in {call.out}: {counted(stored, 'result')}; {others}")
         tell(
             *replacement_warning(
                 call.out, rows=rows, options=options, row_options=call.row_options, resume=not call.no_resume

@@ -22,8 +22,9 @@ def merge(
     """Join the journals of several runs into one.
 
     The runs may be of parts of a dump, or of several dumps. Afterwards run the command that judged them, with all rows
-    and this --out DIR. It judges only what no journal has, and writes the results. If two runs disagree about a
-    program, both results are printed, that of the directory named first counts, and the exit code is 1.
+    and this --out DIR. It judges what no journal has, and what was judged on other targets or by other limits or rules,
+    and writes the results. If two runs disagree about a program, both results are printed, that of the directory named
+    first counts, and the exit code is 1.
     """
     from ioi_eval.journal import merging
     from ioi_eval.report.texts import counted

@@ -62,6 +62,11 @@ class Index:
     copies: set[bytes] = field(default_factory=set)
     final_je: dict[bytes, int] = field(default_factory=dict)
 
+    @property
+    def stored(self) -> int:
+        """How many results, copies and final failures there are, each submission and way of judging once."""
+        return len(self.submissions.keys() | self.copies | self.final_je.keys())
+
     def add(self, kind: RecordKind, keys: Keys, offset: int) -> None:
         """Add a record."""
         if kind is RecordKind.RESULT:

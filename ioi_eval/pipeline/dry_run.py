@@ -12,7 +12,7 @@ from ioi_eval.pipeline.contest import ContestDumpReader
 from ioi_eval.pipeline.dump_reader import Refused
 from ioi_eval.report.run_summary import ReasonCounts
 from ioi_eval.report.terminal import reason_lists
-from ioi_eval.report.texts import table
+from ioi_eval.report.texts import counted, table
 
 TO_JUDGE, COPIES, JUDGED_BEFORE = COLUMNS = ("to judge", "copies", "judged before")
 
@@ -23,10 +23,13 @@ class DryRun:
 
     Args:
         problems: how many rows of each problem would be judged, would be copies, and were judged by an earlier run.
+        stored, unmatched: how many results the journal has, and how many of them no row has.
     """
 
     problems: Mapping[ProblemKey, Counter[str]]
     refused: ReasonCounts
+    stored: int = 0
+    unmatched: int = 0
 
     def describe(self) -> str:
         """The plan as text."""
@@ -34,6 +37,11 @@ class DryRun:
         lines.append(("all", sum(self.problems.values(), Counter[str]())))
         rows = [(name, *(str(counts[column]) for column in COLUMNS)) for name, counts in lines]
         parts = [table(("problem", *COLUMNS), rows)] if self.problems else ["No submission can be judged."]
+        if self.unmatched and any(counts[TO_JUDGE] for counts in self.problems.values()):
+            parts.append(
+                f"Of {counted(self.stored, 'stored result')}, {self.unmatched} fit no row: they are of other rows, "
+                "programs, targets, limits, rules or versions of problems."
+            )
         return "\n\n".join([*parts, *reason_lists(self.refused.as_list(), files=())])
 
 
@@ -47,12 +55,15 @@ def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, r
     problems: defaultdict[ProblemKey, Counter[str]] = defaultdict(Counter)
     refused = ReasonCounts()
     leaders: set[bytes] = set()
+    matched: set[bytes] = set()
     for entry in dump_reader.entries(index.stored_level):
         if isinstance(entry, Refused):
             refused.add(entry.kind, entry.message)
             continue
         candidate, keys = entry.candidate, entry.candidate.keys
         counts = problems[candidate.problem.key]
+        if index.find(keys) is not None:
+            matched.add(keys.submission)
         has_leader = index.leader_offset(keys) is not None or keys.program in leaders
         if index.is_judged(keys, retry_failed=retry_failed):
             counts[JUDGED_BEFORE] += 1
@@ -61,4 +72,5 @@ def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, r
         else:
             leaders.add(keys.program)
             counts[TO_JUDGE] += 1
-    return DryRun(problems=problems, refused=refused)
+    stored = index.stored
+    return DryRun(problems=problems, refused=refused, stored=stored, unmatched=stored - len(matched))

@@ -30,6 +30,21 @@ def test_a_plan_agrees_with_the_run(contest: Contest, scorer: ScriptedScorer) ->
     assert outcome.summary["this_run"]["copies"] == 2
 
 
+def test_a_plan_tells_that_stored_results_do_not_count(contest: Contest, scorer: ScriptedScorer) -> None:
+    """For example of other targets: then all is judged again. Nothing is told if nothing is to be judged."""
+    contest.write(*programs("1", "0.5", "1 1 final", "1"))
+    contest.run(scorer)
+    index, _ = peek(contest.out)
+    unused = "Of 4 stored results, 4 fit no row: they are of other rows, programs, targets, limits, rules or versions"
+    assert unused in plan(contest.dump_reader(ScriptedScorer(version="2")), index).describe()
+    for retry_failed in (False, True):
+        same = plan(contest.dump_reader(scorer), index, retry_failed=retry_failed)
+        assert (same.stored, same.unmatched) == (4, 0)
+    contest.write(*programs("1"))
+    fewer = plan(contest.dump_reader(scorer), index)
+    assert (fewer.unmatched, "stored" in fewer.describe()) == (3, False)
+
+
 def test_a_plan_names_no_report(contest: Contest, scorer: ScriptedScorer) -> None:
     """A long list of refused rows is cut. It does not refer to a report, because none is written."""
     contest.write(*({"uuid": f"x{n}", "problem_id": "nil", "code": "1"} for n in range(30)))
