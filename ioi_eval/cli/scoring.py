@@ -300,7 +300,13 @@ async def _score(
     dump_reader = await _dump_reader(to_score, problems, scorer)
     return await judge_dump(
         call,
-        ContestFamily(dump_reader, scorer, unscored=call.unscored_as, grouping=to_score.grouping),
+        ContestFamily(
+            dump_reader,
+            scorer,
+            unscored=call.unscored_as,
+            grouping=to_score.grouping,
+            dump_notes=[f"of the dump, {note}" for note in to_score.survey.misspelled],
+        ),
         entered,
         jobs_now=entered.jobs_now,
         rows=to_score.survey.rows,

@@ -241,6 +241,7 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
     Args:
         unscored: the value in the results for scores that are not known.
         grouping: the columns of the dump by which the summary has groups too.
+        dump_notes: notes on the dump, for the summary.
     """
 
     codec = CONTEST_CODEC
@@ -256,10 +257,12 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
         *,
         unscored: Unscored = Unscored.NULL,
         grouping: Grouping | None = None,
+        dump_notes: Sequence[str] = (),
     ) -> None:
         chosen = dump_reader.selection
         options = [sorted(chosen.years), sorted(chosen.problems), chosen.limit, dump_reader.id_column, str(unscored)]
         summary = Summary(grouping=grouping)
+        summary.dump_notes = dump_notes
         super().__init__(dump_reader, summary, [*options, list(summary.by)])
         self._scorer, self._unscored = scorer, unscored
         self._known: RecentValues[int, ResultColumns] = RecentValues(_KNOWN)

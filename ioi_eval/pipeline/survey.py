@@ -29,11 +29,13 @@ class Survey:
         counts: how many programs there are for each problem; `None` stands for rows that name no problem.
         languages: the languages that rows state: compilers and interpreters must be known before anything is judged.
         without_year: whether a row names its problem without a year.
+        misspelled: what `warn_of_misspelled` returns for the dump.
     """
 
     counts: Mapping[ProblemKey | None, int]
     languages: frozenset[Language]
     without_year: bool
+    misspelled: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -58,7 +60,7 @@ def survey(source: Source, selection: RowSelection, *, id_column: str = "uuid") 
         RowError: a row cannot be read, or no row names its problem correctly.
     """
     first = (row for row, _ in selection.rows(source, (id_column, "year", "problem_id", *PROGRAM_COLUMNS)))
-    check_first_rows(
+    misspelled = check_first_rows(
         first, source.describe(), _needs(id_column), optional=OPTIONAL_COLUMNS, read=submission_columns(id_column)
     )
     counts: Counter[ProblemKey | None] = Counter()
@@ -74,7 +76,7 @@ def survey(source: Source, selection: RowSelection, *, id_column: str = "uuid") 
     if counts.keys() == {None}:
         row, _ = next(selection.rows(source, ("year", "problem_id")))
         problem_of(row)  # raises what is wrong with it
-    return Survey(counts=counts, languages=frozenset(languages), without_year=without_year)
+    return Survey(counts=counts, languages=frozenset(languages), without_year=without_year, misspelled=misspelled)
 
 
 def _samples(row: Row, id_column: str) -> int:

@@ -39,7 +39,7 @@ class Need:
 
 def check_first_rows(
     rows: Iterable[Row], source: str, needs: Iterable[Need], *, optional: Iterable[str], read: Collection[str]
-) -> None:
+) -> tuple[str, ...]:
     """Refuse a dump if none of its first rows has what every row needs; warn of misspelled optional columns.
 
     Args:
@@ -47,6 +47,9 @@ def check_first_rows(
         source: name of the dump, for the message.
         needs: checked in this order.
         optional, read: as in `warn_of_misspelled`.
+
+    Returns:
+        What `warn_of_misspelled` returns.
 
     Raises:
         InputError: names the missing columns, which of them are null, the existing columns, and what to do.
@@ -63,7 +66,7 @@ def check_first_rows(
                 f"{source}: {of} has {' or '.join(need.columns)}{why}{similar}; "
                 f"the columns are: {', '.join(names) or 'none'}. {need.advice}"
             )
-    warn_of_misspelled(source, names, optional, read)
+    return warn_of_misspelled(source, names, optional, read)
 
 
 def _has(row: Row, column: str) -> bool:

@@ -115,11 +115,12 @@ def problems_without_tests(
     unusable: dict[ProblemKey, InputError] = {}
     for key, group in groups.items():
         try:
-            drafts[key] = _draft(key, group)
+            draft = _draft(key, group)
         except InputError as error:
             unusable[key] = _placed(key, error, group)
         else:
-            warn_of_misspelled(problem_source.describe(), group.names, PROBLEM_COLUMNS, PROBLEM_COLUMNS)
+            misspelled = warn_of_misspelled(problem_source.describe(), group.names, PROBLEM_COLUMNS, PROBLEM_COLUMNS)
+            drafts[key] = replace(draft, notes=(*draft.notes, *misspelled))
     return ProblemSet(problems=drafts, unusable=unusable, others=others)
 
 

@@ -210,12 +210,20 @@ def misspelling(column: str, names: Iterable[str]) -> str:
     return f", or {column} is misspelled as {near}" if near else ""
 
 
-def warn_of_misspelled(source: str, names: Collection[str], optional: Iterable[str], read: Collection[str]) -> None:
-    """Warn of columns that are not read, if optional columns with similar names are missing; of each once."""
-    others = [name for name in names if name not in read]
+def warn_of_misspelled(
+    source: str, names: Collection[str], optional: Iterable[str], read: Collection[str]
+) -> tuple[str, ...]:
+    """Warn of columns that are not read, if optional columns with similar names are missing; of each once.
+
+    Returns:
+        The same as notes for the results, where the source is known.
+    """
+    others, notes = [name for name in names if name not in read], []
     for column in optional:
         if column not in names and (near := similar(column, others, least=_SIMILAR)):
-            warnings.warn(f"{source}: column {near} is not read. Did you mean {column}?", NotReadWarning, stacklevel=1)
+            notes.append(f"column {near} is not read. Did you mean {column}?")
+            warnings.warn(f"{source}: {notes[-1]}", NotReadWarning, stacklevel=1)
+    return tuple(notes)
 
 
 @lru_cache(maxsize=4096, typed=True)

@@ -39,6 +39,7 @@ class TestData:
 
     Args:
         mended: to how many inputs and outputs a final newline was added.
+        misspelled: what `warn_of_misspelled` returns for the first row.
         error: the first error that makes the problem unusable.
     """
 
@@ -46,15 +47,16 @@ class TestData:
 
     cases: dict[str, TestCase] = field(default_factory=dict)
     mended: Counter[str] = field(default_factory=Counter)
+    misspelled: tuple[str, ...] = ()
     error: InputError | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was added, as a text."""
+        """What was added, and the columns that may be misspelled, as texts."""
         if not self.mended:
-            return ()
+            return self.misspelled
         counts = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in sorted(self.mended.items())]
-        return (f"final newline added to {' and '.join(counts)}",)
+        return (f"final newline added to {' and '.join(counts)}", *self.misspelled)
 
 
 class _Contents:
@@ -115,7 +117,7 @@ def collect_tests(
         except InputError as error:
             data.error = data.error or error
         if len(data.cases) == 1:
-            warn_of_misspelled(chosen.describe(), row.names, TEST_COLUMNS, TEST_COLUMNS)
+            data.misspelled = warn_of_misspelled(chosen.describe(), row.names, TEST_COLUMNS, TEST_COLUMNS)
         if is_new and data.error is None and len(data.cases) == len(names[key]):
             when_complete(key, data)
     for key, data in collected.items():

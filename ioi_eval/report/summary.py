@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Verdict
@@ -22,11 +22,13 @@ class Summary(RunSummary):
 
     Attributes:
         unusable: problems that cannot be judged, and why.
+        dump_notes: notes on the dump.
     """
 
     def __init__(self, *, grouping: Grouping | None = None) -> None:
         super().__init__(Summary, grouping)
         self.unusable: Mapping[ProblemKey, Exception] = {}
+        self.dump_notes: Sequence[str] = ()
         self._problems: dict[ProblemKey, ProblemTally] = {}
         self._attempted: Counter[str] = Counter()
         self._suspicious = 0
@@ -96,6 +98,7 @@ class Summary(RunSummary):
 
     def _notes(self) -> list[str]:
         return [
+            *self.dump_notes,
             *(f"problem {tally.problem.key}: {note}" for tally in self._tallies() for note in tally.problem.notes),
             *_target_notes(self._unknown_targets),
             *_unnamed_notes(self._attempted),

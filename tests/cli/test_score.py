@@ -92,6 +92,20 @@ def test_reasons_for_missing_programs_are_printed(score: Start, start: Start, wr
     assert score(dump).stdout.count("such as") == 4
 
 
+def test_misspelled_columns_are_in_the_notes_of_results(score: Start, write: Write, tmp_path: Path) -> None:
+    """Lines at the start of a long run are lost. Another language, say, changes all scores."""
+    row = submission_row("a")
+    dump = write("dump.jsonl", row | {"languages": "cpp"})
+    write("tests.jsonl", *({**test, "checker_arg": ""} for test in TESTS))
+    words = [
+        "of the dump, column languages is not read. Did you mean language?",
+        "problem 2024/add: column checker_arg is not read. Did you mean checker_args?",
+    ]
+    for _ in range(2):  # the second run finds the same results
+        assert score(dump).returncode == 0
+        assert json.loads((tmp_path / "out" / "summary.json").read_text())["notes"] == words
+
+
 def test_problems_of_apps_name_the_other_command(score: Start, write: Write) -> None:
     """The message names `apps score`."""
     dump = write("dump.jsonl", submission_row("a"))

@@ -540,14 +540,18 @@ def test_a_misspelled_column_of_a_test_is_named(tmp_path: Path) -> None:
 def test_misspelled_optional_columns_are_named(tmp_path: Path) -> None:
     """The problem is judged without them, and nobody would notice."""
     problem, case = problem_row(), test_row("1-01") | {"checker_arg": "x"}
+    rows = [problem | {"Cxx-std": "gnu++20", "output_limits": 1, "own": 1}]
     with pytest.warns(NotReadWarning) as warned:
-        load(tmp_path, [problem | {"Cxx-std": "gnu++20", "output_limits": 1, "own": 1}], [test_row("1-01")])
-    assert [str(one.message).partition(": ")[2] for one in warned] == [
+        loaded = load(tmp_path, rows, [test_row("1-01"), test_row("1-02")])
+    words = (
         "column output_limits is not read. Did you mean output_limit?",
         "column Cxx-std is not read. Did you mean cxx_std?",
-    ]
+    )
+    assert tuple(str(one.message).partition(": ")[2] for one in warned) == words
+    assert loaded.problems[KEY].notes == words  # results have them when nobody sees the warnings any more
     with pytest.warns(NotReadWarning, match=r"t\.jsonl: column checker_arg is not read. Did you mean checker_args\?"):
-        load(tmp_path, [problem], [case, test_row("1-02")])
+        loaded = load(tmp_path, [problem], [case, test_row("1-02")])
+    assert loaded.problems[KEY].notes == ("column checker_arg is not read. Did you mean checker_args?",)
 
 
 def test_repeated_tests_count_once(tmp_path: Path) -> None:
