@@ -144,8 +144,12 @@ class LostDataError(UnavailableError):
     `UnavailableError`, because every other job that needs the file would fail too."""
 
 
-class NotReadWarning(UserWarning):
-    """Some of the user's data is not read, probably by mistake. Commands print it as a line on stderr."""
+class DoubtfulDataWarning(UserWarning):
+    """Some of the user's data is probably wrong, but can be used. Commands print it as a line on stderr."""
+
+
+class NotReadWarning(DoubtfulDataWarning):
+    """Some of the user's data is not read, probably by mistake."""
 
 
 ODD_DATA = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)

@@ -25,7 +25,7 @@ from ioi_eval.cli.other_names import message_about_other_names
 from ioi_eval.cli.parsing import CliCommand, CliGroup
 from ioi_eval.cli.settings import default_map
 from ioi_eval.config_file import read_config_file
-from ioi_eval.errors import InputError, NotReadWarning
+from ioi_eval.errors import DoubtfulDataWarning, InputError
 from ioi_eval.version import __version__
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -166,7 +166,7 @@ _show_other_warning = warnings.showwarning
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     """Print a warning of ours as a line of ours; others as Python does."""
-    if issubclass(category, NotReadWarning):
+    if issubclass(category, DoubtfulDataWarning):
         tell(str(message))
     else:
         _show_other_warning(message, category, *where, **more)

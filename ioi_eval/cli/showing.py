@@ -25,7 +25,7 @@ from ioi_eval.cli.show import ShowCall
 from ioi_eval.cli.sources import opened_results
 from ioi_eval.compat import NAMES
 from ioi_eval.config import KEPT_OUTPUT_BYTES, MIB
-from ioi_eval.errors import InputError, NotReadWarning, similar, unknown
+from ioi_eval.errors import DoubtfulDataWarning, InputError, similar, unknown
 from ioi_eval.model import Problem, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.model.methods import ComparatorKind, Tokens, WhiteDiff
@@ -145,7 +145,7 @@ def _if_readable(call: ShowCall, results: ResultSet, row: Mapping[str, Any], rea
 
     It is not read for a row that was refused: nothing was run, and the reason may be that there is no such problem.
 
-    What the source has and nobody reads is not mentioned: the run has said it, and `show` lacks the run's options.
+    What is doubtful in the source is not mentioned: the run has said it, and `show` lacks the run's options.
 
     Raises:
         InputError: it cannot be read, and `--rerun` needs it.
@@ -154,7 +154,7 @@ def _if_readable(call: ShowCall, results: ResultSet, row: Mapping[str, Any], rea
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotReadWarning)
+            warnings.simplefilter("ignore", DoubtfulDataWarning)
             return read()
     except InputError as error:
         is_apps = results.family is Family.APPS

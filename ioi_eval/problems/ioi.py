@@ -8,14 +8,15 @@ ends the run.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 
 from ioi_eval.blobs import BlobStore
-from ioi_eval.errors import InputError, RowError
-from ioi_eval.model import Problem, ProblemKey, Subtask, Tokens, WhiteDiff
+from ioi_eval.errors import DoubtfulDataWarning, InputError, RowError
+from ioi_eval.model import JudgeProgram, Problem, ProblemKey, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared_columns
 from ioi_eval.problems.limits import check_time_limit
 from ioi_eval.problems.output_files import with_kind_argument
@@ -146,6 +147,7 @@ def with_tests(
     def report_problem(key: ProblemKey, data: TestData) -> None:
         with suppress(InputError):  # raised again below, when all is read
             when_complete(_with_tests(drafts.problems[key], data))
+            _warn(test_source, key, _notes_on_answers(drafts.problems[key], data))
 
     wanted = {key: draft.subtasks for key, draft in drafts.problems.items()}
     tests = collect_tests(test_source, wanted, blobs, when_complete=report_problem)
@@ -157,6 +159,12 @@ def with_tests(
         except InputError as error:
             unusable[key] = _placed(key, error)
     return replace(drafts, problems=problems, unusable=unusable)
+
+
+def _warn(source: Source, key: ProblemKey, notes: Iterable[str]) -> None:
+    """Warn of what is doubtful in the rows of a problem: the notes of results come too late for that."""
+    for note in notes:
+        warnings.warn(f"{source.describe()}: problem {key}: {note}", DoubtfulDataWarning, stacklevel=1)
 
 
 def draft_problems(rows: Iterable[Row]) -> tuple[Problem, ...]:
@@ -253,12 +261,36 @@ def _with_tests(draft: Problem, data: TestData) -> Problem:
         if None in answers or not any(answers):
             raise InputError(
                 "has no checker, and its tests have no test_output to compare with; add checker/checker.cpp to "
-                "grader_files, or test_output to the tests"
+                f"grader_files, or test_output to the tests{_columns_without_answer(data)}"
             )
     if isinstance(draft.method.check, Tokens):
         for flags, name in {case.checker_args: case.name for case in data.cases.values()}.items():
             check_token_flags(flags, f"test {name}: ")
-    return replace(draft, tests=with_kind_argument(draft, data.cases), notes=(*draft.notes, *data.notes))
+    notes = (*draft.notes, *data.notes, *_notes_on_answers(draft, data))
+    return replace(draft, tests=with_kind_argument(draft, data.cases), notes=notes)
+
+
+def _notes_on_answers(draft: Problem, data: TestData) -> tuple[str, ...]:
+    """A note if no test has an official output for the checker. Some checkers need none; others reject every output.
+
+    Raises:
+        InputError: some tests have one and others have none.
+    """
+    without = [name for name, case in data.cases.items() if case.answer is None]
+    if not without or not isinstance(draft.method.check, JudgeProgram):
+        return ()
+    if len(without) == len(data.cases):
+        return (f"its tests have no test_output, so its checker gets an empty answer{_columns_without_answer(data)}",)
+    more = f" (nor {len(without) - 1} more)" if without[1:] else ""
+    raise InputError(
+        f"the test {without[0]} has no test_output{more}, but other tests have one; its checker would get an empty "
+        "answer there. Add it, or an empty text if that is meant"
+    )
+
+
+def _columns_without_answer(data: TestData) -> str:
+    """The columns of the tests, for messages, if none is `test_output`: another one may be meant."""
+    return "" if "test_output" in data.names else f"; the rows of tests have: {', '.join(data.names)}"
 
 
 def _placed(key: ProblemKey, error: InputError, rows: _ProblemRows | None = None) -> InputError:

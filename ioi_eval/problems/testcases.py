@@ -8,7 +8,7 @@ skipped first. Small tests stay in memory, the others are stored on disk.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ioi_eval.blobs import BlobStore
@@ -39,7 +39,8 @@ class TestData:
 
     Args:
         mended: to how many inputs and outputs a final newline was added.
-        misspelled: what `warn_of_misspelled` returns for the first row.
+        names: the columns of the first row.
+        misspelled: what `warn_of_misspelled` returns for it.
         error: the first error that makes the problem unusable.
     """
 
@@ -47,6 +48,7 @@ class TestData:
 
     cases: dict[str, TestCase] = field(default_factory=dict)
     mended: Counter[str] = field(default_factory=Counter)
+    names: Sequence[str] = ()
     misspelled: tuple[str, ...] = ()
     error: InputError | None = None
 
@@ -117,6 +119,7 @@ def collect_tests(
         except InputError as error:
             data.error = data.error or error
         if len(data.cases) == 1:
+            data.names = row.names
             data.misspelled = warn_of_misspelled(chosen.describe(), row.names, TEST_COLUMNS, TEST_COLUMNS)
         if is_new and data.error is None and len(data.cases) == len(names[key]):
             when_complete(key, data)

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ioi_eval.blobs import BlobStore
-from ioi_eval.errors import InputError, NotReadWarning, RowError, UnsupportedError
+from ioi_eval.errors import DoubtfulDataWarning, InputError, NotReadWarning, RowError, UnsupportedError
 from ioi_eval.model import (
     Batch,
     Blob,
@@ -107,7 +108,7 @@ def content_of(content: Content | None) -> bytes | None:
 def test_rows_of_a_problem_become_its_subtasks(tmp_path: Path) -> None:
     """All columns are used, in the order of the rows. A test in several subtasks is stored once."""
     second = problem_row(subtask="02-full", score=60, test_names=["2-01", "1-01"])
-    tests = [test_row("2-01"), test_row("1-01"), test_row("unused"), test_row("1-02", test_output=None)]
+    tests = [test_row("2-01"), test_row("1-01"), test_row("unused"), test_row("1-02", test_output="")]
     problem = load(tmp_path, [problem_row(), second], tests).problems[KEY]
     assert problem.subtasks == (
         Subtask(name="01-small", points=40, tests=("1-01", "1-02")),
@@ -119,8 +120,39 @@ def test_rows_of_a_problem_become_its_subtasks(tmp_path: Path) -> None:
     assert [file.path for file in problem.linked] == ["graders/grader.cpp"]
     checker = SourceFile(path="checker/checker.cpp", content=b"int main() {}")
     assert problem.method == Batch(check=JudgeProgram(source=checker, protocol=CheckerProtocol.CMS))
-    assert problem.tests["1-02"].answer is None
+    assert content_of(problem.tests["1-02"].answer) == b""
     assert problem.notes == ()
+
+
+def test_without_official_outputs_a_checker_gets_an_empty_answer(tmp_path: Path) -> None:
+    """Some checkers need none, so the problem is judged; but the column may have another name, as a warning says."""
+    rows: list[dict[str, Any]] = [test_row("1-01"), test_row("1-02")]
+    for row in rows:
+        row["answer"] = row.pop("test_output")
+    words = "its tests have no test_output, so its checker gets an empty answer"
+    columns = "; the rows of tests have: year, day, problem_name, problem_id, test_name, test_input, answer"
+    nulls = [row | {"test_output": None} for row in rows]
+    for tests, note in ((rows, words + columns), (nulls, words)):
+        with pytest.warns(DoubtfulDataWarning) as warned:
+            problem = load(tmp_path, [problem_row()], tests).problems[KEY]
+        assert [str(one.message) for one in warned] == [f"{tmp_path}/t.jsonl: problem 2024/sum: {note}"]
+        assert (problem.tests["1-01"].answer, problem.notes) == (None, (note,))
+    with warnings.catch_warnings(action="error"):  # no checker judges
+        assert load(tmp_path, [problem_row(**COMMUNICATION)], rows).problems[KEY].notes == ()
+    bare = [pair for pair in BATCH_FILES if not str(pair[0]).startswith("checker/")]
+    error = load(tmp_path, [problem_row(grader_files=bare)], rows).unusable[KEY]
+    assert str(error).endswith(f"add checker/checker.cpp to grader_files, or test_output to the tests{columns}")
+
+
+def test_official_outputs_of_some_tests_only(tmp_path: Path) -> None:
+    """The checker would reject right outputs of the others without a word. Empty outputs can be meant."""
+    names = ["1-01", "1-02", "1-03"]
+    rows = [test_row(name, test_output=output) for name, output in zip(names, ("3\n", None, None), strict=True)]
+    error = load(tmp_path, [problem_row(test_names=names)], rows).unusable[KEY]
+    assert "problem 2024/sum: the test 1-02 has no test_output (nor 1 more), but other tests have one;" in str(error)
+    rows[1] |= {"test_output": ""}
+    rows[2] |= {"test_output": ""}
+    assert load(tmp_path, [problem_row(test_names=names)], rows).problems[KEY].notes == ()
 
 
 @pytest.mark.parametrize("column", ["checker_args", "validator_flags"])
