@@ -18,7 +18,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import DoubtfulDataWarning, InputError, RowError
 from ioi_eval.model import JudgeProgram, Problem, ProblemKey, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared_columns
-from ioi_eval.problems.limits import check_time_limit
+from ioi_eval.problems.limits import check_time_limit, long_limit_notes
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
 from ioi_eval.problems.testcases import TestData, collect_tests
@@ -122,6 +122,7 @@ def problems_without_tests(
         else:
             misspelled = warn_of_misspelled(problem_source.describe(), group.names, PROBLEM_COLUMNS, PROBLEM_COLUMNS)
             drafts[key] = replace(draft, notes=(*draft.notes, *misspelled))
+            _warn(problem_source, key, long_limit_notes(draft.time_limit_s, draft.task_type))
     return ProblemSet(problems=drafts, unusable=unusable, others=others)
 
 

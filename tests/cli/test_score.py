@@ -106,6 +106,20 @@ def test_misspelled_columns_are_in_the_notes_of_results(score: Start, write: Wri
         assert json.loads((tmp_path / "out" / "summary.json").read_text())["notes"] == words
 
 
+def test_doubtful_rows_are_named_before_anything_is_judged(score: Start, write: Write) -> None:
+    """After hours of judging it is too late. A dry run names them too."""
+    dump = write("dump.jsonl", submission_row("a"))
+    checker = [["checker/checker.cpp", "int main() {}"]]
+    write("problems.jsonl", problem_row("01-full", 100, "0-01", "1-01", time_limit=1000, grader_files=checker))
+    write("tests.jsonl", *({**test, "test_output": None} for test in TESTS))
+    ended = score(dump, "--dry-run")
+    assert ended.returncode == 0
+    note = "problem 2024/add: the time limit is 1000 s; if milliseconds were meant, state seconds"
+    assert f"ioi-eval: problems.jsonl: {note}\n" in ended.stderr
+    note = "problem 2024/add: its tests have no test_output, so its checker gets an empty answer"
+    assert f"ioi-eval: tests.jsonl: {note}\n" in ended.stderr
+
+
 def test_problems_of_apps_name_the_other_command(score: Start, write: Write) -> None:
     """The message names `apps score`."""
     dump = write("dump.jsonl", submission_row("a"))

@@ -623,10 +623,12 @@ def test_repeated_subtasks_are_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limit", [60, 1000])
 def test_a_time_limit_that_may_be_in_milliseconds_is_noted(tmp_path: Path, limit: float) -> None:
-    """It is read as seconds. The summary of a run has the note."""
+    """It is read as seconds. The summary of a run has the note; a warning comes before hours of judging."""
     assert load_one(tmp_path, time_limit=59.9, grader_files=BATCH_FILES[:3]).problems[KEY].notes == ()
-    (note,) = load_one(tmp_path, time_limit=limit, grader_files=BATCH_FILES[:3]).problems[KEY].notes
+    with pytest.warns(DoubtfulDataWarning) as warned:
+        (note,) = load_one(tmp_path, time_limit=limit, grader_files=BATCH_FILES[:3]).problems[KEY].notes
     assert note == f"the time limit is {limit} s; if milliseconds were meant, state seconds"
+    assert [str(one.message) for one in warned] == [f"{tmp_path}/p.jsonl: problem 2024/sum: {note}"]
 
 
 def test_the_row_s_limits_have_precedence(tmp_path: Path) -> None:
