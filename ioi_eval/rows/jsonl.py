@@ -121,17 +121,23 @@ def _may_be_rounded(values: dict[str, Any]) -> bool:
 
 
 def _parsed_slowly(row: Row, line: bytes) -> Any:
-    torn = "" if line.endswith(b"\n") else "; the file ends within this row: remove it, or get the file again"
+    where = "the row is cut off" if line.endswith(b"\n") else "the file ends within this row"
+    advice = f"; {where}: remove it, or get the file again"
+    line, is_last = line.rstrip(b"\r\n"), not line.endswith(b"\n")
     try:
         return _encodable(big_json.loads(line.decode("utf-8")))
     except UnicodeDecodeError as error:
-        advice = torn or "; write the file again in UTF-8 (iconv -f ENCODING -t UTF-8)"
+        if not is_last and error.reason != "unexpected end of data":
+            advice = "; write the file again in UTF-8 (iconv -f ENCODING -t UTF-8)"
         raise row.error(f"is not valid UTF-8 (byte {error.start + 1} of the line){advice}") from error
+    except json.JSONDecodeError as error:
+        is_cut_off = is_last or error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
+        problem = big_json.text_with_position(error)
+        raise row.error(f"is not JSON: {problem}{advice if is_cut_off else ''}") from error
     except big_json.TooLargeError:
         raise
     except ValueError as error:
-        problem = big_json.text_with_position(error) if isinstance(error, json.JSONDecodeError) else str(error)
-        raise row.error(f"is not JSON: {problem}{torn}") from error
+        raise row.error(f"is not JSON: {error}{advice if is_last else ''}") from error
     except RecursionError as error:
         raise big_json.TooLargeError("it is nested too deeply") from error
 

@@ -123,6 +123,18 @@ def test_splits_without_a_default_are_listed(tmp_path: Path) -> None:
         (b'{"a": 1}\n{"a": 2}\n{"a": "tor', r"row 3: is not JSON.*the file ends within this row: remove it"),
         (b'{"a": 1}\n{"a": "\xff"}\n', r"row 2: is not valid UTF-8 \(byte 8 of the line\); write .* in UTF-8"),
         (b'{"a": 1}\n{"a": "\xc3', r"row 2: is not valid UTF-8 .*; the file ends within this row: remove it"),
+        (
+            b'{"a": "tor\n{"a": 1}\n',
+            r"row 1: is not JSON: Unterminated string starting at character 7; the row is cut off: r",
+        ),
+        (
+            b'{"a": 1, \r\n{"a": 1}\n',
+            r"row 1: is not JSON: Expecting .*; the row is cut off: remove it, or get the file",
+        ),
+        (
+            b'{"a": "\xc3\n{"a": 1}\n',
+            r"row 1: is not valid UTF-8 \(byte 8 of the line\); the row is cut off: remove it",
+        ),
         (b'{"a": 1}\n[1, 2]\n', "row 2: is a list; it must be an object with columns"),
         (b'"text"\n', "row 1: is a text"),
         (b"null\n", "row 1: is null"),
