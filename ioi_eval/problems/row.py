@@ -77,6 +77,11 @@ class Row:
             what = f"missing{needed}{misspelling(column, self.names)}; the row has: {self.columns}"
         return self.error(f"{column} is {what}{'. ' if advice else ''}{advice}")
 
+    def wrong_kind(self, kind: str, *, needed: str) -> RowError:
+        """The error to raise about a row of another kind than is needed: `problems` or `tests`."""
+        where = f"name the file with the {needed} (of an import, {needed}.jsonl)"
+        return self.error(f"this looks like {kind}; {where}. The row has: {self.columns}")
+
     def has(self, column: str) -> bool:
         """Whether the column has a value: it is not absent, null or NaN (pandas' null)."""
         value = self.values.get(column)

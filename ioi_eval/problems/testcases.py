@@ -29,6 +29,9 @@ TEST_COLUMNS = (
     "as_is",
 )
 
+PROGRAMS = frozenset(("code", "generation", "messages", "source_files", "outputs", "files"))
+"""Columns of programs, which an import writes into the same directory as problems and tests."""
+
 _INLINE_BYTES = 4096  # below this size, a file costs more than it saves
 _INLINE_TOTAL = 16 * 1024 * 1024
 
@@ -109,6 +112,10 @@ def collect_tests(
     contents = _Contents(store)
     collected = {key: TestData() for key in wanted}
     for row in chosen.iterate(TEST_COLUMNS):
+        if "test_name" not in row.values:
+            for kind, columns in (("a problem", {"test_names"}), ("a program", PROGRAMS)):
+                if not columns.isdisjoint(row.names):
+                    raise row.wrong_kind(kind, needed="tests")
         key = problem_key(row.integer("year"), row.identifier("problem_id"))
         name = row.identifier("test_name")
         if key not in collected or name not in names[key]:

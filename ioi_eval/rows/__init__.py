@@ -37,14 +37,18 @@ __all__ = [
 ]
 
 _READABLE = f"{', '.join(ENDINGS)} files, or a data set saved by `save_to_disk`"
+_IMPORT = "`ioi-eval import` makes rows of the package of a problem"
 _ADVICE = {
     ".json": "For a list in JSON: jq -c '.[]' FILE.json > FILE.jsonl; if each line is an object, rename it",
     ".csv": "In Python: pandas.read_csv('FILE.csv', dtype=str, keep_default_na=False).to_parquet('FILE.parquet')",
     ".zst": "Unpack it: unzstd FILE.zst",
     ".arrow": "Give the directory that `Dataset.save_to_disk` made; or, in Python: "
     "datasets.Dataset.from_file('FILE.arrow').to_parquet('FILE.parquet')",
+    **dict.fromkeys((".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz"), _IMPORT),
 }
 """What to do with files of other formats."""
+_OF_PACKAGES = ("problem.json", "problem.yaml", "problem.xml", "task.yaml", "info.toml", "domjudge-problem.ini")
+"""Files by which a directory is the package of a problem."""
 _ROWS = (*ENDINGS, ".jsonl.zst", ".arrow")
 """Files of a directory that have rows. Those that cannot be read are refused: their rows would be missing silently."""
 _SPLITS, _STATE = "dataset_dict.json", "state.json"
@@ -174,7 +178,8 @@ def _open_directory(path: Path, splits: SplitChoice) -> Source:
         return SavedDataset(path)
     files = _files_with_rows(path)
     if not files:
-        raise InputError(f"the directory {path} holds nothing that can be read as rows: {_READABLE}")
+        advice = f". {_IMPORT}" if any((path / name).exists() for name in _OF_PACKAGES) else ""
+        raise InputError(f"the directory {path} holds nothing that can be read as rows: {_READABLE}{advice}")
     if splits.split is not None or splits.obvious != OBVIOUS:
         return _by_split(path, files, splits)
     return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")

@@ -662,3 +662,19 @@ def test_swapped_problems_and_tests_are_recognised(tmp_path: Path) -> None:
     """The message says so, and not only that a column is missing."""
     with pytest.raises(RowError, match="looks like a test: are --problems and --tests swapped"):
         load(tmp_path, [test_row("1")], [problem_row()])
+
+
+def test_the_directory_of_an_import_has_other_rows_too(tmp_path: Path) -> None:
+    """The message says which file of it is needed."""
+    program = {"year": 2024, "problem_id": "sum", "label": "a", "code": "int main() {}"}
+    words = (
+        r"row 2: this looks like a program; name the file with the problems \(of an import, problems\.jsonl\)\. The row"
+    )
+    with pytest.raises(RowError, match=words):
+        load(tmp_path, [problem_row(), program], [test_row("1-01")])
+    for row, kind in ((problem_row(), "problem"), (program, "program")):
+        words = (
+            rf"row 1: this looks like a {kind}; name the file with the tests \(of an import, tests\.jsonl\)\. The row"
+        )
+        with pytest.raises(RowError, match=words):
+            load(tmp_path, [problem_row()], [row])

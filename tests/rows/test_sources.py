@@ -334,6 +334,14 @@ def test_a_directory_without_rows_lists_the_known_extensions(tmp_path: Path) -> 
         open_source(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["sum.zip", "sum.tar.gz", "problem.json", "task.yaml"])
+def test_a_package_of_a_problem_is_not_rows(tmp_path: Path, name: str) -> None:
+    """The message names the command that makes rows of it, be it an archive or a directory."""
+    (tmp_path / name).write_text("")
+    with pytest.raises(InputError, match=r"\. `ioi-eval import` makes rows of the package of a problem$"):
+        open_source(tmp_path / name if name.startswith("sum") else tmp_path)
+
+
 @pytest.mark.parametrize(("ending", "advice"), [("jsonl.zst", "unzstd"), ("arrow", "save_to_disk")])
 def test_a_directory_with_rows_that_cannot_be_read_is_refused(tmp_path: Path, ending: str, advice: str) -> None:
     """Its other files are not read alone: the rows of this one would be missing."""
