@@ -56,6 +56,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     """
     with open_package(path) as package:
         package.format = "a CMS export package"
+        package.models = "one in solutions/model_solution/"
         return _import(package, year, day)
 
 

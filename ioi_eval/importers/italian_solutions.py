@@ -41,6 +41,7 @@ _RESULTS = {"accepted": "AC", "partial-score": "PA", **dict.fromkeys((*_FAILURES
 
 def read_solutions(package: Package, subtasks: Sequence[Subtask], *, output_only: bool) -> list[PackageSolution]:
     """The sources in `sol/`, or the outputs there if the task takes outputs only."""
+    package.models = f"{_DIRECTORY}/{_MODELS[0]}"
     programs = [
         path
         for path in package.names(_DIRECTORY)

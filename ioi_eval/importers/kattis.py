@@ -79,6 +79,7 @@ def import_package(
     """
     with open_package(path, ROOT_FILE, or_file=INI_FILE) as package:
         package.format = _FORMAT
+        package.models = "one in submissions/accepted/"
         return _import(package, year, day, time_limit_s, derive=derive)
 
 

@@ -55,6 +55,7 @@ def import_package(
     """
     with open_package(path, ROOT_FILE) as package:
         package.format = "a problem in the layout of Library Checker"
+        package.models = "sol/correct.cpp"
         return _import(package, year, day, time_limit_s)
 
 

@@ -63,12 +63,12 @@ class Package:
 
     The importer sets `format` once it knows the format; errors then name it. It adds `notes` for the user about what is
     missing, was left out or was repaired. It may set `edit`, a function that changes every text after reading, by its
-    path.
+    path, and `models`, which solutions the format states to get full marks, for a note if there are none.
     """
 
     def __init__(self, files: PackageFiles, root_file: str, or_file: str | None = None) -> None:
         self.where = files.where
-        self.format = ""
+        self.format = self.models = ""
         self.notes: list[str] = []
         self.edit: Callable[[str, str], str] | None = None
         self._files = files
@@ -82,6 +82,11 @@ class Package:
         if self.links:
             self.notes.append(f"links that are not followed: {first_names(self.links)}")
         self.name = prefix.strip("/").rpartition("/")[2] or _ARCHIVE_ENDING.sub("", files.where.resolve().name)
+
+    def note_missing_model(self) -> None:
+        """Note that no solution is stated to get full marks, and which one would be."""
+        example = self.models and f" (as {self.models} would be)"
+        self.notes.append(f"no solution is stated to get full marks{example}: nothing shows that they are possible")
 
     def names(self, directory: str = "") -> tuple[str, ...]:
         """The files below a directory of the package, sorted; with no directory, all."""

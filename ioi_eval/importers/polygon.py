@@ -56,6 +56,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     """
     with open_package(path, ROOT_FILE) as package:
         package.format = "a package of Polygon"
+        package.models = "one with the tag main or accepted"
         return _import(package, year, day)
 
 

@@ -239,7 +239,7 @@ def _note_gaps(package: Package, *, unused: Sequence[str], has_model: bool) -> N
     if unused:
         package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {first_names(unused)}")
     if not has_model:
-        package.notes.append("no solution is stated to get full marks: nothing shows that they are possible")
+        package.note_missing_model()
 
 
 def _problem_of_rows(where: Path, rows: Sequence[RowValues]) -> Problem:

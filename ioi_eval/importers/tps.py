@@ -72,6 +72,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     """
     with open_package(path) as package:
         package.format = "a TPS task directory"
+        package.models = "one with the verdict model_solution in solutions.json"
         return _import(package, year, day)
 
 
