@@ -34,8 +34,22 @@ _WRITTEN_LIST = "the text is a list that was written as a text, as in CSV files:
 _FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
+_NO_HEADER = re.compile(
+    r"^(?P<stem>[\w.+-]+)\.\w+:\d+:\d+: fatal error: "
+    r"'?(?P<header>(?i:(?P=stem))\.h)(?:: No such file|' file not found)",
+    re.MULTILINE,
+)
+"""GCC's or Clang's message that the header which is named like the submission, and so like its problem, is missing."""
+
+
 def failure_reason(
-    row: Mapping[str, Any], verdict: Verdict, *, language: Language, extraction: str, source: str | None = None
+    row: Mapping[str, Any],
+    verdict: Verdict,
+    *,
+    language: Language,
+    extraction: str,
+    source: str | None = None,
+    message: str = "",
 ) -> str:
     """The reason for NC or CE that a user can remove; empty for other verdicts, or if it is not known.
 
@@ -43,6 +57,7 @@ def failure_reason(
         row: of a dump or of results, with one program.
         extraction: the rule that found the program.
         source: where `language` is from, for the message; by default what the row says about that.
+        message: the compiler's, if the problem may have headers.
     """
     if source is None:
         stated = row.get("language")
@@ -54,6 +69,8 @@ def failure_reason(
             return why_without_code(text, language, source=source)
         return _ONLY_OUTPUTS if any(row.get(column) for column in OUTPUT_COLUMNS) else _EMPTY
     code = row.get("code")
+    if verdict is Verdict.CE and (missing := _NO_HEADER.search(message)):
+        return f"the program includes {missing['header']}, which its problem does not have in the column grader_files"
     if verdict is Verdict.CE and extraction == "column:code" and isinstance(code, str):
         return why_not_compiled(code, language, source=source)
     return ""

@@ -65,7 +65,8 @@ class JudgedSubmission:
         if isinstance(self.problem.method, OutputOnly):
             return ""
         language, extraction = self.submission.language, self.submission.extraction
-        return failure_reason(row, self.result.verdict, language=language, extraction=extraction)
+        message = self.result.compile.message
+        return failure_reason(row, self.result.verdict, language=language, extraction=extraction, message=message)
 
 
 def result_row(row: Mapping[str, Any], judged: JudgedSubmission, *, target_subtask: str | None) -> dict[str, Any]:

@@ -84,7 +84,13 @@ def summary_from_rows(
             _result(row, key, name, verdict),
             submission=name,
             cpu=CpuSplit(run=row["cpu_s"]),
-            reason=failure_reason(row, verdict, language=language, extraction=row["extraction"]),
+            reason=failure_reason(
+                row,
+                verdict,
+                language=language,
+                extraction=row["extraction"],
+                message=str(row.get("compile_message") or ""),
+            ),
         )
 
     values = values_of_rows(summary, rows, add, summaries=summaries, directories=directories, id_column=id_column)

@@ -120,6 +120,19 @@ def test_doubtful_rows_are_named_before_anything_is_judged(score: Start, write: 
     assert f"ioi-eval: tests.jsonl: {note}\n" in ended.stderr
 
 
+def test_a_header_that_the_problem_lacks_is_noted(score: Start, start: Start, write: Write, tmp_path: Path) -> None:
+    """The column of the problem's files may have another name; then every program that includes the header is CE."""
+    dump = write("dump.jsonl", *(submission_row(name, f'#include "add.h"\n{RIGHT}// {name}') for name in "ab"))
+    row = problem_row("01-full", 100, "0-01", "1-01", graders=[["graders/add.h", ""]])
+    write("problems.jsonl", {column: value for column, value in row.items() if column != "grader_files"})
+    note = "2 with a compile error (CE): the program includes add.h, which its problem does not have in the column "
+    ended = score(dump)
+    assert f"  {note}grader_files, such as 'a'\n" in ended.stdout
+    (tmp_path / "out" / "summary.json").unlink()
+    assert start("report", "out").returncode == 0
+    assert f"- {note}" in (tmp_path / "out" / "report.md").read_text()
+
+
 def test_problems_of_apps_name_the_other_command(score: Start, write: Write) -> None:
     """The message names `apps score`."""
     dump = write("dump.jsonl", submission_row("a"))

@@ -50,6 +50,23 @@ def test_why_a_text_has_no_program(text: str, language: Language, reason: str) -
     assert bool(reason) == bool(found)
 
 
+@pytest.mark.parametrize(
+    ("message", "header"),
+    [
+        ("Compilation error exit code 1\nnile.cpp:1:10: fatal error: nile.h: No such file or directory\n", "nile.h"),
+        ("nile.cpp:1:10: fatal error: 'Nile.h' file not found\n", "Nile.h"),
+        ("nile.cpp:1:10: fatal error: testlib.h: No such file or directory\n", ""),  # the program's own mistake
+        ("nile.cpp:1:10: error: expected ';'\n", ""),
+    ],
+)
+def test_the_header_of_the_problem_is_missing(message: str, header: str) -> None:
+    """Every program of the problem is CE, for example if its files are in a column with another name."""
+    reason = f"the program includes {header}, which its problem does not have in the column grader_files"
+    found = failure_reason({}, Verdict.CE, language=Language.CPP, extraction="fence:cpp", message=message)
+    assert found == (reason if header else "")
+    assert not failure_reason({}, Verdict.WA, language=Language.CPP, extraction="fence:cpp", message=message)
+
+
 def test_outputs_for_a_problem_that_takes_programs() -> None:
     """The row is not empty: it is for another kind of problem, or its problem has another id."""
     row = {"outputs": {"output_1.txt": "3\n"}, "generation": None}
