@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from warnings import catch_warnings, simplefilter
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
@@ -27,6 +28,7 @@ from ioi_eval.importers.task import ImportedTask, Timing
 from ioi_eval.languages import language_called
 from ioi_eval.model import Problem, Submission, SubmissionResult, SubtaskResult, Verdict
 from ioi_eval.problems.ioi import load_problems
+from ioi_eval.problems.limits import long_limit_notes
 from ioi_eval.problems.submissions import submission_from_row
 from ioi_eval.report.texts import counted
 from ioi_eval.rows import open_source
@@ -74,13 +76,18 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
     limit = steps * timing.resolution_s
     note = _note_on_limit(limit, timing, measured, len(submissions))
     rows = tuple({**row, "time_limit": limit} for row in task.problem_rows)
-    return replace(task, problem_rows=rows, notes=(*task.notes, note), timing=None)
+    about_other = long_limit_notes(problem.time_limit_s, problem.task_type)  # about the limit of the measurement
+    notes = [other for other in task.notes if other not in about_other]
+    return replace(task, problem_rows=rows, notes=(*notes, note), timing=None)
 
 
 def _read_back(task: ImportedTask, directory: Path) -> Problem:
     """The problem of a task, from rows in this directory, where its tests stay."""
     written = write_rows([task], directory / "rows")
-    problems = load_problems(open_source(written.problems), open_source(written.tests), BlobStore(directory / "tests"))
+    sources = open_source(written.problems), open_source(written.tests)
+    with catch_warnings():
+        simplefilter("ignore", UserWarning)  # about the limit of the measurement
+        problems = load_problems(*sources, BlobStore(directory / "tests"))
     problem = problems.problems.get(task.key)
     if problem is None:
         raise InputError(f"{task.key}: {problems.unusable.get(task.key, 'it cannot be read back')}")
