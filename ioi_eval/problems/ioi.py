@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import DoubtfulDataWarning, InputError, RowError
-from ioi_eval.model import JudgeProgram, Problem, ProblemKey, Subtask, Tokens, WhiteDiff
+from ioi_eval.model import Interactive, JudgeProgram, Problem, ProblemKey, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared_columns
 from ioi_eval.problems.limits import check_time_limit, long_limit_notes
 from ioi_eval.problems.output_files import with_kind_argument
@@ -274,19 +274,21 @@ def _with_tests(draft: Problem, data: TestData) -> Problem:
 
 
 def _notes_on_answers(draft: Problem, data: TestData) -> tuple[str, ...]:
-    """A note if no test has an official output for the checker. Some checkers need none; others reject every output.
+    """A note if no test has an official output for the checker or interactor. Some need none; others reject everything.
 
     Raises:
         InputError: some tests have one and others have none.
     """
     without = [name for name, case in data.cases.items() if case.answer is None]
-    if not without or not isinstance(draft.method.check, JudgeProgram):
+    is_checked = isinstance(draft.method.check, JudgeProgram)
+    if not without or not (is_checked or isinstance(draft.method, Interactive)):
         return ()
+    judge = "checker" if is_checked else "interactor"
     if len(without) == len(data.cases):
-        return (f"its tests have no test_output, so its checker gets an empty answer{_columns_without_answer(data)}",)
+        return (f"its tests have no test_output, so its {judge} gets an empty answer{_columns_without_answer(data)}",)
     more = f" (nor {len(without) - 1} more)" if without[1:] else ""
     raise InputError(
-        f"the test {without[0]} has no test_output{more}, but other tests have one; its checker would get an empty "
+        f"the test {without[0]} has no test_output{more}, but other tests have one; its {judge} would get an empty "
         "answer there. Add it, or an empty text if that is meant"
     )
 

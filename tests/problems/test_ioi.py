@@ -137,7 +137,10 @@ def test_without_official_outputs_a_checker_gets_an_empty_answer(tmp_path: Path)
             problem = load(tmp_path, [problem_row()], tests).problems[KEY]
         assert [str(one.message) for one in warned] == [f"{tmp_path}/t.jsonl: problem 2024/sum: {note}"]
         assert (problem.tests["1-01"].answer, problem.notes) == (None, (note,))
-    with warnings.catch_warnings(action="error"):  # no checker judges
+    files = [["interactor/interactor.cpp", "x"]]
+    with pytest.warns(DoubtfulDataWarning, match="so its interactor gets an empty answer; the rows"):
+        load(tmp_path, [problem_row(task_type="Interactive", grader_files=files)], rows)
+    with warnings.catch_warnings(action="error"):  # a manager gets none
         assert load(tmp_path, [problem_row(**COMMUNICATION)], rows).problems[KEY].notes == ()
     bare = [pair for pair in BATCH_FILES if not str(pair[0]).startswith("checker/")]
     error = load(tmp_path, [problem_row(grader_files=bare)], rows).unusable[KEY]
