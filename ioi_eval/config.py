@@ -44,14 +44,14 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "threads": (1, 100_000),
     "near_limit_repeats": (1, MAX_REPEATS),
 }
-"""The lowest and the highest value of each limit. Source: those that the runner accepts (`plan_reader.h`;
-of `output_bytes` of a compilation it accepts 1 GiB at most)."""
+"""The lowest and the highest value of each limit. Source: those that the runner accepts (`plan_reader.h`)."""
 
 
-def _check_ranges(limits: CompileLimits | JudgeLimits | RunPolicy) -> None:
-    """Refuse a number that the runner would refuse in each job."""
-    for name in _RANGES.keys() & {limit.name for limit in fields(limits)}:
-        value, (least, most) = getattr(limits, name), _RANGES[name]
+def _check_ranges(limits: CompileLimits | JudgeLimits | RunPolicy, **own: tuple[float, float]) -> None:
+    """Refuse a number that the runner would refuse in each job. `own`: other ranges than those of `_RANGES`."""
+    ranges = {**_RANGES, **own}
+    for name in ranges.keys() & {limit.name for limit in fields(limits)}:
+        value, (least, most) = getattr(limits, name), ranges[name]
         if not least <= value <= most:
             raise InputError(f"{name} is {value}; it must be a number from {least} to {most}")
 
@@ -83,7 +83,7 @@ class CompileLimits:
     file_bytes: int = 64 * MIB
 
     def __post_init__(self) -> None:
-        _check_ranges(self)
+        _check_ranges(self, output_bytes=(0, 2**30))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,6 +97,10 @@ def test_without_a_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda: Policy(near_limit_repeats=101), "near_limit_repeats is 101; it must be a number from 1 to 100"),
         (lambda: AppsSettings(output_bytes=-1), "output_bytes is -1; it must be a number from 0 to 70368744177664"),
         (lambda: JudgeLimits(cpu_s=float("nan")), r"cpu_s is nan; it must be a number from 0\.001 to 86400"),
+        (
+            lambda: CompileLimits(output_bytes=2**31),
+            "output_bytes is 2147483648; it must be a number from 0 to 1073741824",
+        ),
         (lambda: CompileLimits(processes=0), "processes is 0; it must be a number from 1 to 1000000"),
     ],
 )

@@ -155,7 +155,7 @@ class Judge {
     if (ended_before) {
       job_.judge_directories.give_back(links_, directory);
     } else {
-      remove_tree(AT_FDCWD, directory.c_str());  // processes that it started may still run
+      JudgeDirectories::remove(directory);  // processes that it started may still run
     }
     directory.clear();
   }

@@ -240,16 +240,12 @@ inline std::vector<sock_filter> step_filter(bool trusted) {
   emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
   refuse(EPERM);
   allow();
-  using Setters = std::tuple<long, size_t, size_t>;  // a call, and the requests by which a descriptor sends signals to a process
-  for (auto [number, request, another] : {Setters{SYS_fcntl, F_SETOWN, 15 /* F_SETOWN_EX */},
-                                          Setters{SYS_ioctl, 0x8901 /* FIOSETOWN */, 0x8902 /* SIOCSPGRP */}}) {
-    emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<size_t>(number), 0, 5);
-    load_argument(1);
-    emit(BPF_JMP | BPF_JEQ | BPF_K, request, 1, 0);
-    emit(BPF_JMP | BPF_JEQ | BPF_K, another, 0, 1);
-    refuse(EPERM);
-    allow();
-  }
+  emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 5);  // a descriptor must not send signals to a process
+  load_argument(1);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 1, 0);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, 15 /* F_SETOWN_EX */, 0, 1);
+  refuse(EPERM);
+  allow();
   for (auto [number, flags] : {std::pair<long, size_t>{SYS_open, 1}, {SYS_openat, 2}}) {  // as `Let::Opening`, because of Landlock
     emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<size_t>(number), 0, 7);
     load_argument(flags);

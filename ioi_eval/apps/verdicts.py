@@ -296,10 +296,11 @@ def wants_another(
 ) -> bool:
     """Whether the other grader would run another test.
 
-    A late run that will be repeated has no time here: whether the other tests run before its repetition or after it
-    depends on how many share a job, and must not change the result.
+    A late run that will be repeated counts with half of its time here, the least that its repetition may take: whether
+    the other tests run before its repetition or after it depends on how many share a job, and must not change the
+    result.
     """
-    known = {test: _without_time(outcome) if _is_repeated(outcome) else outcome for test, outcome in outcomes.items()}
+    known = {test: _halved(outcome) if _is_repeated(outcome) else outcome for test, outcome in outcomes.items()}
     counted, runs = _runs_of_grader(problem, known, settings, compat)
     return _first_judge_error(counted) is None and compat.wants_another(problem, runs, test_s=settings.cpu_s)
 
@@ -308,8 +309,9 @@ def _is_repeated(outcome: TestOutcome) -> bool:
     return outcome.may_be_in_time and not outcome.reran
 
 
-def _without_time(outcome: TestOutcome) -> TestOutcome:
-    return replace(outcome, cpu_ms=0.0, details=replace(outcome.details, idle_s=0.0))
+def _halved(outcome: TestOutcome) -> TestOutcome:
+    details = replace(outcome.details, idle_s=outcome.details.idle_s / 2)
+    return replace(outcome, cpu_ms=(outcome.cpu_ms or 0.0) / 2, details=details)
 
 
 def result_of_grader(

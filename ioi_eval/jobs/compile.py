@@ -277,7 +277,7 @@ def is_machine_failure(output: str) -> bool:
 
 _C_HEADERS = "|".join((*re.findall(r"<([\w/]+)\.h>", C_INCLUDES), "assert", "ctype", "stddef", "stdint"))
 _PART_MISSING = re.compile(
-    r"cannot execute |\bld(?:\.\w+)?: cannot find |collect2: fatal error: cannot find "
+    r"cannot execute |\bld(?:\.\w+)?: (?:error: )?cannot find |collect2: fatal error: cannot find "
     r"|error while loading shared libraries|can't find crate for `std`"
     r"|^/\S+: fatal error: \S+: (?:No such file|Permission denied)"  # in a header of the compiler's
     rf"|fatal error: (?:bits/\S+|[\w/]+|(?:{_C_HEADERS})\.h): (?:No such file|Permission denied)",

@@ -305,14 +305,15 @@ async def _feed(stream: IO[bytes], content: bytes) -> None:
 
 
 async def _end_streams(process: _Process, streams: Sequence[asyncio.Task[None]]) -> None:
-    """Kill what is left of the group of a process that has ended, wait until its streams have ended too, but not for
-    long, and close them.
+    """Wait until the streams of a process that has ended have ended too, but not for long; kill what is left of its
+    group, and close them. (Processes that it has left may still have to write what it wrote to them.)
 
     Args:
         streams: read them, and write to its input.
     """
+    _, left = await asyncio.wait(streams, timeout=_LEFT_S)
     _kill_group(process)
-    _, endless = await asyncio.wait(streams, timeout=_LEFT_S)
+    _, endless = await asyncio.wait(left, timeout=_LEFT_S) if left else ((), ())
     for task in endless:
         task.cancel()
     if endless:

@@ -504,7 +504,7 @@ DIRECTORY = rb"""#!/bin/sh
 # from its second line on.
 echo 1
 links=$(for name in *; do echo "$name:$(readlink "$name" || echo file)"; done)
-echo "$(pwd)" $links "$(readlink .fd)" $$ >&2
+echo "$(pwd)" $links "$(readlink "$PWD.fd")" $$ >&2
 eval "$(tail -n +2 input.txt)"
 """
 LINKS = {"input.txt": 10, "correct_output.txt": 11, "output.txt": 12, "checker": 13}
@@ -531,8 +531,8 @@ def test_a_checker_does_not_find_what_another_one_left(box: Box, program: Callab
     )  # fmt: skip
     assert answer.verdicts == ["AC"] * len(CHANGES)
     seen = [entry["message"].split() for entry in answer.lines]
-    for _, *links, target, pid in seen:
-        assert set(links) == {f"{name}:.fd/{number}" for name, number in LINKS.items()}
+    for directory, *links, target, pid in seen:
+        assert set(links) == {f"{name}:{directory}.fd/{number}" for name, number in LINKS.items()}
         assert target == f"/proc/{pid}/fd"
     directories = [words[0] for words in seen]
     unchanged = [after == before for before, after in itertools.pairwise(directories)]

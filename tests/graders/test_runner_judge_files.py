@@ -44,6 +44,21 @@ def test_a_process_of_a_compiled_checker_opens_its_files(box: Box, program: Call
     assert [(entry["verdict"], entry["message"]) for entry in answer.lines] == messages
 
 
+MOVES = b"""#!/bin/bash
+mkdir moved && mv *.txt moved && cp -P moved/output.txt copied && cp -rL . ../"${PWD##*/}-whole" || exit 3
+cmp -s copied moved/correct_output.txt && rm -r ../"${PWD##*/}-whole" && echo 1
+"""
+
+
+def test_a_checker_may_move_and_copy_its_files(box: Box, program: Callable[..., Path]) -> None:
+    """The links lead to the files from everywhere, and nothing else is in the directory."""
+    answer = run_batch(
+        box, program("contestant"), "sum 1", files={"checker": MOVES},
+        checker=line("checker", protocol="cms", file="checker", **JUDGE),
+    )  # fmt: skip
+    assert answer.verdicts == ["AC"], answer.lines
+
+
 MANAGER = f"""#!{PYTHON} -sS
 import os, subprocess, sys
 texts = subprocess.run(["cat", "input.txt", "correct_output.txt"], stdout=subprocess.PIPE).stdout

@@ -172,6 +172,7 @@ def test_a_killed_linker_is_doubtful(signal: str, tmp_path: Path) -> None:
         ("In file included from a.cpp:1:\n/usr/y:39:10: fatal error: regex: Permission denied\n", True),
         ("/lib/cc1plus: error while loading shared libraries: libmpfr.so.6: file too short\n", True),
         ("/usr/bin/ld: cannot find -lstdc++: No such file or directory\n", True),
+        ("/usr/bin/ld.gold: error: cannot find -lstdc++\n", True),
         ("collect2: fatal error: cannot find \u2018ld\u2019\n", True),
         ("error[E0463]: can't find crate for `std`\n", True),
         # what it says about programs

@@ -131,6 +131,11 @@ def test_input_that_is_not_read_is_no_error() -> None:
     assert run("exit 0", stdin=b"x" * 1_000_000).returncode == 0
 
 
+def test_what_a_filter_writes_after_the_end_is_kept() -> None:
+    """A script whose output goes through a process that it has started ends before that has written it."""
+    assert run("(sleep 0.2; echo out) &").stdout == b"out\n"
+
+
 def test_missing_program_is_our_failure() -> None:
     """A program that cannot be started raises TransientError, and is not a verdict."""
     with pytest.raises(TransientError, match="cannot start"):
