@@ -235,7 +235,11 @@ class Bar(Progress):
             mininterval=0,
             ncols=_columns(self._stream),
             bar_format="{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}{postfix}",
+            delay=1,  # it is not drawn here, where an error could not be suppressed
         )
+        self._bar.delay = 0
+        with contextlib.suppress(OSError):
+            self._bar.refresh()
 
     def _show(self, now: float) -> None:
         columns = self._bar.ncols = _columns(self._stream)

@@ -264,13 +264,17 @@ def test_a_closed_terminal_does_not_end_the_run(bar: bool) -> None:
     """A user who logs out while a run continues still gets the results."""
     source, sink = os.pipe()
     os.close(source)  # writing to it is now an error
-    with suppress(BrokenPipeError), os.fdopen(sink, "w", buffering=1) as stream:
+    stream = os.fdopen(sink, "w", buffering=1)
+    try:
         shown = progress_for(3, stream, bar=bar)
         if isinstance(shown, Lines):
             shown._shown_at -= progress.LINE_S
         shown.advance("AC")
         shown.close()
         shown.writing().close()
+    finally:
+        with suppress(BrokenPipeError):  # what is left in the buffer cannot be written
+            stream.close()
 
 
 @pytest.mark.parametrize(
