@@ -17,7 +17,7 @@ from ioi_eval.report.frame import result_rows
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "evaluate_generations.py"
 
 
-def test_the_example_scores_a_dump_and_names_what_it_does_not_judge(tmp_path: Path) -> None:
+def test_the_example_scores_a_dump_and_names_what_it_does_not_judge(tmp_path: Path, cache: Path) -> None:
     """A program in an unsupported language is listed as not judged and has no score 0. So is a row
     without a problem.
     """
@@ -31,9 +31,12 @@ def test_the_example_scores_a_dump_and_names_what_it_does_not_judge(tmp_path: Pa
     dump.write_text("".join(json.dumps({"year": sample.YEAR, **row}) + "\n" for row in rows))
     command = [sys.executable, str(SCRIPT), str(dump), str(sample.problems()), str(sample.tests()), "scores"]
     expected = "2026/berths\t100\nnot judged\t2\nresults\tscores/results.jsonl\n"
+    environment = {**os.environ, "IOI_EVAL_CACHE": str(cache)}
     judged = []
     for _ in range(2):
-        answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        answer = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
         assert (answer.returncode, answer.stdout) == (1, expected), answer.stderr
         judged.append(json.loads((tmp_path / "scores" / "summary.json").read_text())["this_run"]["judged"])
     assert judged == [1, 0], "the second run resumes"
@@ -73,10 +76,11 @@ def test_help_that_was_asked_for_is_no_error(
     assert "DUMP PROBLEMS TESTS" in capsys.readouterr().err
 
 
-def test_a_wrong_path_is_one_message(tmp_path: Path) -> None:
+def test_a_wrong_path_is_one_message(tmp_path: Path, cache: Path) -> None:
     """A wrong path is the most likely first error of a user with their own data."""
     command = [sys.executable, str(SCRIPT), str(tmp_path / "no.jsonl"), str(sample.problems()), str(sample.tests())]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    environment = {**os.environ, "IOI_EVAL_CACHE": str(cache)}
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert answer.returncode == 2
     assert answer.stderr == f"there is no file or directory {tmp_path / 'no.jsonl'}; check the path\n"
 

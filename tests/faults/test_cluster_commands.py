@@ -303,16 +303,19 @@ def test_the_doctor_finds_no_fault_in_our_server(
 PROBLEM_ROWS = ("--problems", str(SAMPLE / "problems.jsonl"), "--tests", str(SAMPLE / "tests.jsonl"))
 
 
-def sample_packages() -> list[str]:
+def sample_packages(cache: Path) -> list[str]:
     """The names of the packages of the sample's problems."""
     problems, tests = (open_source(str(SAMPLE / f"{name}.jsonl")) for name in ("problems", "tests"))
-    return [package_of(problem).language for problem in load_problems(problems, tests, BlobStore()).problems.values()]
+    loaded = load_problems(problems, tests, BlobStore(cache)).problems
+    return [package_of(problem).language for problem in loaded.values()]
 
 
 @pytest.mark.parametrize("command", ["install", "uninstall"])
-def test_only_one_server_crashes_with_many_packages(start: Any, run: Run, tmp_path: Path, command: str) -> None:
+def test_only_one_server_crashes_with_many_packages(
+    start: Any, run: Run, cache: Path, tmp_path: Path, command: str
+) -> None:
     """With many packages too, only the first server crashes: no other is asked to install or remove one."""
-    packages = ",".join(["bash", *sample_packages()])
+    packages = ",".join(["bash", *sample_packages(cache)])
     crashing = [start("stub_piston.py", "--confines", "--no-repository", "--packages", packages) for _ in range(3)]
     words = ("--repository", str(tmp_path / "repository"), "--prune") if command == "install" else ()
     urls = [server.urls[0] for server in crashing]
@@ -324,10 +327,10 @@ def test_only_one_server_crashes_with_many_packages(start: Any, run: Run, tmp_pa
     assert [server.process.poll() for server in crashing[1:]] == [None, None]
 
 
-def test_a_failed_removal_is_reported(start: Any, run: Run, tmp_path: Path) -> None:
+def test_a_failed_removal_is_reported(start: Any, run: Run, cache: Path, tmp_path: Path) -> None:
     """Removing an old version or another problem's package fails, if the repository does not list it: exit code 1."""
     other = f"ioi_eval_problem_{'0' * 24}"
-    old = sample_packages()[0]
+    old = sample_packages(cache)[0]
     url = start("stub_piston.py", "--confines", "--packages", f"bash,{old},{other}").urls[0]
     words = ("--repository", str(tmp_path / "repository"), "--prune", "--endpoints", url)
     done = run("cluster", "install", *PROBLEM_ROWS, *words)
@@ -336,9 +339,11 @@ def test_a_failed_removal_is_reported(start: Any, run: Run, tmp_path: Path) -> N
         assert f"Requested package {name}-0.0.0 does not exist" in joined_lines(done.stdout)
 
 
-def test_an_old_version_stays_if_the_new_one_is_not_installed(start: Any, run: Run, tmp_path: Path) -> None:
+def test_an_old_version_stays_if_the_new_one_is_not_installed(
+    start: Any, run: Run, cache: Path, tmp_path: Path
+) -> None:
     """The old version is kept, because most of its files are also in the new one."""
-    old = sample_packages()[0]
+    old = sample_packages(cache)[0]
     url = start("stub_piston.py", "--confines", "--stale-repository", "--packages", f"bash,{old}").urls[0]
     words = ("--repository", str(tmp_path / "repository"), "--prune", "--endpoints", url)
     done = run("cluster", "install", *PROBLEM_ROWS, *words)
