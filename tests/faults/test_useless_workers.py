@@ -76,6 +76,7 @@ def test_all_workers_give_unusable_answers(start: Any, kind: str, words: str) ->
     assert f"on {url}/api/v2 (6 times)" in str(asyncio.run(run()))
 
 
+@pytest.mark.root  # an ordinary user may have more processes than that, and could start none
 @pytest.mark.parametrize("processes", [40, 64])
 def test_a_worker_comes_back_with_lower_limits(start: Any, processes: int) -> None:
     """The runner refuses its job there. The worker is explored again, and used only if its limits are high enough."""
