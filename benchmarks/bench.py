@@ -118,11 +118,12 @@ def run_once(benchmark: Benchmark, directory: Path, given: dict[str, str]) -> Ru
     """Run a benchmark in its own process.
 
     Raises:
-        BenchmarkError: it fails, or gives no figures.
+        BenchmarkError: it fails, or gives no figures, or the given Piston server has ended.
     """
     program, *rest = (PLACEHOLDER.sub(lambda match: given[match[1]], word) for word in benchmark.command)
     command = [sys.executable, str(directory / program), *rest, "--json"]
-    before, server_before_s = OccupancyReading.now(), server_cpu_s(given)
+    server = given.get("piston_pid") if "{piston_url}" in benchmark.command else None
+    before, server_before_s = OccupancyReading.now(), server_cpu_s(server)
     with tempfile.TemporaryFile("w+") as printed:
         process = subprocess.Popen(command, stdout=printed, stderr=subprocess.STDOUT, start_new_session=True)
         try:
@@ -142,17 +143,24 @@ def run_once(benchmark: Benchmark, directory: Path, given: dict[str, str]) -> Ru
         raise BenchmarkError(f"exit code {code}: {last}")
     if not figures:
         raise BenchmarkError(f"gave no figures: {last}")
-    of_server = (server_cpu_s(given) - server_before_s) / (after.at_s - before.at_s)
+    of_server = (server_cpu_s(server) - server_before_s) / (after.at_s - before.at_s)
     others = max(0.0, (after.others_since(before) or 0.0) - of_server)
     return Run(figures=tuple(figures), seconds=after.at_s - before.at_s, others=others)
 
 
-def server_cpu_s(given: dict[str, str]) -> float:
-    """The CPU time of the given Piston server, with its jobs, which is part of what is measured; 0 without a server."""
-    if "piston_pid" not in given:
+def server_cpu_s(pid: str | None) -> float:
+    """The CPU time of a Piston server, with its jobs, which is part of what is measured; 0 without a server.
+
+    Raises:
+        BenchmarkError: there is no such process.
+    """
+    if pid is None:
         return 0.0
-    fields = Path(f"/proc/{given['piston_pid']}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+    except OSError as error:
+        raise BenchmarkError(f"cannot read the CPU time of piston_pid={pid}: {error}") from error
+    return sum(map(int, stat.rpartition(")")[2].split()[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def measure(benchmark: Benchmark, directory: Path, given: dict[str, str], repeats: int) -> Measured:

@@ -46,6 +46,8 @@ with Path(__file__).with_name("alive").open("w") as alive:
     alive.flush()
     time.sleep(3600)
 """
+NO_PROCESS = 1 << 30
+"""A process id that is larger than any."""
 SLEEPS = (
     "import time\nfrom figures import Figure, report\ntime.sleep(0.5)\nreport(Figure(name='x', value=1, unit='×'))\n"
 )
@@ -220,6 +222,10 @@ def test_other_benchmarks_run_if_one_fails(tmp_path: Path) -> None:
         "peer: skipped: needs --given piston_url=… (the URL of a real Piston server)\n"
         in directory.bench("peer").stdout
     )
+    given = ("--given", "piston_url=next.txt", "--given", f"piston_pid={NO_PROCESS}")
+    answer = directory.bench("--even-busy", "--repeats", "1", "peer", "next", *given, values="2")
+    assert f"peer: failed: cannot read the CPU time of piston_pid={NO_PROCESS}: " in answer.stderr
+    assert (answer.returncode, "| next | ratio | 2 ×" in directory.results()) == (1, True)
 
 
 def test_figures_of_a_busy_machine_are_not_recorded(tmp_path: Path) -> None:
