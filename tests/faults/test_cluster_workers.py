@@ -114,10 +114,11 @@ def test_a_server_that_stops_answering(start: Any, monkeypatch: pytest.MonkeyPat
     async def use(cluster: PistonCluster) -> None:
         await until(lambda: cluster.busy() == (0, 2))  # the second may join a moment after the first
         target = cluster.targets()[0]
+        stops.process.send_signal(signal.SIGSTOP)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(cluster.execute(echo(str(n), delay_ms=300), target)) for n in range(2)]
-            await until(lambda: cluster.busy() == (2, 2))
-            stops.process.send_signal(signal.SIGSTOP)
+            tasks = [group.create_task(cluster.execute(echo(str(n)), target)) for n in range(2)]
+            await asyncio.sleep(0)
+            assert cluster.busy() == (2, 2)  # one job on each server
         assert [task.result().run.stdout for task in tasks] == ["0", "1"]
 
     try:

@@ -61,10 +61,11 @@ def test_a_server_that_left_the_list_stops_answering(start: Any, monkeypatch: py
         async with PistonCluster(endpoints, patience_s=QUICK_S) as cluster:
             await until(lambda: cluster.busy() == (0, 2))
             target = cluster.targets()[0]
+            stops.process.send_signal(signal.SIGSTOP)
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(cluster.execute(echo(str(n), delay_ms=300), target)) for n in range(2)]
-                await until(lambda: cluster.busy() == (2, 2))
-                stops.process.send_signal(signal.SIGSTOP)
+                tasks = [group.create_task(cluster.execute(echo(str(n)), target)) for n in range(2)]
+                await asyncio.sleep(0)
+                assert cluster.busy() == (2, 2)  # one job on each server
                 listed[:] = other.urls
                 await until(lambda: cluster.targets()[0].slots == 1)
             assert [task.result().run.stdout for task in tasks] == ["0", "1"]
