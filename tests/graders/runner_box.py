@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -276,6 +277,34 @@ def make_box(name: str, runner: Path, scratch: Path) -> Box:
     if answer.last.get("isolation") != box.level:
         pytest.skip(f"no {box.level} isolation here: {answer.last} {answer.stderr}")
     return box
+
+
+def job_directory(box: Box, files: dict[str, bytes]) -> Path:
+    """A new directory with these files, which the runner's user owns."""
+    work = Path(tempfile.mkdtemp(dir=box.scratch))
+    for name, content in files.items():
+        (work / name).write_bytes(content)
+    if os.geteuid() == 0:
+        for path in (work, *work.iterdir()):
+            os.chown(path, RUNNER_UID, RUNNER_UID)
+    return work
+
+
+def family(pid: int) -> list[int]:
+    """A process and its descendants, parents first."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:  # it has ended
+        return []
+    return [pid, *(each for child in children for each in family(int(child)))]
+
+
+def command_of(pid: int) -> bytes:
+    """The command line of a process; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 WHITE_DIFF = line("checker", protocol="white-diff", **JUDGE)

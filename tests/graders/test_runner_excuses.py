@@ -18,8 +18,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import JUDGE, RUNNER_UID, Box, batch_plan, line, run_batch, run_game
-from tests.graders.test_runner_pauses import family
+from tests.graders.runner_box import (
+    JUDGE,
+    Box,
+    batch_plan,
+    command_of,
+    family,
+    job_directory,
+    line,
+    run_batch,
+    run_game,
+)
 
 HARMLESS = ["membarrier", "vfork", "fsync", "direct", "cpu-limit", "old-cpu-limit", "ticks", "shared", "outputs"]
 
@@ -79,13 +88,9 @@ def test_program_that_something_else_ends(
 ) -> None:
     """Programs that watch the machine's memory send SIGTERM, then SIGKILL: JE, because the program is not the cause."""
     box = boxes(name)
-    work = Path(tempfile.mkdtemp(dir=box.scratch))
-    (work / "plan").write_bytes(batch_plan(["test id=0 input=in answer=in"], cpu_ms=60_000))
-    (work / "program").write_bytes(program("contestant").read_bytes())
-    (work / "in").write_bytes(b"pause 1")
-    if os.geteuid() == 0:
-        for path in (work, *work.iterdir()):
-            os.chown(path, RUNNER_UID, RUNNER_UID)
+    plan = batch_plan(["test id=0 input=in answer=in"], cpu_ms=60_000)
+    files = {"program": program("contestant").read_bytes(), "in": b"pause 1"}
+    work = job_directory(box, {"plan": plan, **files})
     with subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.PIPE) as runner:
         found: list[int] = []
         while runner.poll() is None and not found:
@@ -97,14 +102,6 @@ def test_program_that_something_else_ends(
     test, *_ = (json.loads(text) for text in stdout.splitlines())
     assert (test["verdict"], test.get("fault"), test.get("program")) == ("JE", "signal", "runner"), test
     assert "killed from outside" in test["explanation"]
-
-
-def command_of(pid: int) -> bytes:
-    """The command line of a process; empty if it has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
 
 
 @pytest.mark.parametrize(("mode", "without"), [("kill", ""), ("timer", ""), ("timer", "notify")])

@@ -9,7 +9,6 @@ import os
 import shlex
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,13 +23,14 @@ from tests.graders.runner_box import (
     Box,
     Files,
     batch_plan,
+    command_of,
     communication_plan,
+    family,
+    job_directory,
     line,
     run_batch,
     run_game,
 )
-from tests.graders.test_runner_excuses import command_of
-from tests.graders.test_runner_pauses import family
 
 CONTESTANT = b"./program\0"
 """The command line of a contestant."""
@@ -98,17 +98,6 @@ def test_a_manager_that_has_ended_blocks_no_program(boxes: Callable[[str], Box],
     }
     first = first_line_without_descriptors(boxes("dir-reduced"), plan, files)
     assert "fault" in first or first["verdict"] == "WA", first
-
-
-def job_directory(box: Box, files: dict[str, bytes]) -> Path:
-    """A new directory with these files, which the runner's user owns."""
-    work = Path(tempfile.mkdtemp(dir=box.scratch))
-    for name, content in files.items():
-        (work / name).write_bytes(content)
-    if os.geteuid() == 0:
-        for path in (work, *work.iterdir()):
-            os.chown(path, RUNNER_UID, RUNNER_UID)
-    return work
 
 
 def first_line_without_descriptors(box: Box, plan: bytes, files: dict[str, bytes]) -> dict[str, Any]:

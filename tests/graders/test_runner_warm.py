@@ -7,15 +7,13 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import RUNNER_UID, Box, batch_plan, line
-from tests.graders.test_runner_pauses import family
+from tests.graders.runner_box import Box, batch_plan, command_of, family, job_directory, line
 
 PYTHON = "/usr/bin/python3"  # boxes show /usr
 
@@ -90,17 +88,12 @@ def commands() -> list[bytes]:
 def test_a_pause_is_not_the_interpreters_time(boxes: Callable[[str], Box]) -> None:
     """Runner and interpreter are stopped for longer than the interpreter may take: it is still waited for."""
     box = boxes("dir-reduced")
-    work = Path(tempfile.mkdtemp(dir=box.scratch))
-    for name, content in {"plan": warm_plan(ANSWERS_LATE, tests=1), **FILES}.items():
-        (work / name).write_bytes(content)
-    if os.geteuid() == 0:
-        for path in (work, *work.iterdir()):
-            os.chown(path, RUNNER_UID, RUNNER_UID)
+    work = job_directory(box, {"plan": warm_plan(ANSWERS_LATE, tests=1), **FILES})
     runner = subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.PIPE)
-    while len(family(runner.pid)) < 2:
+    processes: list[int] = []
+    while not any(command_of(pid).startswith(PYTHON.encode()) for pid in processes):
         time.sleep(0.01)
-    time.sleep(0.5)  # until it is the interpreter
-    processes = family(runner.pid)
+        processes = family(runner.pid)
     for pid in processes:
         os.kill(pid, signal.SIGSTOP)
     time.sleep(31)
