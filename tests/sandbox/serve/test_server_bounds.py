@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 import secrets
+import signal
 import socket
 import threading
 import time
@@ -85,16 +87,19 @@ def test_the_queue_is_bounded(cache: Path) -> None:
         answers: list[httpx.Response] = []
 
         def ask(script: str) -> None:
-            with httpx.Client(base_url=one.client.base_url, timeout=120) as client:
-                body = {"language": "bash", "version": "*", "files": [{"content": script}]}
+            with httpx.Client(base_url=one.client.base_url, timeout=None) as client:
+                body = {"language": "bash", "version": "*", "files": [{"content": script}], "run_timeout": 600_000}
                 answers.append(client.post("/execute", json=body))
 
-        threads = [threading.Thread(target=ask, args=(f"(exec -a {mark} sleep 5); echo ran",))]
+        threads = [threading.Thread(target=ask, args=(f"(exec -a {mark} sleep 1000); echo ran",))]
         threads[0].start()
         eventually(lambda: processes_with(mark) != [])
         for _ in range(2):
             threads.append(threading.Thread(target=ask, args=("echo ran",)))
             threads[-1].start()
+        eventually(lambda: answers != [])  # the 503, as the job still runs
+        for pid in processes_with(mark):
+            os.kill(int(pid), signal.SIGKILL)
         for thread in threads:
             thread.join()
         assert sorted(response.status_code for response in answers) == [200, 200, 503]
