@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import pickle
 import subprocess
 import sys
 import threading
@@ -21,6 +19,7 @@ from ioi_eval.model import Problem, Submission, Subtask, TestCase
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
 from ioi_eval.slots import Slots, TaskLock
+from tests.forks import in_a_fork
 from tests.python_box import row
 from tests.small_problems import small_problem
 
@@ -62,24 +61,6 @@ def from_threads(score: Score) -> list[object]:
     return [worth[number] for number in range(THREADS * PROGRAMS)]
 
 
-def in_a_fork(score: Score) -> object:
-    """The score of the first program in a forked child of this process, as with multiprocessing."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            os.write(writing, pickle.dumps(asyncio.run(asyncio.wait_for(score(0), 120))))
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as stream:
-        answer = stream.read()
-    assert os.waitpid(child, 0)[1] == 0
-    return pickle.loads(answer)
-
-
 def contest_score(sandbox: Any, cache: Path) -> Score:
     """Score programs in C++: even numbers are right, odd ones are wrong."""
     scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
@@ -118,7 +99,7 @@ def test_threads_and_forks_share_an_embedded_sandbox(cache: Path, make: Callable
             assert (from_threads(score) if held_up else await asyncio.to_thread(from_threads, score)) == right
             under_way = [asyncio.ensure_future(score(number)) for number in range(2 * SLOTS)]
             await asyncio.sleep(0)
-            assert in_a_fork(score) == "AC"
+            assert in_a_fork(lambda: asyncio.run(asyncio.wait_for(score(0), 120))) == "AC"
             assert [await one for one in under_way] == right[: 2 * SLOTS]
 
     asyncio.run(scored(held_up=True))

@@ -23,6 +23,7 @@ from ioi_eval.errors import InputError, SetupError
 from ioi_eval.model import Isolation
 from ioi_eval.model.methods import Comparator
 from tests.apps_rows import DOUBLE, ZERO
+from tests.forks import in_a_fork
 
 pytestmark = pytest.mark.usefixtures("kept_in_the_cache")
 
@@ -285,10 +286,7 @@ def test_from_an_event_loop_and_from_many_threads() -> None:
 def test_a_fork_opens_its_own_sandbox() -> None:
     """For example in the workers of a data loader."""
     assert evaluate(DOUBLE).score == 1.0
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if evaluate(DOUBLE).score == 1.0 else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert in_a_fork(lambda: evaluate(DOUBLE).score) == 1.0
 
 
 def test_objects_are_messages_too() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from ioi_eval.model import Blob, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.faults.stub_jobs import echo, until
+from tests.forks import in_a_fork
 
 JOB = Job(
     kind=JobKind.SCRIPTS,
@@ -32,24 +32,13 @@ def test_other_event_loops_are_refused(start: Callable[..., Any]) -> None:
         with pytest.raises(SetupError, match=r"entered in another event loop .* enter one in each"):
             asyncio.run(cluster.execute(JOB, target))
 
-    def refused_in_a_fork(cluster: PistonCluster, target: Target) -> int:
-        child = os.fork()
-        if not child:
-            code = 1
-            try:
-                refused(cluster, target)
-                code = 0
-            finally:
-                os._exit(code)
-        return os.waitpid(child, 0)[1]
-
     async def scenario() -> None:
         async with PistonCluster(start("stub_piston.py", "--count", "2").urls) as cluster:
             target = cluster.targets()[0]
             async with asyncio.TaskGroup() as group:
                 for _ in range(4):
                     group.create_task(asyncio.to_thread(refused, cluster, target))
-            assert refused_in_a_fork(cluster, target) == 0
+            in_a_fork(lambda: refused(cluster, target))
             assert (await cluster.execute(JOB, target)).run.code == 0
 
     asyncio.run(scenario())

@@ -30,6 +30,7 @@ from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local.confinement import HIDDEN
 from ioi_eval.sandbox.local.sandbox import LocalSandbox, _box_uid, has_ended, uids_of_boxes
+from tests.forks import in_a_fork
 from tests.sandbox.marked_processes import processes_with
 
 POLICY = Policy(compile=CompileLimits(), least_isolation=Isolation.REDUCED)
@@ -116,12 +117,9 @@ def _parent(pid: str) -> int:
 def test_each_box_has_its_own_user_id() -> None:
     """User ids of boxes differ, also for a thousand processors, and differ from those of another process."""
     uids = [_box_uid(box) for box in range(1100)]
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if set(uids).isdisjoint(map(_box_uid, range(1100))) else 1)
     assert len(set(uids)) == len(uids)
     assert all(uid is not None and 0x70000000 <= uid < 1 << 31 for uid in uids)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert in_a_fork(lambda: set(uids).isdisjoint(map(_box_uid, range(1100))))
 
 
 @pytest.mark.parametrize(
