@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from ioi_eval import compat
 from ioi_eval.cli.main import root
-from ioi_eval.cli.settings import commands_of
+from ioi_eval.cli.settings import commands_of, settings_of
 from ioi_eval.config_file import VARIABLES
 from ioi_eval.languages import rules_of
 from ioi_eval.model import CheckerProtocol, Language, ScoreType, TaskType, Verdict
@@ -33,10 +34,17 @@ def missing(names: Collection[str], *pages: str) -> list[str]:
     return [name for name in names if name not in text]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/formats.md"])
-def test_languages(page: str) -> None:
-    """Both pages list them."""
-    assert not missing([rules_of(language).name for language in Language], page)
+def absent(names: Iterable[str], text: str) -> list[str]:
+    """The names that are not in a text by themselves: in a text with `C++` alone, `C` is absent."""
+    return [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w+-])", text)]
+
+
+@pytest.mark.parametrize(("page", "begins"), [("README.md", "| `language` |"), ("docs/formats.md", "**Languages.**")])
+def test_languages(page: str, begins: str) -> None:
+    """On both pages a line lists them."""
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    (listed,) = (line for line in lines if line.startswith(begins))
+    assert not absent([rules_of(language).name for language in Language], listed)
 
 
 def test_values() -> None:
@@ -51,7 +59,9 @@ def test_values() -> None:
     assert not missing([f"`{kind}" for kind in ComparatorKind], "docs/apps.md")
     assert not missing([f"`{name}`" for name in compat.NAMES], "docs/apps.md")
     assert f"`--compat {'|'.join(compat.NAMES)}`" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert not missing((*compat.NAMES, *ComparatorKind), "ioi_eval/cli/apps_options.py")
+    (score,) = (settings_of(command) for words, command in commands_of(root()) if words == ("apps", "score"))
+    assert not absent(compat.NAMES, score["compat"].help or "")
+    assert not absent(ComparatorKind, score["comparator"].help or "")
 
 
 def test_commands() -> None:
