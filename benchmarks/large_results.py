@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -92,7 +93,9 @@ def cpu_s_of(command: list[str]) -> tuple[float, str]:
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if ended.returncode:
-        print(ended.stdout, ended.stderr)
+        sys.exit(
+            f"{ended.stdout}{ended.stderr}no figure is recorded, because a command has failed: {shlex.join(command)}"
+        )
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, ended.stdout.strip()
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,8 @@ def _run(command: list[str]) -> tuple[float, float, Mapping[str, float] | None]:
         _, status, used = os.wait4(process.pid, 0)
         wall_s = time.monotonic() - started
         process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):  # 1: rows that cannot be judged, which the sample has
+        sys.exit(f"no figure is recorded, because the command has failed: {shlex.join(command)}")
     by_name = None
     if trace is not None and trace.is_complete:
         by_name = cpu_s_by_name(trace.lines, process.pid)
