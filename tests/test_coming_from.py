@@ -3,6 +3,7 @@
 | head | a row is right if |
 |---|---|
 | command | the command to type ends with exit code 0, beside a server if it names port 2000; a server serves |
+| command, in `scripts/` | it can be executed (it is not run, because it would install packages) |
 | option | the command in the head of its column has the option |
 | environment variable | the package or the Hub's library reads it |
 | dump column | a dump that has it is scored, and the results have the column |
@@ -30,6 +31,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -41,6 +43,7 @@ from tests.cli.addition import NARROW, PROBLEMS, RIGHT, SLOW, TESTS, problem_row
 from tests.forked_commands import forked_commands
 from tests.full_isolation import require_full_isolation
 from tests.hub_stand_in import put_rows, standing_in
+from tests.serve_process import served_address
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "coming-from.md"
@@ -165,10 +168,8 @@ def _served(command: str, world: World) -> Iterator[str]:
     require_full_isolation()
     words = ["ioi-eval", "serve", "--port", "0"]
     process = subprocess.Popen(words, env=dict(world.environment), stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
     try:
-        address_line = next(line for line in process.stderr if "serving Piston API v2 at " in line)
-        (port,) = re.findall(r"http://127\.0\.0\.1:(\d+)/", address_line)
+        port = str(urlsplit(served_address(process)).port)
         yield command.replace("2000", port)
     finally:
         process.terminate()
@@ -180,7 +181,7 @@ def _command(line: Line, world: World) -> None:
     assert typed, "the row says nothing to type"
     for command in typed:
         if command.startswith("scripts/"):
-            assert os.access(ROOT / command.split()[0], os.X_OK)  # it would install packages
+            assert os.access(ROOT / command.split()[0], os.X_OK)
             continue
         with _served(command, world) if "2000" in command else nullcontext(command) as ours:
             if not ours.startswith("ioi-eval serve"):
