@@ -20,6 +20,7 @@ from ioi_eval.model import Isolation
 from tests.attacks.campaign import Campaign, Finding
 from tests.attacks.catalogue import LEVELS, attacks
 from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
+from tests.attacks.levels import why_not
 from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
 from tests.attacks.users import USER_UID, users
 
@@ -108,7 +109,9 @@ def _campaigns() -> Iterator[list[Campaign]]:
 
 
 def main() -> None:
-    """Run everything and write the page."""
+    """Run everything and write the page. The table has both isolation levels, so this machine must offer both."""
+    if reasons := [reason for level in LEVELS if (reason := why_not(level))]:
+        sys.exit(f"the table is not written: {'; '.join(reasons)}")
     table = render(run_everything())
     text = PAGE.read_text()
     before, _, rest = text.partition(BEGIN)

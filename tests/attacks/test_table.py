@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tests.attacks import table
 from tests.attacks.catalogue import LEVELS, attacks
 from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
 from tests.attacks.compile_attacks import CompileAttack
@@ -24,3 +27,12 @@ def test_the_page_has_only_expected_verdicts() -> None:
     for name, _, outcomes in rows_of_page(PAGE.read_text()):
         for level, outcome in zip(LEVELS, outcomes, strict=True):
             assert verdicts(outcome) <= expected[name][level], (name, level, outcome)
+
+
+def test_the_table_needs_both_isolation_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If this machine lacks one, the reason is printed, and the page stays as it is."""
+    monkeypatch.setattr(table, "why_not", lambda level: f"no {level.value} isolation here: bwrap is missing")
+    before = PAGE.read_text()
+    with pytest.raises(SystemExit, match="not written: no full isolation here: bwrap is missing"):
+        table.main()
+    assert PAGE.read_text() == before
