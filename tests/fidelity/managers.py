@@ -47,10 +47,10 @@ static void touch(int mebibytes) {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a manager does, and the expected outcome.
+    """What a manager or a checker does, and the expected outcome.
 
     Args:
-        commands: the manager's shell commands.
+        commands: its shell commands.
         verdict, score: the verdict and score of the test.
         message: the message; for JE, a part of it. `None` if any message is right.
         limit: the limit that stopped the program.

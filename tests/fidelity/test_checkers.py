@@ -5,47 +5,17 @@ The checker is a script that executes the commands in the test's input. The subm
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from ioi_eval.model import Batch, CheckerProtocol, JudgeProgram, SourceFile, TestOutcome, Verdict
+from ioi_eval.model import Batch, CheckerProtocol, JudgeProgram, SourceFile, Verdict
+from tests.fidelity.managers import Case, wrong
 
 PROGRAM = '#include <cstdio>\nint main() { std::puts("printed"); }'
 CHECKER = SourceFile(path="checker/checker.sh", content=b"#!/bin/bash\n. ./input.txt\n")
 JE, AC, PA, WA = Verdict.JE, Verdict.AC, Verdict.PA, Verdict.WA
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """What a checker does, and the expected outcome.
-
-    Args:
-        commands: the checker's shell commands.
-        verdict, score: the verdict and score of the test.
-        message: the message; for JE, a part of it. `None` if any message is right.
-    """
-
-    commands: str
-    verdict: Verdict
-    score: float | None
-    message: str | None = None
-
-
-def wrong(cases: dict[str, Case], outcomes: dict[str, TestOutcome]) -> list[str]:
-    """Descriptions of the cases with another outcome than expected."""
-    found = []
-    for name, case in cases.items():
-        seen = outcomes[name]
-        fits = case.message is None or (
-            case.message in seen.message if case.verdict is JE else case.message == seen.message
-        )
-        if (seen.verdict, seen.score) != (case.verdict, case.score) or not fits:
-            found.append(f"{name}: {seen.verdict} {seen.score} {seen.message!r} for {case}")
-        if case.verdict is JE and (seen.failed_program, seen.final) != ("checker", True):
-            found.append(f"{name}: blames {seen.failed_program}, final {seen.final}")
-    return found
 
 
 def checked_by(protocol: CheckerProtocol, args: tuple[str, ...] = ()) -> Batch:
@@ -57,7 +27,7 @@ def mismatches(full_bench: Any, problem_from: Any, protocol: CheckerProtocol, ca
     """Run all cases. Returns descriptions of those with another outcome than expected."""
     tests = {name: (case.commands.encode(), b"expected\n") for name, case in cases.items()}
     problem = problem_from(tests, method=checked_by(protocol))
-    return wrong(cases, full_bench.outcomes(problem, PROGRAM))
+    return wrong(cases, full_bench.outcomes(problem, PROGRAM), "checker")
 
 
 def prints(text: str) -> str:
