@@ -17,6 +17,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.piston.problem_packages import package_of
+from tests.faults.stub_jobs import counts
 from tests.forked_commands import COMMAND, Ended, ForkedCommands
 from tests.full_isolation import require_full_isolation
 from tests.serve_process import served_address
@@ -52,12 +53,6 @@ def run(tmp_path: Path, environment: dict[str, str], commands: ForkedCommands) -
     return start
 
 
-def counts(url: str) -> dict[str, Any]:
-    """The counts of a stub server."""
-    answer: dict[str, Any] = httpx.get(f"{url}/stub").json()
-    return answer
-
-
 def joined_lines(text: str) -> str:
     """A text without line breaks, so that texts which a table has wrapped can be found."""
     return " ".join(text.split())
@@ -79,7 +74,7 @@ def test_status_of_a_healthy_cluster(start: Any, run: Run, generation: str) -> N
         assert (ms.isdecimal(), slots) == (True, "4")
         assert " ".join(rest) == f"Piston v{generation} bash 5.2.0, ioi_eval 1.0.0"
     assert "3 of 3 workers answer: 12 slots." in done.stdout
-    assert all(counts(url)["executed"] == 0 for url in servers.urls)
+    assert all(counts(url, "stub")["executed"] == 0 for url in servers.urls)
 
 
 def test_tables_fit_a_terminal(start: Any, run: Run) -> None:

@@ -9,16 +9,9 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.piston import endpoint_state, workers
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.faults.stub_jobs import QUICK_S, echo, until
-
-ECHO = Job(
-    kind=JobKind.SCRIPTS,
-    files=(JobFile(name="run", content=b":\n"), JobFile(name="echo", content=b"x")),
-    run_limits=StageLimits(wall_ms=2_000, cpu_ms=2_000),
-)
 
 
 def test_every_connection_has_keepalive(start: Any) -> None:
@@ -28,7 +21,7 @@ def test_every_connection_has_keepalive(start: Any) -> None:
         async with PistonCluster(start("stub_piston.py", "--count", "2").urls) as cluster:
             await until(lambda: cluster.busy() == (0, 2))
             target = cluster.targets()[0]
-            await asyncio.gather(*(cluster.execute(ECHO, target) for _ in range(6)))
+            await asyncio.gather(*(cluster.execute(echo("x"), target) for _ in range(6)))
             found = []
             for transport in [each for each in cluster._client.connections.requests if not each.is_closing()]:
                 connection = transport.get_extra_info("socket")

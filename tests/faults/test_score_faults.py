@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 
 from ioi_eval import sample
 from ioi_eval.report.frame import result_rows
+from tests.faults.stub_jobs import counts
 from tests.forked_commands import COMMAND, Ended, ForkedCommands
 from tests.full_isolation import require_full_isolation
 from tests.serve_process import served_address
@@ -126,13 +126,6 @@ def results(out: Path) -> list[tuple[Any, ...]]:
     ]
 
 
-def fetch_counts(url: str) -> dict[str, int]:
-    """The answer of the proxy to a GET request."""
-    with urllib.request.urlopen(url, timeout=10) as answer:
-        counts: dict[str, int] = json.load(answer)
-    return counts
-
-
 def test_no_server_answers(score: Score, tmp_path: Path) -> None:
     """The exit code is 1, one line has the endpoint and the reason, and nothing is scored."""
     ended = score(tmp_path / "out", "http://127.0.0.1:1")
@@ -180,9 +173,9 @@ def test_verdicts_under_faults(
     """Three requests in ten have a fault: all scores, verdicts and messages are those of the run without faults."""
     faulty = ("--faults", FAULTS, "--rate", "0.3", "--seed", "3")
     proxy = start("fault_proxy.py", "--upstream", f"[{server.port}]", *faulty)
-    fetch_counts(f"{proxy.urls[0]}/arm")
+    counts(proxy.urls[0], "arm")
     disturbed = score(tmp_path / "disturbed", proxy.urls[0])
-    done = fetch_counts(f"{proxy.urls[0]}/faults")
+    done = counts(proxy.urls[0], "faults")
     assert disturbed.returncode == 0, disturbed.stderr
     assert sum(done.values()) - done["requests"] >= 3, "faults occurred"
     assert results(tmp_path / "disturbed") == undisturbed
