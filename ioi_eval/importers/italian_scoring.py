@@ -53,7 +53,7 @@ def read_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, 
         InputError: what is stated is incomplete, or is not valid.
         UnsupportedError: the score type is not supported, or CMS does not read where the subtasks are stated.
     """
-    stated = [key for key in ("score_type", "score_type_parameters") if key in meta]
+    stated = [key for key in ("score_type", "score_type_parameters") if meta.get(key) not in (None, "")]
     if len(stated) == 2:
         return _stated_scoring(package, meta)
     if stated:

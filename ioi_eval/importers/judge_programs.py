@@ -21,7 +21,7 @@ def judge_files(package: Package, source: str, path: str) -> list[tuple[str, str
         source: its path in the package.
         path: its path in rows.
     """
-    directory = f"{dirname(source)}/"
+    directory = dirname(source) and f"{dirname(source)}/"  # empty for the package's root
     below = [name for name in package.names() if name.startswith(directory)]
     if path.endswith(_SCRIPT):
         names = {name for name in below if name.endswith((*_HEADERS, _SCRIPT))}

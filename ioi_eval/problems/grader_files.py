@@ -8,7 +8,9 @@ Source: CMS, `cmscontrib/loaders/tps.py`; the reference's `compile` script.
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -24,8 +26,6 @@ _FIRST_LINES = {"": "#!/bin/sh", ".py": "#!/usr/bin/env python3", ".sh": "#!/bin
 """The endings of judge programs that are scripts, each with a first line to suggest."""
 
 _NAMES_PYTHON = re.compile(rb"#![^\n]*[/ ]python3(?![\w.])")
-
-_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([^\n#;]+))", re.MULTILINE)
 
 BUILD_SCRIPT = "build"
 """A script that builds a checker or interactor as `run`. Source: Kattis problem package format, "Programs"."""
@@ -196,17 +196,27 @@ def check_modules(program: JudgeProgram) -> None:
     Raises:
         UnsupportedError: it does.
     """
-    if is_compiled(program.source):
+    if is_compiled(program.source) or not needs_python(program.source):
         return
-    words = (match[1] or match[2] for match in _IMPORT.finditer(program.source.content))
-    imported = {part.strip().partition(b" ")[0].partition(b".")[0] for word in words for part in word.split(b",")}
+    imported = _imports(program.source.content) - sys.stdlib_module_names
     for file in program.files:
         module = file.path.removeprefix(program.source.directory).partition("/")[0].removesuffix(".py")
-        if file.path.endswith(".py") and module.encode() in imported:
+        if file.path.endswith(".py") and module in imported:
             raise UnsupportedError(
                 f"{program.source.path} imports {file.path}, which is not supported: a checker or manager that is a"
                 " script is one file; put both in one"
             )
+
+
+def _imports(script: bytes) -> set[str]:
+    """The modules that a script in Python imports in any case: those in `try` or a function, it may do without."""
+    try:
+        statements = ast.parse(script).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    names = [name.name for each in statements if isinstance(each, ast.Import) for name in each.names]
+    names += [each.module for each in statements if isinstance(each, ast.ImportFrom) and each.module]
+    return {name.partition(".")[0] for name in names}
 
 
 def check_testlib(program: JudgeProgram) -> None:

@@ -152,7 +152,7 @@ class Scorer:
         Raises:
             InputError: the submission is for another problem, or contains something that this one does not accept.
             UnsupportedError: the problem does not accept its language or number of files.
-            SetupError: the target cannot judge anything (no compiler, not enough isolation).
+            SetupError: the target cannot judge anything (no compiler). (Too weak an isolation is JE.)
             UnavailableError: no endpoint is left to judge on.
         """
         check_fits(submission, problem)
@@ -222,9 +222,10 @@ class Scorer:
 def why_unsuitable(target: Target, problem: Problem, policy: Policy) -> str | None:
     """Why a target is unsuitable for a problem under a policy; `None` if it is suitable."""
     if target.isolation.rank < policy.least_isolation.rank:
+        more = "install the ioi_eval package on its workers" if target.is_remote else "see `ioi-eval doctor`"
         return (
             f"{target.name} offers isolation {target.isolation.value!r}, and {policy.least_isolation.value!r} is asked "
-            "for: install the ioi_eval package on its workers, or accept less with --isolation"
+            f"for: {more}, or accept less with --isolation (least_isolation= in Python)"
         )
     if not target.has_own_scripts:
         programs = [program.source for program in (problem.checker, problem.method.manager) if program is not None]

@@ -242,10 +242,14 @@ def test_fifos_are_not_swapped_if_one_source_has_the_order_of_cms(
 def test_a_checker_in_python(tmp_path: Path) -> None:
     """Tools start it by `python3`, also without a first line `#!`. As it runs as one file, it cannot have modules."""
     files = {"cor/correttore.cpp": None, "cor/correttore": None, "check/helper.py": "pass\n"}
-    script = "import os, random\nfrom math import pi\nimport\n"
+    script = (
+        '"""From\nfrom helper comes nothing."""\nimport os, random\nfrom math import pi\n'
+        "try: import helper\nexcept ImportError: pass\n"
+    )
+    files["check/random.py"] = "pass\n"
     checker = checker_of(loaded(tmp_path, read(tmp_path, **files, **{"check/checker.py": script})))
     assert checker.source.content.decode() == f"#!/usr/bin/env python3\n{script}"
-    for line in ("import os, helper as h", " from helper.a import b"):
+    for line in ("import os, helper as h", "from helper.a import b"):
         with pytest.raises(InputError, match=r"checker/checker\.py imports checker/helper\.py.*; put both in one"):
             read(tmp_path / "modules", **files, **{"check/checker.py": f"{line}\n"})
 

@@ -33,7 +33,7 @@ def detect(command: str) -> Toolchain:
     if path is None:
         raise SetupError(
             f"no C++ compiler: {command!r} is not in {PATH}. Install one (Debian, Ubuntu: apt install g++), "
-            "or name it in CXX"
+            "or name it in CXX (compiler= in Python)"
         )
     toolchain = _detect(path, _identity(path))
     return replace(toolchain, added_headers=_added_headers(toolchain))

@@ -125,7 +125,7 @@ def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ..
 
 def _fewer(fit: int) -> str:
     """The advice to run fewer jobs at once; empty if not even one fits."""
-    return f", or give score, validate or serve the option --workers {fit}" if fit > 0 else ""
+    return f", or give score, validate or serve the option --workers {fit} (slots= in Python)" if fit > 0 else ""
 
 
 # ---------------------------------------------------------------------- limits that setrlimit(2) has set

@@ -186,7 +186,7 @@ def test_the_processes_of_a_container(group: Path, cache: Path) -> None:
     (group / "pids.max").write_text("100")
     message = output_of_entering_under(f"echo $$ > {group}/cgroup.procs", prefix=())
     assert "2 jobs at once need 160 with the threads of their programs" in message
-    assert "or give score, validate or serve the option --workers 1" in message
+    assert "or give score, validate or serve the option --workers 1 (slots= in Python)" in message
 
 
 MANY_THREADS = """
