@@ -52,9 +52,9 @@ class StoredLevel(IntEnum):
 class Index:
     """The positions of the records.
 
-    If a submission has several records, a result counts before a copy, and a copy before a failure; of several results
-    the first counts, of several failures the last. A file that only we have written has one result at most, as its last
-    record. If a program has several results, of different submissions, copies get the first.
+    If a submission has several records, a result counts before a copy, and a copy before a failure; of equal kinds the
+    last counts. In a file that only we have written, this is always the last record. If a program has several results,
+    of different submissions, copies get that of the first submission.
     """
 
     submissions: dict[bytes, int] = field(default_factory=dict)
@@ -70,8 +70,10 @@ class Index:
     def add(self, kind: RecordKind, keys: Keys, offset: int) -> None:
         """Add a record."""
         if kind is RecordKind.RESULT:
-            self.submissions.setdefault(keys.submission, offset)
-            self.programs.setdefault(keys.program, offset)
+            replaced = self.submissions.get(keys.submission)
+            self.submissions[keys.submission] = offset
+            if self.programs.get(keys.program) in (None, replaced):
+                self.programs[keys.program] = offset
         elif kind is RecordKind.COPY:
             self.copies.add(keys.submission)
         elif kind is RecordKind.FINAL_JE:
