@@ -108,7 +108,9 @@ def test_isolation_is_never_lowered_unrequested() -> None:
     """A target with less isolation than requested judges nothing. The reason says what to do."""
     strict = bindings_of()
     assert strict.choose([STOCK], PROBLEM) is None
-    assert "install the ioi_eval package" in str(strict.why_unsuitable(STOCK, PROBLEM))
+    remote = replace(STOCK, name="far", is_remote=True)
+    assert "install the ioi_eval package on its workers" in str(strict.why_unsuitable(remote, PROBLEM))
+    assert "see `ioi-eval doctor`" in str(strict.why_unsuitable(STOCK, PROBLEM))
 
 
 @pytest.mark.parametrize(
