@@ -31,11 +31,10 @@ which tests can change the result. For the order of runs this means:
   on the order in which tests ran, which must not affect results. A JE that names a checker or manager is final. One
   that names no program comes from the sandbox. The caller has retried it already, so it is not repeated.
 
-A test runs at most four times (first; alone, because it was late; in a job of its own, because the machine failed
-on that; alone again, because it was late there too), plus once for each of the
-`near_limit_repeats` above 1. A run alone that ends in JE does not count as a measurement: after the run in a job of its
-own the test may run alone once more. The score of a repetition is at most that of each late run before it, had that
-been in time (`_at_most`).
+A test runs at most four times (first; alone, because it was late; in a job of its own, because the machine failed on
+that; alone again, because it was late there too), plus once for each of the `near_limit_repeats` above 1. A run alone
+that ends in JE does not count as a measurement: after the run in a job of its own the test may run alone once more. The
+score of a repetition is at most that of each late run before it, had that been in time (`_at_most`).
 
 **Why the result is that of exhaustive judging.** A test's outcome is *settled* when no repetition is left; it does not
 depend on when the test ran. When a judging `is_done`, let z be the first position of a subtask with a known zero. No
