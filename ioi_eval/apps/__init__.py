@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ioi_eval.apps.execution import AppsExecutor as AppsExecutor
     from ioi_eval.apps.result import AppsResult as AppsResult
     from ioi_eval.apps.settings import AppsSettings as AppsSettings
+    from ioi_eval.model.apps import AppsProblem as AppsProblem
+    from ioi_eval.problems.apps import apps_problem as apps_problem
 
 _MODULES = {
     "ioi_eval.apps.evaluate": ("apps_dataset_to_evaluation_row", "evaluate_apps_solution"),
@@ -27,6 +29,8 @@ _MODULES = {
     "ioi_eval.apps.execution": ("AppsExecutor",),
     "ioi_eval.apps.result": ("AppsResult",),
     "ioi_eval.apps.settings": ("AppsSettings",),
+    "ioi_eval.model.apps": ("AppsProblem",),
+    "ioi_eval.problems.apps": ("apps_problem",),
 }
 """The public names, by the module that has them."""
 

@@ -21,7 +21,7 @@ from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps import apps_problem
-from ioi_eval.problems.row import Row, plain
+from ioi_eval.problems.row import plain
 
 _CODES: Mapping[Verdict, Code] = {Verdict.AC: True, Verdict.WA: False, Verdict.PA: False, Verdict.CE: -2}
 """The code of a test by its verdict; -1 (error or out of time) for all others."""
@@ -63,7 +63,7 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
         value = evaluation([-1], [{"error": "Invalid or missing in_outs structure"}])
     if isinstance(value, EvaluateResult):
         return value if as_is else _at_fault(value)
-    problem = apps_problem(Row(source="ground_truth", number=1, values={"input_output": value}), 0)
+    problem = apps_problem({"input_output": value})
     if as_is or (problem.fault is None and problem.tests):
         return problem
     if problem.fault in (None, RowFault.EMPTY):

@@ -8,9 +8,10 @@ to problems.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
+from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError, NotReadWarning, internal_error_text
 from ioi_eval.model.apps import AppsProblem, RowFault
@@ -82,16 +83,22 @@ def _without_tests(source: Source, row: Row) -> InputError:
     )
 
 
-def apps_problem(row: Row, index: int) -> AppsProblem:
+def apps_problem(row: Row | Mapping[str, Any], index: int = 0) -> AppsProblem:
     """The problem in a row.
 
     Args:
-        row: with the columns `APPS_COLUMNS`.
+        row: of a data set, as in `codeparrot/apps`; also a plain mapping of column to value. Of the columns, only
+            `input_output` is needed: its JSON text or object. `problem_id` (or `id`), `difficulty` and `starter_code`
+            are read too.
         index: its position in the unfiltered split, from 0; also its id if the row has none.
+
+    Returns:
+        The problem. If the row cannot be judged, it has a `fault` and a `reason`.
 
     Raises:
         RowError: its id cannot be read.
     """
+    row = row if isinstance(row, Row) else Row(source="apps_problem", number=index + 1, values=row)
     if row.broken:
         return AppsProblem(
             id=problem_id(row, index), index=index, fault=RowFault.TOO_LARGE, reason=f"the row {row.broken}"
