@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 TimeLimit = Annotated[
     float | None,
     typer.Option(
-        "--time-limit", metavar="S", help="Seconds of CPU time, in place of the package's time limit or if it has none."
+        "--time-limit",
+        metavar="S",
+        min=0.001,
+        max=86_400,
+        help="Seconds of CPU time, in place of the package's time limit or if it has none.",
     ),
 ]
 KattisTimeLimit = Annotated[

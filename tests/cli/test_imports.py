@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.addition import Start
 
 
@@ -97,3 +99,12 @@ def test_a_year_has_four_digits(start: Start) -> None:
     ended = start("import", "cms", "package", "--year", "26", "--out", "out")
     assert ended.returncode == 2
     assert "'--year'" in ended.stderr
+
+
+@pytest.mark.parametrize("kind", ["italian-yaml", "kattis", "library-checker"])
+def test_a_time_limit_of_zero_is_refused_as_an_option(start: Start, tmp_path: Path, kind: str) -> None:
+    """The message names the option, not a file of the package, and nothing is written."""
+    answer = start("import", kind, "x", "--year", "2026", "--out", str(tmp_path / "out"), "--time-limit", "0")
+    assert answer.returncode == 2
+    assert "--time-limit" in answer.stderr, answer.stderr
+    assert not (tmp_path / "out").exists()
