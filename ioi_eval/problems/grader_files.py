@@ -106,7 +106,9 @@ def _headers_for(files: Sequence[SourceFile], linked: Sequence[SourceFile]) -> t
     seen = {path: file for path, file in below.items() if path.endswith(_HEADER_ENDINGS) and file.name != "testlib.h"}
     waiting = [*seen.values(), *linked]
     while waiting:
-        for path in includes(waiting.pop()):
+        including = waiting.pop()
+        beside = PurePosixPath(including.path.removeprefix("graders/")).parent
+        for path in (each for name in includes(including) for each in (name, str(beside / name))):
             if path in below and path not in seen and below[path] not in linked:
                 seen[path] = below[path]
                 waiting.append(below[path])

@@ -85,6 +85,12 @@ def test_files_that_the_grader_includes_are_visible() -> None:
     assert names["headers"] == ["graders/nile.h", "graders/testlib.h", "graders/lib.inc"]
 
 
+def test_files_beside_a_header_are_visible() -> None:
+    """A header in a directory includes others by their names there."""
+    _, names = sort("graders/lib/a.h", "graders/lib/part.inc", "graders/other.inc", a='#include "part.inc"')
+    assert names["headers"] == ["graders/lib/a.h", "graders/lib/part.inc"]
+
+
 def test_a_grader_that_includes_itself() -> None:
     """Cycles of includes end, and the grader's own source stays hidden."""
     _, names = sort(
