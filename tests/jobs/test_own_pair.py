@@ -131,8 +131,10 @@ def test_files_by_name(boxes: Boxes) -> None:
 
 
 def test_headers_in_directories(boxes: Boxes) -> None:
-    """As in the bundled profile, headers are included from directories. A program sees no other file of the problem."""
-    hidden = ("f.cpp", "answers", "testlib.h")
+    """As in the bundled profile, headers are included from directories, and may include files with other endings. A
+    program sees no other file of the problem.
+    """
+    hidden = ("lib/f.cpp", "lib/answers", "lib/testlib.h", "manager_data.inc", "grader.java", "grader.cpp")
 
     def file(path: str, text: str) -> SourceFile:
         return SourceFile(path=path, content=text.encode())
@@ -144,11 +146,16 @@ def test_headers_in_directories(boxes: Boxes) -> None:
     problem = dataclasses.replace(
         PLAIN,
         method=Batch(check=checker),
-        linked=(file("graders/grader.cpp", '#include "lib/f.h"\nint main() { return f(); }'),),
-        headers=(file("graders/lib/f.h", "int f();"), *(file(f"graders/lib/{name}", " ") for name in hidden)),
+        linked=(file("graders/grader.cpp", '#include "lib/f.h"\n#include "g.tpp"\nint main() { return f() + g(); }'),),
+        headers=(
+            file("graders/lib/f.h", '#pragma once\n#include "part.inc"\n#include "f.h"\n'),
+            file("graders/lib/part.inc", "int f();\n"),
+            file("graders/g.tpp", "static int g() { return 0; }\n"),
+            *(file(f"graders/{name}", " ") for name in hidden[:-1]),
+        ),
     )
-    asked = "".join(f'#if __has_include("lib/{name}")\n#error found {name}\n#endif\n' for name in hidden)
-    code = f'{asked}#include "lib/f.h"\nint f() {{ return 0; }}'
+    asked = "".join(f'#if __has_include("{name}")\n#error found {name}\n#endif\n' for name in hidden)
+    code = f'{asked}#include "lib/part.inc"\n#include "g.tpp"\nint f() {{ return g(); }}'
     found = judged(boxes, problem, code)
     assert found[:2] == ("AC", 1.0), found
 
