@@ -37,8 +37,8 @@ _BASH_PACKAGE = 'bash "$@"; exit $?'
 """The stock package starts the script as a child, so a signal that kills the script becomes an exit code (recorded:
 `signal_self_kill`)."""
 
-_PLAN_TITLE, _PLANNED_MEMORY = b"ioi-eval-runner ", re.compile(rb"(?<= memory_bytes=)[0-9]+")
-"""How a plan begins, and what it allows. Source: graders/PROTOCOL.md."""
+_PLAN_TITLE, _PLANNED_BYTES = b"ioi-eval-runner ", re.compile(rb" (memory|output|file)_bytes=([^ \n]*)")
+"""How a plan begins, and what it allows: memory, and files that are in memory. Source: graders/PROTOCOL.md."""
 _MAX_DIGITS = 20
 
 _JUDGE_WALL_MS = 900_000
@@ -181,20 +181,22 @@ def _is_ours(runner: Content, ours: Content) -> bool:
 
 
 def _refuse_more_memory(request: Request) -> None:
-    """Refuse a plan that allows programs, or a compiler, more memory than the request allows the job.
+    """Refuse a plan that allows programs, or a compiler, more memory or longer files than the request allows the job.
 
-    The runner follows the plan, and another one that the plan names.
+    The runner follows the plan, and another one that the plan names. It would also read a number with `%` in it.
 
     Raises:
         Refusal: the plan allows more.
     """
-    most = request.run.memory_bytes
-    if most is None:
-        return
+    given = request.run.memory_bytes
+    most = DEFAULT_MEMORY_BYTES if given is None else given
     plans = [content for content in request.files.values() if content.startswith(_PLAN_TITLE)]
-    for stated in itertools.chain.from_iterable(map(_PLANNED_MEMORY.findall, plans)):
-        if len(stated) > _MAX_DIGITS or int(stated) > most:
-            message = f"the plan allows {stated[:_MAX_DIGITS].decode()} bytes of memory, run_memory_limit is {most}"
+    for kind, number in itertools.chain.from_iterable(map(_PLANNED_BYTES.findall, plans)):
+        stated = number[:_MAX_DIGITS].decode("ascii", "replace")
+        if not number.isdigit():
+            raise Refusal(400, {"message": f"the plan's {kind.decode()}_bytes is {stated}; it must be decimal digits"})
+        if len(number) > _MAX_DIGITS or int(number) > most:
+            message = f"the plan's {kind.decode()}_bytes is {stated}, run_memory_limit is {most}"
             raise Refusal(400, {"message": f"{message}; raise that"})
 
 

@@ -165,21 +165,37 @@ def test_a_foreign_runner_is_an_ordinary_program(served: Served, started: list[s
     assert "CapEff:\t0000000000000000" in free["stdout"]
 
 
-def test_a_plan_must_not_exceed_the_request_s_memory_limit(served: Served) -> None:
-    """Our runner enforces the plan's memory limit, so a plan over the request's limit is refused."""
+@pytest.mark.parametrize(
+    ("stated", "limit", "refused"),
+    [
+        ("memory_bytes=2500000000", 64 << 20, "memory_bytes is 2500000000, run_memory_limit is 67108864; raise that"),
+        ("memory_bytes=2500000000", 1 << 33, ""),
+        ("memory_bytes=2500000000", -1, ""),
+        ("memory_bytes=9500000000", -1, "memory_bytes is 9500000000, run_memory_limit is 8589934592; raise that"),
+        ("output_bytes=70368744177664", 1 << 33, "output_bytes is 70368744177664, run_memory_limit is 8589934592"),
+        ("file_bytes=2500000000", 64 << 20, "file_bytes is 2500000000, run_memory_limit is 67108864"),
+        ("memory_bytes=%3268435456", 64 << 20, "memory_bytes is %3268435456; it must be decimal digits"),
+        ("memory_bytes=" + "9" * 50, 1 << 33, "memory_bytes is " + "9" * 20 + ", run_memory_limit"),
+    ],
+)
+def test_a_plan_must_not_exceed_the_request_s_memory_limit(
+    served: Served, stated: str, limit: int, refused: str
+) -> None:
+    """Our runner enforces the plan's limits, so a plan over the request's limit is refused. Without a limit in the
+    request (-1 in Piston), our own for such requests applies.
+    """
     files = [
         {"name": "run", "content": "exec ./runner --dir ."},
-        {"name": "plan", "content": "ioi-eval-runner 1\nchecker protocol=cms memory_bytes=2500000000\nend\n"},
+        {"name": "plan", "content": f"ioi-eval-runner 1\nchecker protocol=cms {stated}\nend\n"},
         {
             "name": "runner",
             "content": base64.b64encode(served.runner.path.read_bytes()).decode(),
             "encoding": "base64",
         },
     ]
-    refused = served.execute(language="ioi_eval", files=files, run_memory_limit=64 << 20)
-    assert refused.status_code == 400
-    assert "the plan allows 2500000000 bytes of memory, run_memory_limit is 67108864" in refused.json()["message"]
-    assert served.execute(language="ioi_eval", files=files, run_memory_limit=1 << 33).status_code == 200
+    answer = served.execute(language="ioi_eval", files=files, run_memory_limit=limit)
+    assert answer.status_code == (400 if refused else 200)
+    assert refused in answer.json().get("message", "")
 
 
 FILE = {"name": "main.sh", "content": "echo hi"}
