@@ -22,7 +22,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
@@ -218,6 +218,17 @@ async def in_new_thread(work: Callable[[], ValueT]) -> ValueT:
 
     threading.Thread(target=run, daemon=True).start()
     return await asyncio.wrap_future(done)
+
+
+async def uncancelled_thread(function: Callable[..., ValueT], *arguments: Any) -> ValueT:
+    """Call a function in a thread. A cancelled caller waits for its end too, because it uses memory until then."""
+    call = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
+    try:
+        return await asyncio.shield(call)
+    except asyncio.CancelledError:
+        await asyncio.wait([call])
+        call.exception()  # read, so that asyncio does not log it
+        raise
 
 
 def _settle(turn: asyncio.Future[None]) -> None:

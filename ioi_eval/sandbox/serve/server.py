@@ -39,6 +39,7 @@ from ioi_eval.sandbox.serve import request, request_body, served_runtimes
 from ioi_eval.sandbox.serve.connections import Connections, HeldBytes, RequestBytes, errors_of_ours
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored, ServedPackages
 from ioi_eval.sandbox.serve.request import Refusal, Request, refuse_foreign_pages
+from ioi_eval.slots import uncancelled_thread
 from ioi_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -345,7 +346,7 @@ class _Server:
             return packed
         async with self._unpacking:
             # In a thread, because a small body may become a large one.
-            unpacked = await asyncio.to_thread(request_body.unpack, packed, encoding, most)
+            unpacked = await uncancelled_thread(request_body.unpack, packed, encoding, most)
             held.grow(len(unpacked) - len(packed))
         return unpacked
 
@@ -386,7 +387,7 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any, size: int) -
     """Call a function, in a thread if its data is large, as it would block the event loop."""
     if size < _WORTH_A_THREAD:
         return function(*arguments)
-    return await asyncio.to_thread(function, *arguments)
+    return await uncancelled_thread(function, *arguments)
 
 
 async def _bash_version() -> str:

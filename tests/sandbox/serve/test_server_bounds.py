@@ -158,7 +158,32 @@ def test_the_job_of_a_disconnected_client_is_killed(cache: Path) -> None:
         assert processes_with(never) == []
 
 
-def send_and_disconnect(client: httpx.Client, body: bytes, *, until: Callable[[], bool]) -> None:
+def test_bodies_of_disconnected_clients_are_unpacked_one_at_a_time(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread cannot be stopped. It uses memory until it ends, so the next body waits for it."""
+    first_ends, running, most = threading.Event(), [], []
+
+    def slow(_body: bytes, _encoding: str, _most: int) -> bytes:
+        running.append(threading.get_ident())
+        most.append(len(running))
+        first_ends.wait()
+        running.pop()
+        return b"{}"
+
+    monkeypatch.setattr(request_body, "unpack", slow)
+    body, packed = gzip.compress(b"{}"), "Content-Encoding: gzip"
+    with server(cache) as one, httpx.Client(base_url=one.client.base_url, timeout=None) as client:
+        send_and_disconnect(client, body, packed, until=lambda: most != [])
+        for _ in range(3):
+            send_and_disconnect(client, body, packed, until=lambda: True)
+        assert one.client.get("/runtimes").status_code == 200  # the server has seen the requests
+        first_ends.set()
+        assert client.post("/execute", content=body, headers={"Content-Encoding": "gzip"}).status_code == 415
+    assert set(most) == {1}
+
+
+def send_and_disconnect(client: httpx.Client, body: bytes, *head: str, until: Callable[[], bool]) -> None:
     """Send a request over a new connection, wait for a condition, and close the connection."""
     url = client.base_url
     with socket.create_connection((url.host, url.port or 80)) as connection:
@@ -167,6 +192,7 @@ def send_and_disconnect(client: httpx.Client, body: bytes, *, until: Callable[[]
             "Host: localhost",
             "Content-Type: application/json",
             f"Content-Length: {len(body)}",
+            *head,
         )
         connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
         eventually(until)
