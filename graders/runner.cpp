@@ -273,7 +273,8 @@ void run_job(const Options& options, Lines& lines) {
   require_isolation(plan, machine.can);
   require_lists_of_children();
   if (!plan.compile) find_hidden_calls(machine.can);
-  // If memory runs out, the kernel kills the largest of our children first. All inherit this, and an ordinary user cannot set it later.
+  // If memory runs out, the kernel kills the largest of our children first. All inherit this. Contestants and
+  // compilers cannot open the file; a judge program could set it back.
   write_text("/proc/self/oom_score_adj", "1000");
   // From here on, unprivileged processes cannot read our memory or our descriptors.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -357,7 +357,8 @@ int main_of(int argc, char** argv) {
     fprintf(stderr, "stages: not PID 1 of a namespace: it would kill everything else\n");
     return 2;
   }
-  // If memory runs out, our children are killed before any other process on this machine: they inherit this, and cannot set it later.
+  // If memory runs out, our children are killed before any other process on this machine: they inherit this. (A script can set it
+  // back to 0: only a privileged process sets a least value.)
   int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd >= 0 && write(fd, "1000", 4) == 4) close(fd);
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("prctl");

@@ -17,7 +17,7 @@ enum class Let {
   Without,          // argument `arg` has none of the bits of values[0]
   Opening,          // the same for the flags of an open, which is to read or to write, and truncates only to write
   OwnClock,         // argument `arg` is not a clock of another process (those are negative numbers)
-  Counted,          // a mapping whose pages count as resident: no huge pages; shared pages only of files, and read-only
+  Counted,          // a mapping whose pages count as resident: no huge pages; shared pages only of files, and at first read-only
   Private,          // with siblings: a futex of this process alone, or a wait without a timeout
   Untimed,          // argument `arg`, the address of a timeout, is null
   Unwaiting,        // argument `arg`, a timeout in milliseconds, is 0, or negative (no timeout)

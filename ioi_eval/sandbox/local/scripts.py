@@ -10,7 +10,8 @@ How exact the limits are:
 - Wall clock and CPU time apply to the stage as a whole, within about 10 ms; only children of processes that ignore
   SIGCHLD are missing in the sum of CPU time (they count for the wall clock).
 - Memory is the resident memory of all processes together, measured every 10 ms; shared memory counts for each process.
-  Over the limit, the largest process is killed. Files in `/box` and `/tmp` (1 GiB each) are not counted.
+  Over the limit, the largest process is killed. Files in `/box` and `/tmp` (1 GiB each) are not counted, nor is memory
+  that no process maps (memory files, SysV shared memory): nothing limits that.
 - Output is cut at the limit and the stage killed.
 
 A script can destroy its own job's answer (a `TransientError`), but it cannot forge a status.

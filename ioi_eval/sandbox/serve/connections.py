@@ -3,9 +3,9 @@ all requests use together.
 
 A connection is in one of three states: it *waits* (new or answered, without the head of a next request), it *sends* (a
 body), or it is *served*. A connection that waits is closed after a while, even if it sends a byte a second; for one
-that sends, `server.py` has a deadline. A connection that is not served costs a descriptor only. Their number is
-limited: if there is one too many, the one that has been unserved for longest is closed. So clients that are slow on
-purpose can only displace each other.
+that sends, `server.py` has a deadline. A connection that waits costs a descriptor only; one that sends also has its
+body in memory, which `HeldBytes` counts. The number of both is limited: if there is one too many, the one that has been
+unserved for longest is closed. So clients that are slow on purpose can only displace each other.
 """
 
 from __future__ import annotations
