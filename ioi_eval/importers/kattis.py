@@ -17,7 +17,7 @@ from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_data import SETTINGS, TestGroup, read_groups
+from ioi_eval.importers.kattis_data import ARGUMENTS, SETTINGS, TestGroup, read_groups
 from ioi_eval.importers.kattis_domjudge import (
     INI_FILE,
     check_executables,
@@ -43,6 +43,7 @@ from ioi_eval.importers.kattis_programs import (
     included_files,
     validator_files,
     validator_flags,
+    with_old_flags,
 )
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, constants, read_kind
@@ -164,7 +165,9 @@ def _solutions(package: Package, data: _Data, subtasks: Sequence[Subtask]) -> li
 def _read_data(package: Package, meta: Mapping[str, Any], kind: KattisKind) -> _Data:
     package.refuse_links("graders", "include", *VALIDATOR_DIRECTORIES)
     root = read_groups(package, _for_all_groups(package, meta))
-    if not kind.legacy:
+    if kind.legacy:
+        root = with_old_flags(package, root, flag_words(ROOT_FILE, meta.get("validator_flags")))
+    else:
         _check_test_files(package)
     _check_secret_tests(package, root, kind)
     by_points = kind.scoring and (kind.legacy or has_old_scores(root))
@@ -220,7 +223,7 @@ def _test_columns(package: Package, data: _Data, graded: Mapping[str, GradedGrou
     for test in columns if not kind.legacy else ():
         name = f"data/{test}.yaml"
         own = package.yaml(name) if package.has(name) else {}
-        if "output_validator_args" in own:
+        if ARGUMENTS in own:
             columns[test] = {**columns[test], "checker_args": validator_flags(name, own)}
     if not kind.validation:
         for test, values in columns.items():

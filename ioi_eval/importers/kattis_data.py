@@ -13,6 +13,9 @@ from ioi_eval.errors import InputError
 from ioi_eval.importers.package import Package
 
 DATA = "data"
+ARGUMENTS = "output_validator_args"
+"""The setting with the flags of the output validator since version 2023-07; before, `output_validator_flags`."""
+
 _IGNORED_KINDS = ("invalid_input", "invalid_answer", "invalid_output", "valid_output")
 """Directories of data that tests the package. BAPCtools used `bad` and the plurals before it took over 2025-09."""
 

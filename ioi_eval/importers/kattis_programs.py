@@ -12,11 +12,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from posixpath import basename
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.judge_programs import startable
+from ioi_eval.importers.kattis_data import ARGUMENTS, TestGroup
 from ioi_eval.importers.package import Package, first_names
 from ioi_eval.importers.task import language
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
@@ -92,13 +94,41 @@ def validator_flags(where: str, config: Mapping[str, Any]) -> list[str]:
     Raises:
         InputError: they are neither.
     """
-    if "output_validator_args" not in config:
+    if ARGUMENTS not in config:
         stated = config["output_validator_flags"] or ""  # a text, or a mapping with it and the validator's name
         return flag_words(where, stated.get("flags") if isinstance(stated, Mapping) else stated)
-    flags = config["output_validator_args"] or []
+    flags = config[ARGUMENTS] or []
     if not isinstance(flags, list) or not all(isinstance(word, str) for word in flags):
-        raise InputError(f"{where}: output_validator_args is {flags!r}; it must be a list of texts")
+        raise InputError(f"{where}: {ARGUMENTS} is {flags!r}; it must be a list of texts")
     return flags
+
+
+def with_old_flags(package: Package, root: TestGroup, for_all: Sequence[str]) -> TestGroup:
+    """The groups of a package from before version 2023-07, without `output_validator_args`, which it does not have.
+
+    BAPCtools leaves these in packages that it exports for such systems, and writes those of `data/` to
+    `validator_flags` too. A note names directories whose tests would be judged with other flags by them.
+
+    Args:
+        for_all: the words of `validator_flags`.
+    """
+
+    def without(group: TestGroup) -> TestGroup:
+        config = {name: value for name, value in group.config.items() if name != ARGUMENTS}
+        stated = group.config.get(ARGUMENTS)
+        words = stated.split() if isinstance(stated, str) else stated
+        if stated and group.tests and words != [*for_all, *validator_flags(group.path, config)]:
+            others.append(group.path)
+        return replace(group, config=config, groups=tuple(map(without, group.groups)))
+
+    others: list[str] = []
+    root = without(root)
+    if others:
+        package.notes.append(
+            f"{ARGUMENTS} of {first_names(others)} is not read: before version 2023-07 the format has"
+            " output_validator_flags"
+        )
+    return root
 
 
 def flag_words(where: str, stated: object) -> list[str]:

@@ -165,6 +165,28 @@ def test_flags_of_a_named_validator(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("changes", "noted"),
+    [
+        ({"data/testdata.yaml": "output_validator_args: [float_tolerance, '1e-6']\n"}, ""),
+        ({"data/testdata.yaml": "output_validator_args: float_tolerance 1e-6\n"}, ""),
+        ({"data/testdata.yaml": "output_validator_args: []\n"}, ""),
+        ({"data/secret/testdata.yaml": "output_validator_args: [case_sensitive]\n"}, "of data/secret is not read"),
+        ({"data/test_group.yaml": "output_validator_args: 1\n"}, "of data/sample, data/secret is not read"),
+    ],
+)
+def test_arguments_of_a_later_version(tmp_path: Path, changes: dict[str, str], noted: str) -> None:
+    """BAPCtools exports `output_validator_args` also to packages of the old version, in which nothing reads them.
+
+    It writes those of `data/` to `validator_flags` too; the validator got both.
+    """
+    task = read(tmp_path, PASS_FAIL, **changes)
+    assert {test.checker_args for test in loaded(tmp_path, task).tests.values()} == {()}
+    notes = [note for note in task.notes if "output_validator_args" in note]
+    assert bool(notes) == bool(noted)
+    assert noted in "".join(notes)
+
+
 @pytest.mark.parametrize("first_line", ["", "#! /usr/env/python3\n", "#!/opt/pypy3\n"])
 def test_python_validator_is_a_script(tmp_path: Path, first_line: str) -> None:
     """It gets an interpreter line if it has none, or if the named interpreter may be missing here."""
