@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.importers.package import Package
+from ioi_eval.importers.package import Package, first_names
 
 DATA = "data"
 ARGUMENTS = "output_validator_args"
@@ -33,8 +33,9 @@ _IGNORED_PATHS = (f"{DATA}/bad/", *(f"{DATA}/{kind}{end}/" for kind in _IGNORED_
 _CONFIGURATIONS = ("testdata.yaml", "test_group.yaml")
 """The file with the settings of a directory, before version 2025 and since.
 
-A directory without one has the settings of the directory that it is in. One with the first has both; one with the
-second, a group since 2025, has only its own.
+A directory without one has the settings of the directory that it is in. One with the first has both. One with the
+second, a group since 2025, has its own, those of `_DEFAULTS` that it inherits, and `output_validator_args` of `data/`,
+where the format has none: BAPCtools, which lets groups inherit all arguments, puts them there.
 """
 
 AGGREGATIONS = ("sum", "avg", "min", "max")
@@ -129,7 +130,10 @@ def read_groups(package: Package, for_all: Mapping[str, Any]) -> TestGroup:
         InputError: an input has no answer, an answer has no input, or there are no tests at all.
     """
     package.refuse_links(DATA)
-    root = _read(package, DATA, _DEFAULTS, for_all)
+    stated, _ = _own_settings(package, DATA)
+    for_newer = {name: value for name, value in stated.items() if name == ARGUMENTS}
+    root = _read(package, DATA, _DEFAULTS, for_all, for_newer)
+    _note_arguments_that_end(package, root)
     if root.tests or not {group.name for group in root.groups} <= {"sample", "secret"}:
         other = [*root.tests, *(group.path for group in root.groups if group.name not in ("sample", "secret"))]
         raise InputError(f"{DATA}/ holds {other[0]}; only sample/ and secret/ belong there")
@@ -140,14 +144,42 @@ def read_groups(package: Package, for_all: Mapping[str, Any]) -> TestGroup:
     return root
 
 
-def _read(package: Package, path: str, inherited: Mapping[str, Any], for_all: Mapping[str, Any]) -> TestGroup:
+def _own_settings(package: Package, path: str) -> tuple[Mapping[str, Any], str | None]:
+    """The settings that a directory states, and the file with them; none, and `None`, if there is no such file."""
+    file = next((f"{path}/{name}" for name in _CONFIGURATIONS if package.has(f"{path}/{name}")), None)
+    return (package.yaml(file) if file else {}), file
+
+
+def _note_arguments_that_end(package: Package, root: TestGroup) -> None:
+    """Note the directories whose `output_validator_args` do not apply in groups below, as in BAPCtools they would."""
+    for outer in root.walk():
+        arguments = outer.config.get(ARGUMENTS)
+        without = [
+            inner.path
+            for inner in outer.groups
+            if inner.configured and inner.config.get(ARGUMENTS) == root.config.get(ARGUMENTS) != arguments
+        ]
+        if arguments and without:
+            package.notes.append(
+                f"{ARGUMENTS} of {outer.path} does not apply to {first_names(without)}, as a group with a"
+                f" {_CONFIGURATIONS[1]} of its own inherits only that of {DATA}/"
+            )
+
+
+def _read(
+    package: Package,
+    path: str,
+    inherited: Mapping[str, Any],
+    for_all: Mapping[str, Any],
+    for_newer: Mapping[str, Any],
+) -> TestGroup:
     names = [name for name in package.names(path) if not name.startswith(_IGNORED_PATHS)]
     below = [name.removeprefix(f"{path}/") for name in names]
     inputs = _inputs(path, [name for name in below if "/" not in name])
-    own = next((f"{path}/{name}" for name in _CONFIGURATIONS if package.has(f"{path}/{name}")), None)
-    if own and own.endswith(f"/{_CONFIGURATIONS[1]}"):
-        inherited = {name: value for name, value in inherited.items() if name in _DEFAULTS}
-    config = {**inherited, **(package.yaml(own) if own else {}), **for_all}
+    own, file = _own_settings(package, path)
+    if file and file.endswith(f"/{_CONFIGURATIONS[1]}"):
+        inherited = {**{name: value for name, value in inherited.items() if name in _DEFAULTS}, **for_newer}
+    config = {**inherited, **own, **for_all}
     if (policy := config["on_reject"]) not in ("break", "continue"):
         raise InputError(f"on_reject of {path} is {policy!r}; it must be break or continue")
     directories = {name.partition("/")[0] for name in below if "/" in name}
@@ -157,8 +189,10 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any], for_all: Ma
         path=path,
         config=config,
         tests=tuple(f"{prefix}{item.removesuffix('.in')}" for item in items if item not in directories),
-        groups=tuple(_read(package, f"{path}/{item}", config, for_all) for item in items if item in directories),
-        configured=own is not None,
+        groups=tuple(
+            _read(package, f"{path}/{item}", config, for_all, for_newer) for item in items if item in directories
+        ),
+        configured=file is not None,
     )
 
 

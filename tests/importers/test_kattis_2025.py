@@ -108,6 +108,29 @@ def test_arguments_of_one_test(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("file", ["data/test_group.yaml", "data/testdata.yaml"])
+def test_arguments_of_all_groups(tmp_path: Path, file: str) -> None:
+    """BAPCtools puts them in `data/`, where the format has no settings; correct programs were WA without them."""
+    stated = "output_validator_args: [float_tolerance, '1e-6']\n"
+    task = read(tmp_path, NEW, **{file: stated, "data/secret/two/2.yaml": "output_validator_args: []\n"})
+    assert {name: test.checker_args for name, test in loaded(tmp_path, task).tests.items()} == {
+        "sample/1": ("float_tolerance", "1e-6"),
+        "secret/one/1": ("float_tolerance", "1e-3"),
+        "secret/two/1": ("float_tolerance", "1e-6"),
+        "secret/two/2": (),
+    }
+    assert not [note for note in task.notes if "output_validator_args" in note]
+
+
+def test_arguments_of_secret_tests(tmp_path: Path) -> None:
+    """A group with a file of its own does not inherit them, as in the format; with BAPCtools it would."""
+    task = read(tmp_path, NEW, **{"data/secret/test_group.yaml": "output_validator_args: [case_sensitive]\n"})
+    assert loaded(tmp_path, task).tests["secret/two/1"].checker_args == ()
+    assert [note.partition(", as")[0] for note in task.notes if "output_validator_args" in note] == [
+        "output_validator_args of data/secret does not apply to data/secret/two"
+    ]
+
+
 def test_required_groups_are_transitive(tmp_path: Path) -> None:
     """A group that is not run is not passed, so later groups also require what it requires."""
     changes = {
