@@ -17,7 +17,7 @@ from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_data import ARGUMENTS, SETTINGS, TestGroup, read_groups
+from ioi_eval.importers.kattis_data import ARGUMENTS, DATA, SETTINGS, TestGroup, judged_names, read_groups
 from ioi_eval.importers.kattis_domjudge import (
     INI_FILE,
     check_executables,
@@ -283,7 +283,7 @@ def _check_test_files(package: Package) -> None:
     Raises:
         UnsupportedError: a submission gets arguments or files on a test, or a group has a static validation test case.
     """
-    for name in package.names("data"):
+    for name in judged_names(package, DATA):
         directory = next((part for part in name.split("/")[:-1] if part.endswith(".files")), None)
         if directory is not None:
             raise UnsupportedError(f"{name} is a file for the submission, which is not supported")

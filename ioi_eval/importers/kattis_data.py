@@ -144,6 +144,11 @@ def read_groups(package: Package, for_all: Mapping[str, Any]) -> TestGroup:
     return root
 
 
+def judged_names(package: Package, path: str) -> list[str]:
+    """The files below a directory of test data, without those that only test the package."""
+    return [name for name in package.names(path) if not name.startswith(_IGNORED_PATHS)]
+
+
 def _own_settings(package: Package, path: str) -> tuple[Mapping[str, Any], str | None]:
     """The settings that a directory states, and the file with them; none, and `None`, if there is no such file."""
     file = next((f"{path}/{name}" for name in _CONFIGURATIONS if package.has(f"{path}/{name}")), None)
@@ -173,8 +178,7 @@ def _read(
     for_all: Mapping[str, Any],
     for_newer: Mapping[str, Any],
 ) -> TestGroup:
-    names = [name for name in package.names(path) if not name.startswith(_IGNORED_PATHS)]
-    below = [name.removeprefix(f"{path}/") for name in names]
+    below = [name.removeprefix(f"{path}/") for name in judged_names(package, path)]
     inputs = _inputs(path, [name for name in below if "/" not in name])
     own, file = _own_settings(package, path)
     if file and file.endswith(f"/{_CONFIGURATIONS[1]}"):

@@ -131,6 +131,16 @@ def test_arguments_of_secret_tests(tmp_path: Path) -> None:
     ]
 
 
+def test_settings_of_data_that_is_not_judged(tmp_path: Path) -> None:
+    """What only tests the package may have arguments, files and lists of anything."""
+    changes = {
+        "data/invalid_input/no.yaml": "args: [a]\n",
+        "data/invalid_output/list.yaml": "- a\n",
+        "data/invalid_answer/no.files/map.txt": "x",
+    }
+    assert read(tmp_path, NEW, **changes).problem_rows == read(tmp_path / "b", NEW).problem_rows
+
+
 def test_required_groups_are_transitive(tmp_path: Path) -> None:
     """A group that is not run is not passed, so later groups also require what it requires."""
     changes = {
