@@ -26,8 +26,7 @@ def judge_files(package: Package, source: str, path: str) -> list[tuple[str, str
     if path.endswith(_SCRIPT):
         names = {name for name in below if name.endswith((*_HEADERS, _SCRIPT))}
     else:
-        headers = [name for name in below if name.endswith(_HEADERS)]
-        names = {*headers, *_included(package, (source, *headers), directory)}
+        names = included_below(package, directory, source)
     paths = {name: str(PurePosixPath(path).parent / name.removeprefix(directory)) for name in sorted(names - {source})}
     beside = [(own, package.text(name)) for name, own in paths.items() if own != path]
     return [(path, startable(path, package.text(source))), *beside]
@@ -38,10 +37,14 @@ def startable(path: str, text: str) -> str:
     return f"#!/usr/bin/env python3\n{text}" if path.endswith(_SCRIPT) and not text.startswith("#!") else text
 
 
-def _included(package: Package, sources: tuple[str, ...], directory: str) -> set[str]:
-    """The files below a directory that some sources include in quotes, and those that these include."""
-    found: set[str] = set()
-    waiting = list(sources)
+def included_below(package: Package, directory: str, *sources: str) -> set[str]:
+    """The headers below a directory, and the files there that these or some sources include in quotes.
+
+    Args:
+        directory: with `/` at its end; empty for the package's root.
+    """
+    found = {name for name in package.names() if name.startswith(directory) and name.endswith(_HEADERS)}
+    waiting = [*sources, *found]
     while waiting:
         name = waiting.pop()
         file = SourceFile(path=name, content=package.text(name).encode("utf-8", "replace"))

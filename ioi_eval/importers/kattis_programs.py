@@ -13,11 +13,11 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from posixpath import basename
+from posixpath import basename, dirname, join
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.judge_programs import startable
+from ioi_eval.importers.judge_programs import included_below, judge_files, startable
 from ioi_eval.importers.kattis_data import ARGUMENTS, TestGroup
 from ioi_eval.importers.package import Package, first_names
 from ioi_eval.importers.task import language
@@ -25,7 +25,6 @@ from ioi_eval.problems.grader_files import BUILD_SCRIPT
 
 VALIDATOR_DIRECTORIES = ("output_validators", "output_validator")
 _SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++")
-_HEADER_ENDINGS = (".h", ".hpp", ".hh")
 _RUN_SCRIPT = "run"
 _INCLUDED_WITH = {
     **dict.fromkeys(("cpp", ""), ("cpp", "default")),
@@ -36,7 +35,8 @@ _INCLUDED_WITH = {
 Source: Kattis problem package format, "Included Files".
 """
 
-_NO_PROGRAMS = (".md", ".txt", ".template")  # BAPCtools leaves templates in new packages
+_NEVER_USED = (".md", ".template")  # BAPCtools leaves templates in new packages
+_NO_PROGRAMS = (*_NEVER_USED, ".txt")
 _MAX_PARSED = 1 << 18
 _PYTHON_2 = re.compile(
     r"\A#![^\n]*python2|^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+\w+[ \t]*,[ \t]*\w+[ \t]*:", re.MULTILINE
@@ -82,7 +82,7 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
         )
     if build := next((name for name in names if basename(name) == BUILD_SCRIPT), None):
         return _built(package, build, below, role)
-    return _one_source(package, names, role)
+    return _one_source(package, names, below, role)
 
 
 def validator_flags(where: str, config: Mapping[str, Any]) -> list[str]:
@@ -154,22 +154,28 @@ def _built(package: Package, build: str, below: Sequence[str], role: str) -> lis
     return [(path, package.text(name)) for path, name in files]
 
 
-def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple[str, str]]:
+def _one_source(package: Package, names: Sequence[str], below: Sequence[str], role: str) -> list[tuple[str, str]]:
     supported = (*_SOURCE_ENDINGS, ".c", ".py")
     sources = [name for name in names if name.endswith(supported) or language(name) is not None]
-    headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
     if len(sources) != 1 or not sources[0].endswith(supported):
         raise UnsupportedError(
             f"the output validator is {', '.join(names)};"
             f" one source in C++, C or Python, with headers, is supported, and a `{BUILD_SCRIPT}` script"
         )
-    text = package.text(sources[0])
-    if sources[0].endswith(".py"):
-        refuse_python_2(package, sources[0])
+    (source,) = sources
+    ending = next((ending for ending in (".py", ".c") if source.endswith(ending)), ".cpp")
+    files = dict(judge_files(package, source, f"{role}/{role}{ending}"))
+    if ending == ".py":
+        refuse_python_2(package, source)
+        text = package.text(source)
         own = text.partition("\n")[2] if text.startswith("#!") else text
-        return [(f"{role}/{role}.py", startable(f"{role}.py", own))]
-    ending = ".c" if sources[0].endswith(".c") else ".cpp"
-    return [(f"{role}/{role}{ending}", text), *((f"{role}/{basename(path)}", package.text(path)) for path in headers)]
+        files[f"{role}/{role}.py"] = startable(f"{role}.py", own)
+    used = {source, *(join(dirname(source), path.removeprefix(f"{role}/")) for path in files)}
+    if others := [name for name in below if name not in used and "/." not in name and not name.endswith(_NEVER_USED)]:
+        package.notes.append(
+            f"left out, as a validator is one source with the files that it includes: {first_names(others)}"
+        )
+    return list(files.items())
 
 
 def included_directory(package: Package, language: str) -> str:
@@ -197,17 +203,16 @@ def included_files(package: Package) -> list[tuple[str, str]]:
     sources = [name for name in names if name.endswith(_SOURCE_ENDINGS)]
     if len(sources) > 1:
         raise UnsupportedError(f"{directory} holds {len(sources)} sources; one is supported")
-    headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
-    texts = {path: package.text(path) for path in (*headers, *sources)}
-    others = [name for name in names if name not in texts and (directory == "include/cpp" or language(name) is None)]
+    needed = {*sources, *included_below(package, f"{directory}/", *sources)}
+    others = [name for name in names if name not in needed and (directory == "include/cpp" or language(name) is None)]
     if others:
         package.notes.append(
             f"left out of {directory}: {first_names([*map(basename, others)])}; submissions in C++ get its headers and"
             " source"
         )
-    return [
-        ("graders/grader.cpp" if path in sources else f"graders/{basename(path)}", text) for path, text in texts.items()
-    ]
+    headers = [(f"graders/{name.removeprefix(f'{directory}/')}", name) for name in sorted(needed.difference(sources))]
+    graders = [("graders/grader.cpp", name) for name in sources]
+    return [(path, package.text(name)) for path, name in (*headers, *graders)]
 
 
 def included_python(package: Package) -> tuple[str, ...]:

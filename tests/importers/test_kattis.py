@@ -155,6 +155,43 @@ def test_validator_becomes_the_checker(tmp_path: Path) -> None:
     assert checker_of(old).source.path == "checker/checker.c"
 
 
+def test_files_that_sources_include(tmp_path: Path) -> None:
+    """They keep their paths, also if they end with `.inc`; other files are left out, with a note.
+
+    Without them no validator, or no submission, was compiled.
+    """
+    changes = {
+        "problem.yaml": "validation: custom\n",
+        "output_validators/check/validate.cc": '#include "lib/all.h"\nint main() {}\n',
+        "output_validators/check/lib/all.h": '#include "table.inc"\n#include "part.tpp"\n',
+        "output_validators/check/lib/table.inc": "int table;\n",
+        "output_validators/check/lib/part.tpp": "int part;\n",
+        "output_validators/check/words.txt": "word\n",
+        "output_validators/check/README.md": "why\n",
+        "include/cpp/runner.cpp": '#include "lib/y.h"\n#include "table.inc"\n',
+        "include/cpp/lib/y.h": "int y;\n",
+        "include/cpp/table.inc": "int table;\n",
+    }
+    task = read(tmp_path, PASS_FAIL, **changes)
+    problem = loaded(tmp_path, task)
+    assert [file.path.removeprefix("checker/") for file in checker_of(problem).files] == [
+        "lib/all.h",
+        "lib/part.tpp",
+        "lib/table.inc",
+    ]
+    assert [file.path for file in (*problem.linked, *problem.headers)] == [
+        "graders/grader.cpp",
+        "graders/lib/y.h",
+        "graders/table.inc",
+    ]
+    assert [note.rpartition(": ")[2] for note in task.notes if "left out, as a validator" in note] == [
+        "output_validators/check/words.txt"
+    ]
+    script = {"output_validator/v/check.py": "exit(42)\n", "output_validator/v/words.txt": "word\n"}
+    beside = read(tmp_path / "b", PASS_FAIL, **{"problem.yaml": "validation: custom\n"}, **script)
+    assert any(note.endswith("that it includes: output_validator/v/words.txt") for note in beside.notes)
+
+
 def test_flags_of_a_named_validator(tmp_path: Path) -> None:
     """Before 2023 a group may give the validator's name with its flags."""
     check = {"problem.yaml": "validation: custom\n", "output_validators/check.py": "import sys\nsys.exit(42)\n"}
