@@ -40,6 +40,7 @@ from ioi_eval.importers.kattis_groups import (
 from ioi_eval.importers.kattis_programs import (
     VALIDATOR_DIRECTORIES,
     flag_words,
+    grader_config,
     included_files,
     validator_files,
     validator_flags,
@@ -51,7 +52,7 @@ from ioi_eval.importers.kattis_submissions import KattisSubmissions, stated_tota
 from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, timing_by_statements
 from ioi_eval.importers.package import Package, first_names, open_package
 from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task
-from ioi_eval.model import ProblemKey, Subtask
+from ioi_eval.model import ProblemKey, Subtask, TaskType
 from ioi_eval.problems.token_rules import check_token_flags
 
 _FORMAT = "a problem package in the Kattis format"
@@ -130,6 +131,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     subtasks = _subtasks(data, graded)
     _check_points(package, data, subtasks)
     validator = validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []
+    included = included_files(package)
     task = build_task(
         package,
         key,
@@ -137,7 +139,8 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         day=day,
         columns=columns,
         subtasks=subtasks,
-        files=[*validator, *included_files(package)],
+        files=[*validator, *included],
+        config=grader_config(key.id, TaskType(columns["task_type"]), included),
         tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in data.groups for test in group.tests},
         solutions=_solutions(package, data, subtasks),
         test_columns=_test_columns(package, data, graded),

@@ -192,6 +192,17 @@ def test_files_that_sources_include(tmp_path: Path) -> None:
     assert any(note.endswith("that it includes: output_validator/v/words.txt") for note in beside.notes)
 
 
+@pytest.mark.parametrize("kind", ["Batch", "Interactive"])
+def test_an_included_header_without_a_source(tmp_path: Path, kind: str) -> None:
+    """It needs no grader, also if it is called like the problem. Such packages were refused."""
+    changes = {"include/cpp/sums.h": "inline int f() { return 1; }\n"}
+    if kind == "Interactive":
+        changes |= {"problem.yaml": "validation: custom interactive\n", "output_validators/a.cpp": "int main() {}\n"}
+    problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **changes))
+    assert problem.task_type == kind
+    assert (problem.linked, [file.path for file in problem.headers]) == ((), ["graders/sums.h"])
+
+
 def test_flags_of_a_named_validator(tmp_path: Path) -> None:
     """Before 2023 a group may give the validator's name with its flags."""
     check = {"problem.yaml": "validation: custom\n", "output_validators/check.py": "import sys\nsys.exit(42)\n"}
