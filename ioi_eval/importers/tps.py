@@ -38,6 +38,7 @@ from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _MAPPING, _SUMMARY = "tests/mapping", "tests/gen_summary"
 _NEWER = "internal/problem_model.py"  # in `scripts` of newer versions of TPS
+_NEWER_STANDARD = "gnu++20"  # Source: TPS 1.26, `scripts/templates/problem_defaults.py`
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's directory (the tool is in ioi-2022/tps)"
 _HEADER_ENDINGS = (".h", ".hpp")
 _CODE_ENDINGS = (".cpp", *_HEADER_ENDINGS)
@@ -99,8 +100,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "score_type": (score_type_without_parameters(meta) or ScoreType.GROUP_MIN).value,
         "task_type": task_type.value,
     }
-    if meta.get("cpp_std"):  # Source: TPS 1.26, `scripts/internal/problem_model.py`
-        columns["cxx_std"] = meta["cpp_std"]
+    if standard := meta.get("cpp_std") or (_NEWER_STANDARD if _is_newer(package) else None):
+        columns["cxx_std"] = standard
     starting_code = f"public/cpp/{name}.cpp"
     files = _code_files(package, meta, task_type)
     config = _config(meta, {"task_type": task_type.value, "code": name, "name": title, **limits})
@@ -138,9 +139,13 @@ def _precision(package: Package, meta: Mapping[str, Any]) -> Any:
     Source: TPS 1.26, `scripts/exporters/CMS.py`.
     """
     stated = meta.get("score_precision", 2)
-    linked = package.where / "scripts" / _NEWER  # tasks may link to shared scripts
-    is_newer = package.has(f"scripts/{_NEWER}") or linked.exists()
-    return max(0, stated - 2) if "score_precision" in meta and is_newer and isinstance(stated, int) else stated
+    is_of_share = "score_precision" in meta and isinstance(stated, int) and _is_newer(package)
+    return max(0, stated - 2) if is_of_share else stated
+
+
+def _is_newer(package: Package) -> bool:
+    """Whether the task is made with a newer version of TPS. Tasks may link to shared scripts."""
+    return package.has(f"scripts/{_NEWER}") or (package.where / "scripts" / _NEWER).exists()
 
 
 def _flag(meta: Mapping[str, Any], field: str, default: bool) -> bool:

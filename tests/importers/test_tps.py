@@ -103,8 +103,10 @@ def test_the_precision_of_points_if_tasks_share_their_scripts(tmp_path: Path) ->
 
 
 def test_the_standard_of_cpp(tmp_path: Path) -> None:
-    """Newer versions of TPS state one; without it the standard is that of the year."""
+    """Newer versions of TPS state one, by default gnu++20; with older ones the standard is that of the year."""
     assert loaded(tmp_path, read(tmp_path)).cxx_std == "gnu++17"
+    newer = read(tmp_path / "newer", **{"scripts/internal/problem_model.py": ""})
+    assert loaded(tmp_path / "newer", newer).cxx_std == "gnu++20"
     task = read(tmp_path, **{"problem.json": {**META, "cpp_std": "gnu++20"}})
     assert loaded(tmp_path, task).cxx_std == "gnu++20"
 
