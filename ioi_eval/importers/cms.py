@@ -1,10 +1,11 @@
 """CMS export packages, as the IOI publishes its tasks: `problem.json`, `subtasks/`, `tests/`, `graders/`, …
 
 The package is read as by CMS's own loader of TPS exports, except that subtasks have the points and the tests that they
-state (`_notes_on_differences`), and that a checker judges what a manager prints, as in TPS. `grader_config.json` is
-made from `problem.json`, with flat keys. A package has neither year nor day. Solutions are in directories named by
-their label, which is the verdict that TPS states for the whole solution; its exceptions for subtasks are not exported
-(see `expectations.py`).
+state (`_notes_on_differences`), that they are scored by the `score_type` that `problem.json` states (the loader takes
+GroupMin), and that a checker judges what a manager prints, as in TPS. `grader_config.json` is made from
+`problem.json`, with flat keys. A package has neither year nor day. Solutions are in directories named by their label,
+which is the verdict that TPS states for the whole solution; its exceptions for subtasks are not exported (see
+`expectations.py`).
 
 Source: CMS, `cmscontrib/loaders/tps.py`; TPS, `scripts/exporters/CMS.py`.
 """
@@ -72,6 +73,12 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     subtasks = _subtasks(package, tuple(tests))
     if not subtasks:
         score_type, subtasks = ScoreType.SUM, [Subtask(name=ONLY_SUBTASK, points=100, tests=tuple(tests))]
+    elif score_type not in (None, ScoreType.GROUP_MIN):
+        package.notes.append(
+            f"subtasks are scored by {score_type}, as {ROOT_FILE} states; CMS's loader takes GroupMin in any case"
+        )
+    if "score_type_parameters" in meta:
+        package.notes.append(f"score_type_parameters in {ROOT_FILE} is not read, as by CMS's loader")
     files = _code_files(package)
     files += _attached_header(package, code, files)
     if task_type is TaskType.COMMUNICATION and any(path.startswith("checker/") for path, _ in files):

@@ -531,7 +531,15 @@ def test_differences_from_cms_are_noted(tmp_path: Path) -> None:
     assert "02-full" not in notes
 
 
-def test_score_type_is_kept(tmp_path: Path) -> None:
-    """GroupMul is not read as GroupMin."""
-    task = read(tmp_path, **{"problem.json": {**META, "score_type": "GroupMul"}})
-    assert loaded(tmp_path, task).score_type is ScoreType.GROUP_MUL
+@pytest.mark.parametrize(("score_type", "noted"), [("GroupMul", True), ("Sum", True), ("GroupMin", False)])
+def test_score_type_is_kept(tmp_path: Path, score_type: str, noted: bool) -> None:
+    """If `problem.json` states one, it counts. CMS's own loader always takes GroupMin; a note says so."""
+    task = read(tmp_path, **{"problem.json": {**META, "score_type": score_type}})
+    assert loaded(tmp_path, task).score_type is ScoreType(score_type)
+    assert any(f"subtasks are scored by {score_type}, as" in note for note in task.notes) == noted
+
+
+def test_score_type_parameters(tmp_path: Path) -> None:
+    """They have no effect, as in CMS."""
+    task = read(tmp_path, **{"problem.json": {**META, "score_type": "Sum", "score_type_parameters": 50}})
+    assert "score_type_parameters in problem.json is not read, as by CMS's loader" in task.notes
