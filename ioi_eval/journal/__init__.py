@@ -24,8 +24,8 @@ isolation. Everything that would change the outcome changes the key, so a resume
 would itself have computed the same. The program key is a digest of problem and fingerprint only; with it, a copy of a
 program finds the result of the first one (its leader), even if the two were found by different rules. A copy's record
 only says that its program is known; its result is the first one with its program key. So the position of a record in
-the file does not matter: if a user removed or doubled lines, or joined several journals, the results that are there
-count, and the others are judged again. A reader compares a record's kind and keys with those that it wants, and
+the file does not matter: if a user removed or doubled lines, or joined several whole journals, the results that are
+there count, and the others are judged again. A reader compares a record's kind and keys with those that it wants, and
 ignores other records.
 
 **Done** means that `Journal.append` has returned: from then on a killed process (`kill -9`) loses nothing. A machine
@@ -37,7 +37,9 @@ ones. Then complete records follow a *hole*, bytes that are no records. Therefor
 many bytes were known to be on disk when it was written. If no later record says that the hole's bytes were on disk, the
 hole comes from a power failure: the file is cut there, and those few submissions are judged again. Otherwise the hole
 has another cause (a bad disk, an editor, a second writer). Then nothing is repaired silently: opening fails with the
-offset, what can still be read, and what to do.
+offset, what can still be read, and what to do. If several journals were joined, `safe` is counted from the first line
+of the record's own one; and a hole in front of another journal's first line is an error too, as all of that journal
+would be cut off.
 
 **Two writers** would mix their records. A lock (`flock` on `.lock` beside the journal, released when the process
 ends in any way) makes the second one fail immediately; the message names the first.

@@ -125,6 +125,11 @@ def after_magic(buffer: memoryview, at: int) -> int:
     return at
 
 
+def starts(buffer: memoryview) -> list[int]:
+    """The offsets of first lines: one, unless a user joined several journals. A record's JSON has no raw newline."""
+    return [line.start() for line in re.finditer(re.escape(MAGIC), buffer)]
+
+
 def whole_frames(buffer: memoryview, at: int) -> Iterator[Frame]:
     """The records from a position on, up to the first bytes that are not a record."""
     at = after_magic(buffer, at)

@@ -256,8 +256,16 @@ def load(path: Path, fd: int, index: Index, notes: list[str]) -> int:
 
 def _check_tail(path: Path, buffer: memoryview, end: int, notes: list[str]) -> None:
     """Distinguish a torn tail, which may be cut off, from damage in the middle, which is an error."""
-    beyond = list(frames.frames_beyond(buffer, end))
-    if any(frame.safe > end for frame in beyond):
+    starts, beyond = frames.starts(buffer), list(frames.frames_beyond(buffer, end))
+    next_start = next((start for start in starts if start > end), len(buffer))
+    if any(frame.offset > next_start for frame in beyond):
+        raise InputError(
+            f"{path}: several journals were joined here, and one of them has an unfinished or damaged record at offset "
+            f"{end}, before the next one begins at {next_start}; join them with `ioi-eval merge` instead, or remove "
+            "the bytes between these offsets: what they contained is judged again"
+        )
+    own_start = max(start for start in starts if start < end)  # `safe` is counted from there
+    if any(frame.safe > end - own_start for frame in beyond):
         raise InputError(
             f"{path}: damaged at offset {end}, with {len(beyond)} whole records after it: {ADVICE}, or keep what "
             f"comes before the damage with `truncate -s {end} {path}`: what came after is judged again"

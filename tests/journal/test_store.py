@@ -152,6 +152,38 @@ def test_a_hole_after_a_power_failure_is_removed(tmp_path: Path) -> None:
     assert read(tmp_path) == {0: 0, 1: 1, 2: 2}
 
 
+def test_a_journal_joined_to_one_with_a_torn_tail_is_not_cut_off(tmp_path: Path) -> None:
+    """Its `safe` values count from its own beginning, so the torn record looked like the hole of a power failure."""
+    write(tmp_path / "a", range(3))
+    write(tmp_path / "b", range(3, 6))
+    torn = (tmp_path / "a" / "journal").read_bytes()[:-5]
+    whole = (tmp_path / "b" / "journal").read_bytes()
+    path = tmp_path / "journal"
+    path.write_bytes(torn + whole)
+    start = torn.rindex(b"\n") + 1
+    with pytest.raises(InputError, match=rf"record at offset {start}, before the next one begins at {len(torn)};"):
+        Journal(tmp_path, options={})
+    with pytest.raises(InputError, match="ioi-eval merge"):
+        peek(tmp_path)
+    assert path.read_bytes() == torn + whole
+    path.write_bytes(torn + whole[:30])  # a first line that no record follows
+    assert read(tmp_path) == {0: 0, 1: 1}
+    path.write_bytes(torn[:start] + whole)  # the advice works
+    assert read(tmp_path) == {n: n for n in range(6) if n != 2}
+
+
+def test_damage_in_the_last_of_several_joined_journals_is_refused(tmp_path: Path) -> None:
+    """Here too `safe` counts from that journal's beginning: its records after the damage were cut off."""
+    write(tmp_path / "a", range(10))
+    write(tmp_path / "b", range(10, 12))
+    write(tmp_path / "b", range(12, 14))
+    whole = (tmp_path / "a" / "journal").read_bytes() + (tmp_path / "b" / "journal").read_bytes()
+    (tmp_path / "journal").write_bytes(whole.replace(b'{"n":10}', b'{"n":99}'))
+    with pytest.raises(InputError, match="damaged at offset"):
+        Journal(tmp_path, options={})
+    assert len((tmp_path / "journal").read_bytes()) == len(whole)
+
+
 def test_a_file_that_is_no_journal_is_not_changed(tmp_path: Path) -> None:
     """A user's own file of that name is not overwritten."""
     (tmp_path / "journal").write_text("Dear diary\n")
