@@ -7,7 +7,8 @@ A failure of the sandbox is JE here as everywhere: it has no score, and is never
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -200,11 +201,10 @@ class AppsExecutor:
     async def _score_on(self, target: Target, problem: AppsProblem, code: str) -> AppsResult:
         settings, compat = self._settings, self._settings.compat
         try:
-            job_tests = _job_tests(problem, compat)
-        except ODD_DATA as error:
-            if compat is None:
-                raise
-            return verdicts.crashed(problem, settings, error)
+            with _rules_of(compat):
+                job_tests = _job_tests(problem, compat)
+        except _GraderFailedError as failure:
+            return verdicts.crashed(problem, settings, failure.error)
         try:
             interpreter = await self._interpreter(target)
             program = await self._program(problem, code, target, interpreter, job_tests)
@@ -219,19 +219,21 @@ class AppsExecutor:
 
         def record(outcome: TestOutcome) -> None:
             is_right = partial(verdicts.is_right, problem, settings) if program.setup.judged_by_client else None
-            judging.record(verdicts.assessed(outcome, is_right, time_limit_s=settings.cpu_s))
+            with _rules_of(compat):
+                assessed = verdicts.assessed(outcome, is_right, time_limit_s=settings.cpu_s)
+            judging.record(assessed)
 
         def wanted() -> bool:
-            return compat is None or verdicts.wants_another(problem, judging.outcomes(), settings, compat)
+            with _rules_of(compat):
+                return compat is None or verdicts.wants_another(problem, judging.outcomes(), settings, compat)
 
         try:
             isolation = await ProgramRun(self._scheduler, program, judging, target, record=record, wanted=wanted).run()
             judge = verdicts.result_of if compat is None else partial(verdicts.result_of_grader, compat=compat)
-            result = judge(problem, judging.outcomes(), settings)
-        except ODD_DATA as error:
-            if compat is None:
-                raise
-            return verdicts.crashed(problem, settings, error)
+            with _rules_of(compat):
+                result = judge(problem, judging.outcomes(), settings)
+        except _GraderFailedError as failure:
+            return verdicts.crashed(problem, settings, failure.error)
         return replace(
             result,
             isolation=isolation,
@@ -274,6 +276,33 @@ class AppsExecutor:
             return await self._builder.judge_program("checker", check.source, target, std="gnu++17")
         except ProblemProgramError as error:
             raise InputError(f"{self._settings.comparator}: {error}") from error
+
+
+class _GraderFailedError(Exception):
+    """The rules of another grader fail on a row or output, as that grader itself does.
+
+    Args:
+        error: with which they fail.
+    """
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@contextmanager
+def _rules_of(compat: CompatGrader | None) -> Iterator[None]:
+    """Mark the errors of another grader's rules; those of our own rules, and of this machine's memory, pass unchanged.
+
+    Raises:
+        _GraderFailedError: its rules failed.
+    """
+    try:
+        yield
+    except ODD_DATA as error:
+        if compat is None or isinstance(error, MemoryError):
+            raise
+        raise _GraderFailedError(error) from error
 
 
 def _why_unsuitable(target: Target, least: Isolation) -> str | None:

@@ -354,6 +354,38 @@ def test_other_graders(compat: str, code: str, codes: tuple[object, ...], score:
     assert result.judged_by == compat
 
 
+def failing_with(error: type[Exception]) -> Callable[..., Any]:
+    """A function that raises this error."""
+
+    def fail(*_: object, **__: object) -> Any:
+        raise error("odd")
+
+    return fail
+
+
+def test_a_grader_that_fails_has_a_result(score: Score) -> None:
+    """It fails on this row or output whenever it is judged."""
+    failing = replace(grader_named("mcpbr"), grade_runs=failing_with(ValueError))
+    result = score(NEXT, "print(1)", compat=failing)
+    assert (result.verdict, result.score, result.message) == (
+        Verdict.JE,
+        None,
+        "mcpbr fails on this row: ValueError: odd",
+    )
+    assert result.graded is not None
+    assert result.graded.crash == result.message
+
+
+def test_our_failure_is_not_that_of_a_grader(score: Score, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug of ours, or too little memory on this machine, was stored as the result of the other grader."""
+    mcpbr = grader_named("mcpbr")
+    with pytest.raises(MemoryError):
+        score(NEXT, "print(1)", compat=replace(mcpbr, grade_runs=failing_with(MemoryError)))
+    monkeypatch.setattr("ioi_eval.engine.scheduling.ProgramRun._next_bundle", failing_with(LookupError))
+    with pytest.raises(LookupError, match="odd"):
+        score(NEXT, "print(1)", compat=mcpbr)
+
+
 @pytest.mark.parametrize(
     ("code", "rule"),
     [
