@@ -101,7 +101,8 @@ class ComparatorKind(StrEnum):
     CHECKER = "checker"
 
 
-_TOLERANCE = re.compile(r"(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_TOLERANCE = re.compile(r"(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][+-]?(?:[0-3]?\d{1,2}|400))?", re.ASCII)
+"""A tolerance that the runner can read: `kLargestExponent` in `graders/runner/decimal.h` is 400."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +142,7 @@ class Comparator:
                 raise InputError("the comparator checker needs a program: checker:path/to/checker.cpp")
             return cls(kind=kind, program=program)
         if kind is ComparatorKind.FLOAT:
-            wanted = "float:ABS or float:ABS:REL with decimal numbers, as in float:1e-6"
+            wanted = "float:ABS or float:ABS:REL with decimal numbers (exponents from -400 to 400), as in float:1e-6"
             if not 1 <= len(parameters) <= 2 or not all(map(_TOLERANCE.fullmatch, parameters)):
                 raise InputError(f"the comparator {text!r} is not of the form {wanted}")
             return cls(kind=kind, absolute=parameters[0], relative="".join(parameters[1:]))

@@ -24,6 +24,8 @@ from ioi_eval.model.methods import Comparator
         ("float:1e-6:", "float:ABS"),
         ("float:1_0", "float:ABS"),
         ("float:٣", "float:ABS"),
+        ("float:1e500", "exponents from -400 to 400"),
+        ("float:0:1e-401", "exponents from -400 to 400"),
         ("checker", "needs a program"),
         ("checker:", "needs a program"),
     ],
@@ -44,6 +46,8 @@ def test_unknown_comparators(text: str, words: str) -> None:
         "unordered-lines",
         "float:1e-6",
         "float:0:.5",
+        "float:1e-400:1E+400",
+        "float:1e007",
         "checker:a/b:c.cpp",
     ],
 )
