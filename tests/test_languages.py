@@ -46,6 +46,23 @@ def test_each_ending_and_name_has_one_language() -> None:
     assert language_called("Cobol") is None
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["Python 2", "PyPy2 (5.6.0)", "Python (2.7.6)", "cpython (2.7)", "Python (CPython 2.7.18)", "C++/CLI", "cpp.net"],
+)
+def test_other_languages_are_not_taken_for_ours(name: str) -> None:
+    """Python 2 was judged as Python 3, and C++/CLI as C++."""
+    assert language_called(name) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["Python3 (3.4.3)", "Python (3.8.2)", "PyPy3 (2.4.0)", "PyPy (2.4.0)", "Python (CPython 3.11.4)"]
+)
+def test_python_3_is_known_with_its_version(name: str) -> None:
+    """As AtCoder names it; after `PyPy` the number is that of PyPy itself."""
+    assert language_called(name) is Language.PYTHON
+
+
 YEARS = ("11", "14", "17", "20", "23")
 
 

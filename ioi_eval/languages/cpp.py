@@ -20,7 +20,10 @@ class Cpp(ObjectLanguage):
 
     language = Language.CPP
     name = "C++"
-    names = re.compile(r"(?:(?:gnu |ms )?c\+\+|(?:clan|gnu )?g\+\+|gnu\+\+|cpp|cxx|cc)(?![a-z]).*", re.IGNORECASE)
+    names = re.compile(
+        r"(?:(?:gnu |ms )?c\+\+|(?:clan|gnu )?g\+\+|gnu\+\+|cpp|cxx|cc)(?![a-z]| ?/ ?cli\b| ?\.net\b).*",
+        re.IGNORECASE,
+    )
     header_endings = (".h", ".hpp", ".hh", ".hxx")
     has_precompiled_header = True
     known_good_standard = "gnu++17"  # what every compiler that builds the runner knows

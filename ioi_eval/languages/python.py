@@ -18,7 +18,9 @@ class Python(LanguageRules):
     takes_graders = True  # a grader is the program that is started; it imports the submission
     needs_own_tool = True
     names = re.compile(
-        r"(?:c?python|py(?:py)?)(?:[ -]?3(?:\.\d+)*)?(?:-64)?(?: \([^()]*\)| / (?:cpython|pypy))?", re.IGNORECASE
+        r"(?!c?python(?:-64)? \((?:c?python |pypy )?2\b)"  # `Python (2.7.6)`; after `PyPy` the number is PyPy's own
+        r"(?:c?python|py(?:py)?)(?:[ -]?3(?:\.\d+)*)?(?:-64)?(?: \([^()]*\)| / (?:cpython|pypy))?",
+        re.IGNORECASE,
     )
 
     def extract(self, generation: str) -> Extracted:
