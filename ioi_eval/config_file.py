@@ -68,9 +68,9 @@ def read_config_file(environ: Mapping[str, str] | None = None) -> ConfigFile:
     """
     named = (os.environ if environ is None else environ).get(ANOTHER)
     path = path_of_file(environ)
-    if not named and not path.is_file():
-        return ConfigFile()
     try:
+        if not named and not path.is_file():
+            return ConfigFile()
         tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         source = f", which {ANOTHER} names," if named else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 
 from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.config import CompileLimits, Environment, JudgeLimits, Policy
+from ioi_eval.config_file import read_config_file
 from ioi_eval.errors import InputError
+from tests import unprivileged
 
 
 @pytest.fixture(autouse=True)
@@ -115,3 +118,22 @@ def test_a_file_that_cannot_be_read() -> None:
     Path(".env").symlink_to("/proc/self/mem")  # a file whose first page cannot be read, by root neither
     with pytest.raises(InputError, match=r"^\.env cannot be read: Input/output error$"):
         Environment.read({})
+
+
+def _error_in(directory: Path) -> str:
+    os.chdir(directory)
+    directory.chmod(0)
+    try:
+        with pytest.raises(InputError) as caught:
+            read_config_file({})
+    finally:
+        directory.chmod(0o700)
+    return str(caught.value)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="there `is_file` says that there is no file")
+def test_a_working_directory_that_may_not_be_searched() -> None:
+    """As after `sudo -u other` in one's own directory: it was a stack trace."""
+    with unprivileged.private_directory() as directory:
+        message = _error_in(directory) if os.geteuid() else unprivileged.call(_error_in, directory)
+    assert message == "ioi-eval.toml cannot be read: Permission denied"
