@@ -11,7 +11,6 @@ processes may share a store. At most one value is in memory at a time.
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 import secrets
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ioi_eval.cache_directory import make_store
-from ioi_eval.errors import SetupError
+from ioi_eval.errors import NO_SPACE, SetupError
 from ioi_eval.model import Blob
 from ioi_eval.new_files import new_file, temporary_file
 
@@ -140,7 +139,7 @@ def _has(file: BinaryIO, content: bytes) -> bool:
 
 
 def _write_error(root: Path, error: OSError) -> SetupError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    if error.errno in NO_SPACE:
         return SetupError(
             f"no room for test data in {root}: {error.strerror}; free space, or set IOI_EVAL_CACHE to another disk"
         )

@@ -38,6 +38,7 @@ Bugs end the run, except those that one row of data causes: the code that reads,
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -151,6 +152,9 @@ class DoubtfulDataWarning(UserWarning):
 class NotReadWarning(DoubtfulDataWarning):
     """Some of the user's data is not read, probably by mistake."""
 
+
+NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""The numbers of an `OSError` that say that a disk, a quota or the limit of a file is full."""
 
 ODD_DATA = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 """What Python raises for unusual data: huge integers, deep nesting, lone surrogates, NaN."""

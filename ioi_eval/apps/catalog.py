@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 import orjson
 
-from ioi_eval.errors import InputError, NotReadWarning, SetupError
+from ioi_eval.errors import NO_SPACE, InputError, NotReadWarning, SetupError
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems.apps import ProblemIds, read_names, read_rows, without_zeros
@@ -144,8 +144,10 @@ def load_catalog(
             return Catalog(os.dup(file.fileno()), entries, names, source.describe())
     except OSError as error:
         where = directory or "the directory for temporary files (TMPDIR)"
+        elsewhere = "set TMPDIR to another one" if directory is None else "choose another --out"
+        advice = "free some space there" if error.errno in NO_SPACE else elsewhere
         raise SetupError(
-            f"the problems that this run needs cannot be written to {where}: {error.strerror}; free some space there"
+            f"the problems that this run needs cannot be written to {where}: {error.strerror}; {advice}"
         ) from error
 
 

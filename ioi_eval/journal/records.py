@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import tempfile
 import threading
@@ -13,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.errors import InputError, SetupError
+from ioi_eval.errors import NO_SPACE, InputError, SetupError
 from ioi_eval.journal import frames
 from ioi_eval.journal.frames import Keys, RecordKind
 
@@ -109,7 +108,7 @@ class RecordFile:
         return Record(kind=frame.kind, keys=frame.keys, body=body)
 
     def _failed(self, what: str, error: OSError, what_is_kept: str) -> SetupError:
-        advice = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "fix the cause"
+        advice = "free some space" if error.errno in NO_SPACE else "fix the cause"
         return SetupError(
             f"{self.name}: {what} failed: {error.strerror}. {what_is_kept}; {advice}, then run the same "
             "command again to go on"

@@ -113,6 +113,13 @@ def test_a_full_disk(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+def test_a_directory_in_which_no_file_can_be_made(tmp_path: Path) -> None:
+    """Space would not help there: another directory does."""
+    source = open_source(write_rows(tmp_path / "apps.jsonl", [doubling(1)]))
+    with pytest.raises(SetupError, match="cannot be written to /proc: No such file or directory; choose another --out"):
+        load_catalog(source, directory=Path("/proc"))
+
+
 def test_two_rows_with_one_id(tmp_path: Path) -> None:
     """They are refused if the run needs that problem."""
     with pytest.raises(InputError, match="both have the id 1"):
