@@ -22,7 +22,7 @@ Event = Mapping[str, Any]
 _MAX_CHARS = 2000  # of a text: messages quote compilers and servers
 
 _SECRETS = re.compile(
-    r"(?<=://)[^/@\s]+(?=@)"  # the user and password in a URL
+    r"(?<=://)\S+(?=@)"  # the user and password in a URL; a password may contain `@` and `/`
     r"|(?<=[?&])([\w-]*(?:token|key|secret|password|signature)[\w-]*=)[^&\s]+"
     r"|\bhf_\w{8,}",  # a token of the Hub
     re.IGNORECASE,

@@ -30,6 +30,7 @@ def test_all_listeners_get_events() -> None:
     ("text", "shown"),
     [
         ("http://me:pass@host:2000/api", "http://…@host:2000/api"),
+        ("http://me:p@ss@host:2000, http://me:p/s@host", "http://…@host:2000, http://…@host"),
         ("https://host/x?token=abc&a=1", "https://host/x?token=…&a=1"),
         ("https://host/x?a=1&X-Amz-Signature=abc", "https://host/x?a=1&X-Amz-Signature=…"),
         ("refused: hf_abcdefghijklmnop", "refused: …"),
