@@ -1,6 +1,7 @@
 """Settings, with the source of every default.
 
-Only this module and `config_file.py` read the environment.
+Settings are read from the environment only here and in `config_file.py`. `squeue`, the server's script and trackers get
+the environment as it is.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Everything that could change a verdict is included: the program, the problem with its tests, judge programs and limits,
 the policy, the runner, the compiler, the profile and the isolation, and the modules that contain the rules.
-Not included are the names of users' files, the submission's id, and how the program was found: a program has the same
-result whatever text it was extracted from.
+Not included are the names of the files that data was read from, the submission's id, and how the program was found: a
+program has the same result whatever text it was extracted from.
 
 Of our own programs, only the meaning is included: for Python the syntax tree without docstrings; for C++ the text
 without comments and with each run of blanks as one; for shell scripts the text without comment lines. So nothing is

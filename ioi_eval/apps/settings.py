@@ -24,10 +24,10 @@ TIME_LIMIT_S = 10.0
 
 _COMPAT_OUTPUT_BYTES = 16 << 20
 _COMPAT_SPARE_BYTES = 256 << 10
-"""Another grader needs the whole output. So a program may print four times the longest answer of its row (for a
-function: the longest encoding of a right value) plus the spare bytes, at most `_COMPAT_OUTPUT_BYTES` or, if this is
-more, the longest answer plus the spare bytes; and never more than the policy's limit of output. More is OLE. These
-graders have no limit, but a job's tests share what it may return.
+"""Another grader needs the whole output. With A for the longest answer of its row, a program may print
+min(policy's limit of output, max(`_COMPAT_OUTPUT_BYTES`, A + spare bytes), 4 A + spare bytes); for a function, the
+longest encoding of a right value replaces 4 A. More is OLE. These graders have no limit, but a job's tests share what
+it may return.
 """
 
 _ELF = b"\x7fELF"

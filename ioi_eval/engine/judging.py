@@ -133,7 +133,8 @@ class TestHistory:
         known = [run.in_time_score for run in (earlier, outcome) if run.in_time_score is not None]
         self._score_cap = min([self._score_cap, *known])
         both_late = earlier.reran and outcome.verdict is Verdict.TLE
-        # a slower run that would have scored 0 counts all the same: no later run can score, so the test is settled
+        # If the slower run would have scored 0 in time, it counts although the earlier one was faster: `_score_cap` is
+        # 0 now, so no later run can score, and with this outcome the test is not repeated.
         if both_late and (earlier.cpu_ms or 0.0) < (outcome.cpu_ms or 0.0) and outcome.in_time_score != 0.0:
             return False
         self.outcome = replace(_at_most(outcome, self._score_cap), reran=True)

@@ -98,7 +98,10 @@ class Index:
         return stored is not None and not (stored.is_final_je and retry_failed)
 
     def leader_offset(self, keys: Keys) -> int | None:
-        """The offset of this program's result, from any submission. Never a JE."""
+        """The offset of this program's result, from any submission.
+
+        Never a JE, except that of another grader that itself fails on the row: that is a result.
+        """
         return self.programs.get(keys.program)
 
     def stored_level(self, keys: Keys) -> StoredLevel:

@@ -16,8 +16,9 @@ cluster grows. What the feeder does with an entry is the first of these that app
 What always holds:
 
 - A result is stored before it is counted, and before the records of its copies are stored.
-- A failure of ours becomes a result without a score. Followers do not take over such a result, nor any other JE: they
-  are handled as in 4 to 6 again, so the first of them leads.
+- A failure of ours becomes a result without a score. Followers do not take over such a result, nor any other JE (but
+  the JE of another grader that itself fails on the row is a result): they are handled as in 4 to 6 again, so the first
+  of them leads.
 - After `MAX_FAILURES` failures of the sandbox in a row the run ends. A bug of ours in one row does not count.
 """
 
@@ -89,7 +90,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         self._failures = 0  # of the sandbox, since the last program that was judged
         lock = asyncio.Lock()
         self._room, self._queued = asyncio.Condition(lock), asyncio.Condition(lock)  # the feeder's; the workers'
-        self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # of each problem, what a row without a program gets
+        self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # by program key: what rows without a program get
         self._restore, self._restoring, self._restored = restore, asyncio.Lock(), 0
         self._workers = self._in_flight = 0
         self._all_read = False
@@ -158,7 +159,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             self._queued.notify_all()
 
     async def _judge_empty(self, candidates: Sequence[CandidateT]) -> None:
-        """Judge the rows of a batch without a program: only the first for each problem, the others get copies."""
+        """Judge the rows of a batch without a program: the first for each problem and message; the rest get copies."""
         same: list[tuple[CandidateT, int]] = []
         for candidate in candidates:
             if self.counts.stopped_by:

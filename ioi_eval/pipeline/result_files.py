@@ -65,7 +65,7 @@ def _add_result(
 
     Args:
         first_ids: by the offset of a result, the first submission of the dump that has it; this one is added. Failures
-            of ours and rows without a program have no copies.
+            of ours and rows without a program are left out, so these name no first one.
 
     Returns:
         Its lines; those of a refused row if they cannot be made.
