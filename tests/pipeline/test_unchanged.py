@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from typing import Any
 import pytest
 
 from ioi_eval.config import Unscored
+from ioi_eval.pipeline import unchanged
 from ioi_eval.pipeline.contest import RowSelection
+from ioi_eval.pipeline.unchanged import digest_of_package
 from tests.pipeline.scripted import Contest, ScriptedScorer, programs
+from tests.test_architecture import PACKAGE
 
 ROWS = programs("0.5", "1", "0.5", "CE", None)
 
@@ -122,6 +126,42 @@ def test_another_fingerprint_has_results_written_again(contest: Contest, scorer:
     other = ScriptedScorer("2")
     contest.run(other)
     assert sorted(other.judged) == sorted(scorer.judged)
+
+
+def test_a_changed_package_has_results_written_again(
+    contest: Contest, scorer: ScriptedScorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A corrected column or report is written although the version has the same number. Nothing is judged again."""
+    contest.write(*ROWS)
+    contest.run(scorer)
+    before, judged = files(contest), list(scorer.judged)
+    with monkeypatch.context() as corrected_package:
+        corrected_package.setattr(unchanged, "digest_of_package", lambda _: "other")
+        contest.run(scorer)
+        after = files(contest)
+        contest.run(scorer)
+    assert (after != before, files(contest) == after, scorer.judged) == (True, True, judged)
+
+
+def test_the_digest_of_the_package_covers_what_makes_results(tmp_path: Path) -> None:
+    """Each module, and files that reports are made from. Not what Python compiles from modules, nor the sample."""
+    package = tmp_path / "ioi_eval"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "sample"))
+    before = digest_of_package(str(package))
+    assert before == digest_of_package(str(PACKAGE))
+    for name in (
+        *("estimates.py", "scores.py", "report/totals.py", "report/page/page.css", "report/ioi_cutoffs.csv"),
+        *("pipeline/contest.py", "apps/summary.py", "extract/fences.py", "rows/__init__.py", "cli/scoring.py"),
+    ):
+        content = (package / name).read_bytes()
+        (package / name).write_bytes(content + b"\n")
+        digest_of_package.cache_clear()
+        assert digest_of_package(str(package)) != before, name
+        (package / name).write_bytes(content)
+    (package / "__pycache__").mkdir()
+    (package / "__pycache__" / "scores.pyc").touch()
+    digest_of_package.cache_clear()
+    assert digest_of_package(str(package)) == before
 
 
 def test_failures_of_ours_are_judged_again(contest: Contest, scorer: ScriptedScorer) -> None:
