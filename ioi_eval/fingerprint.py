@@ -38,9 +38,10 @@ _RULES = (
     *("compiler_checks.py", "programs.py", "scores.py", "toolchain.py", "tools.py"),
     *("apps/execution.py", "apps/result.py", "apps/settings.py", "apps/verdicts.py", "journal/codec.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
-    # contents of a box, and how a stage ended
+    *("problems/judge_sources.py", "problems/task_parameters.py"),
+    # contents and limits of a box, and how a stage ended
     *("sandbox/local/confinement.py", "sandbox/local/scripts.py", "sandbox/piston/answer.py"),
-    "sandbox/piston/two_stages.py",
+    *("sandbox/piston/two_stages.py", "sandbox/piston/wire.py"),
     # files of a machine that a compiler sees
     *("sandbox/local/compiler.py", "sandbox/piston/probing.py"),
 )

@@ -36,7 +36,7 @@ from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner_job import runner_binary, runner_job, runner_key
 from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
 from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
-from ioi_eval.problems.grader_files import BUILD_SCRIPT, is_compiled
+from ioi_eval.problems.judge_sources import BUILD_SCRIPT, is_compiled
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.tools import Tool, Tools
 

@@ -22,7 +22,7 @@ from ioi_eval.importers.kattis_data import ARGUMENTS, TestGroup
 from ioi_eval.importers.package import Package, first_names
 from ioi_eval.importers.task import RowValues, language
 from ioi_eval.model import TaskType
-from ioi_eval.problems.grader_files import BUILD_SCRIPT
+from ioi_eval.problems.judge_sources import BUILD_SCRIPT
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 VALIDATOR_DIRECTORIES = ("output_validators", "output_validator")

@@ -25,7 +25,7 @@ from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits
 from ioi_eval.languages import ObjectLanguage, compiled_rules
 from ioi_eval.model import Content, Language, Problem, SourceFile, by_include, size_of
-from ioi_eval.problems.grader_files import BUILD_SCRIPT
+from ioi_eval.problems.judge_sources import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain
 
 _BUILD = f"chmod +x {BUILD_SCRIPT} && ./{BUILD_SCRIPT} && cp -fT run {{0}}"

@@ -3,7 +3,7 @@
 - `row` reads single columns, with errors that name the place; `big_json` reads JSON with large integers;
 - `first_rows` checks the beginning of a dump, `samples` finds the programs in its rows;
 - IOI: `ioi` groups a data set's rows, `ioi_rules` makes a problem from them. `grader_files` and `grader_config` read a
-  problem's files, with `task_parameters`, `token_rules` and `fifo_arguments` for parts of them; `testcases` reads its
-  tests, and `loading` does that in a thread. `submissions` and `output_files` read dumps;
+  problem's files, with `judge_sources`, `task_parameters`, `token_rules` and `fifo_arguments` for parts of them;
+  `testcases` reads its tests, and `loading` does that in a thread. `submissions` and `output_files` read dumps;
 - APPS: `apps`, `apps_tests`, `apps_values`, `apps_selection`, `apps_submissions`.
 """

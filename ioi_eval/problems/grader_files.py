@@ -19,16 +19,12 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.languages import rules_of
 from ioi_eval.model import CheckerProtocol, JudgeProgram, Language, SourceFile, TaskType
 from ioi_eval.problems import grader_config
+from ioi_eval.problems.judge_sources import BUILD_SCRIPT, is_compiled, needs_python
 
 _HEADER_ENDINGS = (".h", ".hpp", ".hh", ".hxx")
 _SOURCE_ENDINGS = (*_HEADER_ENDINGS, ".cpp", ".cc", ".cxx", ".c", ".inc", ".inl", ".ipp", ".tpp")
 _FIRST_LINES = {"": "#!/bin/sh", ".py": "#!/usr/bin/env python3", ".sh": "#!/bin/sh"}
 """The endings of judge programs that are scripts, each with a first line to suggest."""
-
-_NAMES_PYTHON = re.compile(rb"#![^\n]*[/ ]python3(?![\w.])")
-
-BUILD_SCRIPT = "build"
-"""A script that builds a checker or interactor as `run`. Source: Kattis problem package format, "Programs"."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _LITERAL_OR_COMMENT = re.compile(
@@ -159,16 +155,6 @@ def judge_program(
             if program is not None:
                 return program, _beside(files, program, is_private)
     return None, ()
-
-
-def is_compiled(source: SourceFile) -> bool:
-    """Whether a judge program is C++ or C source or is made by a script, rather than a script that runs as it is."""
-    return source.name == BUILD_SCRIPT or source.name.endswith((*Language.CPP.endings, *Language.C.endings))
-
-
-def needs_python(source: SourceFile) -> bool:
-    """Whether a judge program is a script that `python3` runs."""
-    return _NAMES_PYTHON.match(source.content) is not None
 
 
 def check_script(source: SourceFile) -> None:

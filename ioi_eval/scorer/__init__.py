@@ -30,7 +30,7 @@ from ioi_eval.jobs.run_job import BUNDLE_TESTS
 from ioi_eval.languages import rules_of
 from ioi_eval.model import CompileOutcome, Keep, Language, OutputOnly, Problem, Submission, SubmissionResult, Verdict
 from ioi_eval.precompiled_headers import PrecompiledHeaders
-from ioi_eval.problems.grader_files import needs_python
+from ioi_eval.problems.judge_sources import needs_python
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import Builder, ProblemProgramError
 from ioi_eval.sandbox import Sandbox, Target
