@@ -19,7 +19,7 @@ from ioi_eval.apps.settings import fingerprint_of
 from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.model import Verdict
 from ioi_eval.pipeline.dump_reader import Judgeable, Refused
-from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, how_stored
+from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, how_ended
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.writing import TestLines, to_json
@@ -42,11 +42,9 @@ def apps_facts(result: AppsResult) -> ResultFacts:
     """The facts about a result that a run needs. If another grader fails on a row, that is its result."""
     has_crashed = result.graded is not None and bool(result.graded.crash)
     undecided = result.tests if result.verdict is Verdict.JE and not has_crashed else None
-    kind, is_sandbox_failure = how_stored(undecided, cannot_be_judged=result.fault is not None)
     return ResultFacts(
         verdict=result.verdict,
-        record_kind=kind,
-        is_sandbox_failure=is_sandbox_failure,
+        end=how_ended(undecided, cannot_be_judged=result.fault is not None),
         cpu=CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
         ran=count_run(result.tests),
         score=result.score,

@@ -23,7 +23,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.pipeline.dump_reader import DumpReader, DumpReading, Judgeable, Refused, or_refused
-from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, how_stored
+from ioi_eval.pipeline.family import ProblemFamily, ResultFacts, how_ended
 from ioi_eval.pipeline.result_store import RecordedResult, ResultCodec
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.pipeline.writing import TestLines, to_json
@@ -221,13 +221,9 @@ CONTEST_CODEC = ResultCodec(
 def contest_facts(result: SubmissionResult) -> ResultFacts:
     """The facts about a result that a run needs."""
     undecided = (outcome for subtask in result.subtasks if subtask.score is None for outcome in subtask.tests)
-    kind, is_sandbox_failure = how_stored(
-        None if result.score is not None else undecided, cannot_be_judged=result.compile.all_unsuitable
-    )
     return ResultFacts(
         verdict=result.verdict,
-        record_kind=kind,
-        is_sandbox_failure=is_sandbox_failure,
+        end=how_ended(None if result.score is not None else undecided, cannot_be_judged=result.compile.all_unsuitable),
         cpu=CpuSplit.of(result),
         ran=count_run(distinct_outcomes(result)),
         score=result.score,

@@ -33,7 +33,7 @@ from typing import Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, internal_error_text
 from ioi_eval.pipeline.dump_reader import Refused
-from ioi_eval.pipeline.family import ProblemFamily, ResultFacts
+from ioi_eval.pipeline.family import JudgingEnd, ProblemFamily, ResultFacts
 from ioi_eval.pipeline.leaders import Leaders
 from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress, with_progress
 from ioi_eval.pipeline.result_store import ResultStore, ResultT
@@ -51,16 +51,11 @@ MAX_FAILURES = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged(Generic[ResultT]):
-    """A submission that was judged.
-
-    Args:
-        is_our_bug: whether a bug of ours prevented judging it.
-    """
+    """A submission that was judged."""
 
     result: ResultT
     facts: ResultFacts
     seconds: float
-    is_our_bug: bool = False
 
 
 class DumpJudge(Generic[CandidateT, ResultT]):
@@ -236,21 +231,26 @@ class DumpJudge(Generic[CandidateT, ResultT]):
 
     async def _judge(self, candidate: CandidateT) -> Judged[ResultT]:
         """Judge a submission; a failure of ours becomes a result without a score."""
-        begun, is_our_bug = time.monotonic(), False
+        begun = time.monotonic()
         try:
             result = await self._judge_with_data(candidate)
+            facts = self._family.facts(result)
         except SandboxError as error:
-            result = self._family.our_failure(candidate, str(error))
+            result, facts = self._failure(candidate, str(error), JudgingEnd.SANDBOX_FAILED)
             if isinstance(error, UnavailableError):  # then no other submission can be judged either
                 self.counts.stopped_by = str(error)
         except ODD_DATA as error:
-            result = self._family.our_failure(candidate, internal_error_text(error, "judging this row"))
-            is_our_bug = True
-        facts = self._family.facts(result)
-        if facts.record_kind is not None and candidate.size is not None:  # only such submissions are in the window
+            message = internal_error_text(error, "judging this row")
+            result, facts = self._failure(candidate, message, JudgingEnd.NOT_JUDGEABLE)
+        if facts.end.record_kind is not None and candidate.size is not None:  # only such submissions are in the window
             self._window.observe(candidate.problem_key, facts.cpu.total)
         self.counts.cpu += facts.cpu
-        return Judged(result=result, facts=facts, seconds=time.monotonic() - begun, is_our_bug=is_our_bug)
+        return Judged(result=result, facts=facts, seconds=time.monotonic() - begun)
+
+    def _failure(self, candidate: CandidateT, message: str, end: JudgingEnd) -> tuple[ResultT, ResultFacts]:
+        """The result of a submission that we failed to judge, and its facts."""
+        failure = self._family.our_failure(candidate, message)
+        return failure, replace(self._family.facts(failure), end=end)
 
     async def _judge_with_data(self, candidate: CandidateT) -> ResultT:
         """Judge a submission; once more if the cache was deleted meanwhile.
@@ -300,20 +300,21 @@ class DumpJudge(Generic[CandidateT, ResultT]):
             What was stored, and its offset; `None` if copies must not take it over.
         """
         try:
-            return judged, self.store.record(candidate, judged.result, judged.facts.record_kind)
+            return judged, self.store.record(candidate, judged.result, judged.facts.end.record_kind)
         except ODD_DATA as error:
-            failure = self._family.our_failure(candidate, internal_error_text(error, "recording this row"))
-            judged = replace(judged, result=failure, facts=self._family.facts(failure), is_our_bug=True)
-            return judged, self.store.record(candidate, failure, judged.facts.record_kind)
+            message = internal_error_text(error, "recording this row")
+            failure, facts = self._failure(candidate, message, JudgingEnd.NOT_JUDGEABLE)
+            judged = replace(judged, result=failure, facts=facts)
+            return judged, self.store.record(candidate, failure, facts.end.record_kind)
 
     def _count(self, candidate: CandidateT, judged: Judged[ResultT]) -> None:
         facts = judged.facts
         self.counts.judged += 1
         self.progress.advance(facts.verdict, facts.ran, has_program=candidate.size is not None)
         facts.emit(self.settings.events, candidate.names, judged.seconds)
-        if facts.is_sandbox_failure and not judged.is_our_bug:
+        if facts.end is JudgingEnd.SANDBOX_FAILED:
             self._failures += 1
-        elif facts.record_kind is not None and candidate.size is not None:
+        elif facts.end.record_kind is not None and candidate.size is not None:
             self._failures = 0
         if self._failures >= MAX_FAILURES and not self.counts.stopped_by:
             self.counts.stopped_by = f"{MAX_FAILURES} submissions in a row could not be judged"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any, ClassVar, Generic
 
 from ioi_eval.events import Events
@@ -19,23 +20,39 @@ from ioi_eval.report.run_summary import RunSummary
 from ioi_eval.report.totals import CpuSplit
 
 
+class JudgingEnd(Enum):
+    """How judging a submission ended: with a result, or by whose failure."""
+
+    RESULT = auto()
+    FINAL_JE = auto()
+    """A judge program failed."""
+    SANDBOX_FAILED = auto()
+    """Other submissions may fail as well."""
+    NOT_JUDGEABLE = auto()
+    """Because of its row or problem, or by a bug of ours: other submissions are not affected."""
+
+    @property
+    def record_kind(self) -> RecordKind | None:
+        """The kind of its record in the journal; `None` if nothing is stored there, so that it is judged again."""
+        return _RECORD_KINDS.get(self)
+
+
+_RECORD_KINDS = {JudgingEnd.RESULT: RecordKind.RESULT, JudgingEnd.FINAL_JE: RecordKind.FINAL_JE}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFacts:
     """The facts about a result that a run needs.
 
     Args:
         verdict: for the progress.
-        record_kind: of its record in the journal: RESULT, or FINAL_JE if a judge program failed; `None` if we
-            failed, which is not stored there.
-        is_sandbox_failure: whether the sandbox failed: the result is not stored, and other programs may fail as well.
         score: points, or the share of the tests that passed; `None` if unknown.
         error: why it has no score; `None` if it has one.
     """
 
     verdict: str
     cpu: CpuSplit
-    record_kind: RecordKind | None
-    is_sandbox_failure: bool
+    end: JudgingEnd
     ran: int
     score: float | None
     error: str | None
@@ -55,20 +72,20 @@ class ResultFacts:
             events.emit("judge_error", **names, message=self.error)
 
 
-def how_stored(undecided: Iterable[TestOutcome] | None, *, cannot_be_judged: bool) -> tuple[RecordKind | None, bool]:
-    """`ResultFacts.record_kind` and `ResultFacts.is_sandbox_failure` of a result.
+def how_ended(undecided: Iterable[TestOutcome] | None, *, cannot_be_judged: bool) -> JudgingEnd:
+    """How judging a submission ended.
 
     Args:
         undecided: tests whose judge errors leave it without a score; `None` if it is decided.
         cannot_be_judged: whether the reason is its row or problem, which cannot be judged here.
     """
     if undecided is None:
-        return RecordKind.RESULT, False
+        return JudgingEnd.RESULT
     errors = [outcome for outcome in undecided if outcome.verdict is Verdict.JE]
     if errors and all(outcome.final for outcome in errors):
-        return RecordKind.FINAL_JE, False
+        return JudgingEnd.FINAL_JE
     no_failed_program = not errors or any(outcome.failed_program is None for outcome in errors)
-    return None, not cannot_be_judged and no_failed_program
+    return JudgingEnd.SANDBOX_FAILED if no_failed_program and not cannot_be_judged else JudgingEnd.NOT_JUDGEABLE
 
 
 class ProblemFamily(ABC, Generic[CandidateT, ResultT]):

@@ -17,6 +17,7 @@ from ioi_eval.compat import grader_named
 from ioi_eval.compat.terms import Graded
 from ioi_eval.model import HarnessReport, Isolation, RunDetails, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, CallTest, RowFault, StdinTest
+from ioi_eval.pipeline.family import JudgingEnd
 
 PASSED = TestOutcome(test="0", verdict=Verdict.AC, score=1.0)
 
@@ -31,17 +32,17 @@ def judge_error(program: str | None) -> TestOutcome:
 @pytest.mark.parametrize(
     ("expected", "of_result"),
     [
-        (True, {}),
-        (True, {"tests": (PASSED, judge_error(None))}),
-        (True, {"tests": (judge_error("checker"), judge_error(None))}),
-        (False, {"tests": (PASSED, judge_error("checker"))}),
-        (False, {"fault": RowFault.UNEQUAL}),
+        (JudgingEnd.SANDBOX_FAILED, {}),
+        (JudgingEnd.SANDBOX_FAILED, {"tests": (PASSED, judge_error(None))}),
+        (JudgingEnd.SANDBOX_FAILED, {"tests": (judge_error("checker"), judge_error(None))}),
+        (JudgingEnd.NOT_JUDGEABLE, {"tests": (PASSED, judge_error("checker"))}),
+        (JudgingEnd.NOT_JUDGEABLE, {"fault": RowFault.UNEQUAL}),
     ],
 )
-def test_judge_errors_that_are_sandbox_failures(expected: bool, of_result: dict[str, Any]) -> None:
+def test_judge_errors_that_are_sandbox_failures(expected: JudgingEnd, of_result: dict[str, Any]) -> None:
     """Failures of the user's own checker, or rows with a fault, are no failures of the sandbox."""
     result = AppsResult(verdict=Verdict.JE, passed=0, total=2, **of_result)
-    assert apps_facts(result).is_sandbox_failure is expected
+    assert apps_facts(result).end is expected
 
 
 @pytest.mark.parametrize("mib", [1, 5, 17])

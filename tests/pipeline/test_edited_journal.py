@@ -95,7 +95,7 @@ def judge_all(directory: Path, family: Family, rows: list[Waiting]) -> None:
                 store.record_copies([(row, leader)])
             elif journal.index.find(row.keys) is None:
                 result = family.result(row)
-                store.record(row, result, family.facts(result).record_kind)
+                store.record(row, result, family.facts(result).end.record_kind)
 
 
 def read_all(directory: Path, family: Family, rows: list[Waiting]) -> list[Any]:
