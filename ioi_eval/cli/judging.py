@@ -37,7 +37,6 @@ async def judge_dump(
     jobs_now: Callable[[], int],
     shares: bool,
     events: Events,
-    restore: Callable[[], None] | None = None,
 ) -> DumpOutcome:
     """Judge a dump. The directory is made last, when all else is ready, so a command that fails earlier leaves none.
 
@@ -45,7 +44,6 @@ async def judge_dump(
         rows: the number of programs in the selected rows of the dump.
         jobs_now: returns how many jobs with these programs the sandbox can run now.
         shares: whether programs of different rows may be in one job.
-        restore: makes test data again that was deleted from the cache; called in a thread.
 
     Raises:
         InputError: the dump or the journal is damaged.
@@ -80,7 +78,6 @@ async def judge_dump(
                 events=events,
             ),
             progress=progress_for(rows, bar=call.watch.bar, events=events, load=entered.load),
-            restore=restore,
         )
     if call.no_resume and outcome.exit_code:
         tell("to continue, leave out --no-resume (of run-tests, --override): with it the next run begins again")

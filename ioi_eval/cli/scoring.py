@@ -306,6 +306,7 @@ async def _score(
             unscored=call.unscored_as,
             grouping=to_score.grouping,
             dump_notes=[f"of the dump, {note}" for note in to_score.survey.misspelled],
+            restore=restore,
         ),
         entered,
         jobs_now=entered.jobs_now,
@@ -313,7 +314,6 @@ async def _score(
         problems=len(problems.drafts.problems),
         shares=Language.PYTHON in to_score.survey.languages,
         events=events,
-        restore=restore,
     )
 
 

@@ -32,13 +32,11 @@ async def score_dump(
     journal: Journal,
     settings: Settings,
     progress: Progress,
-    restore: Callable[[], None] | None = None,
 ) -> DumpOutcome:
     """Judge the submissions that are not judged yet, and write the results of all.
 
     Args:
         family: the dump, and how it is judged: `ContestFamily`, or `ioi_eval.apps.family.AppsFamily`.
-        restore: makes deleted test data in the cache again; called in a thread.
 
     Raises:
         InputError: the dump or the journal is damaged.
@@ -64,7 +62,7 @@ async def score_dump(
             written.describe(values["notes"][len(facts.notes) :])
         return values
 
-    run = DumpJudge(family, store, entries, settings=settings, progress=progress, restore=restore)
+    run = DumpJudge(family, store, entries, settings=settings, progress=progress)
     return await _judge_and_write(run, write)
 
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
@@ -64,7 +64,6 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     Args:
         family: the dump, and how it is judged.
         entries: of the dump, in its order.
-        restore: recreates test data that was deleted from the cache; called in a thread.
     """
 
     def __init__(
@@ -75,7 +74,6 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         *,
         settings: Settings,
         progress: Progress,
-        restore: Callable[[], None] | None,
     ) -> None:
         self.counts = RunCounts()
         self.store, self.settings, self.progress = store, settings, progress
@@ -86,7 +84,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         lock = asyncio.Lock()
         self._room, self._queued = asyncio.Condition(lock), asyncio.Condition(lock)  # the feeder's; the workers'
         self._empty: dict[bytes, tuple[Judged[ResultT], int]] = {}  # by program key: what rows without a program get
-        self._restore, self._restoring, self._restored = restore, asyncio.Lock(), 0
+        self._restoring, self._restored = asyncio.Lock(), 0
         self._workers = self._in_flight = 0
         self._all_read = False
 
@@ -256,8 +254,8 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         """Judge a submission; once more if the cache was deleted meanwhile.
 
         Raises:
-            LostDataError: the cache was deleted again, or there is no `restore`.
-            InputError, SetupError: making it again failed; the run ends.
+            LostDataError: the cache was deleted again, or the family does not make its data again.
+            InputError, SetupError: making the data again failed; the run ends.
             SandboxError: any other failure of ours.
         """
         before = self._restored
@@ -266,8 +264,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
         except LostDataError:
             async with self._restoring:
                 if self._restored == before:  # else another task has restored it meanwhile
-                    if self._restore is not None:
-                        await in_thread(self._restore)
+                    await in_thread(self._family.restore)
                     self._restored += 1
         return await self._family.judge(candidate)
 
