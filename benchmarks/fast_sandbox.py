@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.model import Blob, Content, Execution, Isolation, Job, JobKind, Stage
+from ioi_eval.model import Blob, Content, Execution, Isolation, Job, JobKind, Profile, Stage
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 
@@ -35,7 +35,9 @@ class FastSandbox:
     def targets(self) -> Sequence[Target]:
         """One target."""
         toolchain = Toolchain(command="g++", version="12", machine="x86_64", static=True)
-        return (Target(name="fast", profile="bundled", toolchain=toolchain, slots=SLOTS, isolation=Isolation.FULL),)
+        return (
+            Target(name="fast", profile=Profile.BUNDLED, toolchain=toolchain, slots=SLOTS, isolation=Isolation.FULL),
+        )
 
     async def execute(self, job: Job, target: Target) -> Execution:  # noqa: ARG002 - the only one
         """Answer a script that compiles the runner, or a plan."""

@@ -59,6 +59,17 @@ async def open_elsewhere():
         yield Elsewhere(inner)
 
 
+class Misspelt(Elsewhere):
+    def targets(self):
+        return [replace(target, profile="Bundled") for target in super().targets()]
+
+
+@asynccontextmanager
+async def open_misspelt():
+    async with LocalSandbox(slots=1) as inner:
+        yield Misspelt(inner)
+
+
 def source(name):
     return JsonLines(Path(f"{name}.jsonl"))
 
@@ -98,6 +109,7 @@ nothing = brought:no_package
 [ioi_eval.sandboxes]
 elsewhere = brought:open_elsewhere
 broken = brought:absent
+misspelt = brought:open_misspelt
 mistyped = mistyped:open
 
 [ioi_eval.sources]
@@ -162,6 +174,17 @@ def test_importer_source_and_sandbox_of_a_package(typed: Typed, tmp_path: Path) 
     assert all(row["target"].startswith("elsewhere") for row in results)
 
 
+def test_a_misspelt_profile_is_an_error_before_anything_is_judged(typed: Typed, tmp_path: Path) -> None:
+    """The message names the target. No row gets a result."""
+    ended = typed("import", "plain", "task", "--year", "2024", "--out", "rows")
+    assert ended.returncode == 0, ended.stderr
+    rows = ("--problems", "rows/problems.jsonl", "--tests", "rows/tests.jsonl")
+    ended = typed("score", "dump.jsonl", *rows, "--out", "out", "--sandbox", "misspelt")
+    assert ended.returncode == 2
+    assert "target 'elsewhere': profile 'Bundled' is neither 'bundled' nor 'classic'" in ended.stderr
+    assert not (tmp_path / "out" / "results.jsonl").exists()
+
+
 def test_numbers_and_arrays_of_numpy_become_numbers_and_lists(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing behind the source knows numpy: results, names of groups and the numbers of tokens do not need to."""
     pytest.importorskip("numpy")
@@ -179,7 +202,7 @@ def test_numbers_and_arrays_of_numpy_become_numbers_and_lists(site: Path, monkey
         (("score", "dump.jsonl", "--sandbox", "none"), "entry point 'none' in the group ioi_eval.sandboxes"),
         (
             ("score", "dump.jsonl", "--sandbox", "none"),
-            "there are: broken, elsewhere, mistyped; ours are auto, embedded, piston",
+            "there are: broken, elsewhere, misspelt, mistyped; ours are auto, embedded, piston",
         ),
         (("score", "dump.jsonl", "--sandbox", "broken"), "(brought:absent) of the package brought cannot be loaded"),
         (("score", "dump.jsonl", "--sandbox", "mistyped"), "of the package brought cannot be loaded: SyntaxError"),

@@ -18,7 +18,7 @@ from ioi_eval.errors import SetupError
 from ioi_eval.jobs.recipes import Recipe, Step
 from ioi_eval.jobs.runner_answer import CompileAnswer, StepLine
 from ioi_eval.kept_programs import KeptPrograms
-from ioi_eval.model import Isolation
+from ioi_eval.model import Isolation, Profile
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 
@@ -55,7 +55,7 @@ class Compiler:
             sees=(str(self.headers),),
         )
         self.target = Target(
-            name="local", profile="bundled", toolchain=self.toolchain, slots=1, isolation=Isolation.FULL
+            name="local", profile=Profile.BUNDLED, toolchain=self.toolchain, slots=1, isolation=Isolation.FULL
         )
 
     def key(self, cache: Path, made: Recipe | None = None, limits: CompileLimits = LIMITS) -> str:

@@ -38,6 +38,7 @@ from ioi_eval.model import (
     Isolation,
     JudgeProgram,
     OutputCheck,
+    Profile,
     ScoreType,
     Subtask,
     TestOutcome,
@@ -307,7 +308,7 @@ def _rules_of(compat: CompatGrader | None) -> Iterator[None]:
 
 def _why_unsuitable(target: Target, least: Isolation) -> str | None:
     """Why a target is unsuitable for programs in Python; `None` if it is suitable."""
-    if target.profile == "bundled" and target.isolation.rank >= least.rank:
+    if target.profile is Profile.BUNDLED and target.isolation.rank >= least.rank:
         return None
     offer = f"the profile {target.profile} and isolation {target.isolation.value!r}"
     return f"{target.name} has {offer}; {_requirement(least)}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ioi_eval.errors import SandboxError, SetupError
+from ioi_eval.model import Profile
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.wire import Starter
 
@@ -44,7 +45,7 @@ async def abilities(urls: Sequence[str]) -> list[Abilities]:
     from ioi_eval.sandbox.piston.http_client import HttpClient
 
     async with HttpClient() as client:
-        probers = Prober(client, "bundled"), Prober(client, "classic")
+        probers = Prober(client, Profile.BUNDLED), Prober(client, Profile.CLASSIC)
         async with asyncio.TaskGroup() as group:
             tasks = [[group.create_task(_explored(prober, prober.address(url))) for prober in probers] for url in urls]
     found = []

@@ -14,7 +14,7 @@ from ioi_eval.cli.endpoints import needed_cluster
 from ioi_eval.cli.messages import tell
 from ioi_eval.config import Environment, Policy
 from ioi_eval.errors import InputError, SandboxError, SetupError
-from ioi_eval.model import Content, Problem, size_of
+from ioi_eval.model import Content, Problem, Profile, size_of
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.programs import Builder
 from ioi_eval.report.texts import counted
@@ -161,7 +161,7 @@ async def _make(
 ) -> list[tuple[Problem, MadePackage]]:
     """Make the packages, with the programs compiled for each kind of worker."""
     packages = []
-    async with PistonCluster(source, profile="bundled") as cluster:
+    async with PistonCluster(source, profile=Profile.BUNDLED) as cluster:
         builder = Builder(cluster, ArtifactStore(Environment.read().cache), Policy())
         targets = [target for target in cluster.targets() if not target.has_own_scripts]
         common = [program for target in targets for program in await _runners(builder, target)]

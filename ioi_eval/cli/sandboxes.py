@@ -16,7 +16,7 @@ from ioi_eval.cli.endpoints import Endpoints, NamedCluster, RequestsPerEndpoint,
 from ioi_eval.cli.messages import tell
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError, IsolationError
-from ioi_eval.model.terms import Isolation
+from ioi_eval.model.terms import Isolation, Profile
 from ioi_eval.report.texts import counted
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class ProfileChoice(StrEnum):
     """The values of `--profile`."""
 
     AUTO = "auto"
-    BUNDLED = "bundled"
-    CLASSIC = "classic"
+    BUNDLED = Profile.BUNDLED
+    CLASSIC = Profile.CLASSIC
 
 
 SandboxOption = Annotated[
@@ -90,7 +90,7 @@ class SandboxOptions:
         cluster: the Piston workers; `None` for none.
         extension: the name of a sandbox that another Python package provides; `None` for none.
         endpoints_from: the option or variable that names the workers.
-        profile: `bundled` or `classic`; `None` for the best profile that is available.
+        profile: `None` for the best profile that is available.
         workers: jobs at once; `None` for all slots.
         at_most: use at most this many of the slots; `None` for no limit.
         isolation: the weakest isolation that is accepted; `None` if the user did not say.
@@ -100,7 +100,7 @@ class SandboxOptions:
     cluster: NamedCluster | None = None
     extension: str | None = None
     endpoints_from: str = ""
-    profile: str | None = None
+    profile: Profile | None = None
     workers: int | None = None
     at_most: int | None = None
     isolation: Isolation | None = None
@@ -162,7 +162,7 @@ def sandbox_options_of(
         cluster=cluster,
         extension=sandbox if other else None,
         endpoints_from="--endpoints" if endpoints is not None else "PISTON_ENDPOINTS",
-        profile=None if profile is ProfileChoice.AUTO else profile.value,
+        profile=None if profile is ProfileChoice.AUTO else Profile(profile),
         workers=workers,
         isolation=isolation,
         patience_s=patience,
@@ -241,10 +241,10 @@ async def _embedded(options: SandboxOptions) -> AsyncIterator[LocalSandbox]:
         slots=options.workers or (options.at_most and min(options.at_most, processors())),
         least_isolation=options.isolation or Isolation.REDUCED,
         compiler=Environment.read().compiler,
-        profile=options.profile or "bundled",
+        profile=options.profile or Profile.BUNDLED,
     ) as sandbox:
         (target,) = sandbox.targets()
-        classic = ", classic profile" if target.profile == "classic" else ""
+        classic = ", classic profile" if target.profile is Profile.CLASSIC else ""
         outer = ", inside another filter of system calls (a container's)" if target.outer_filter else ""
         weaker = " or none (results say which)" if options.isolation is Isolation.NONE and sandbox.why_not_full else ""
         tell(
@@ -354,7 +354,7 @@ def _accepted_isolation(options: SandboxOptions, targets: Sequence[Target]) -> I
     """
     if options.isolation is not None:
         return options.isolation
-    if options.profile == "classic" and all(target.has_own_scripts for target in targets):
+    if options.profile is Profile.CLASSIC and all(target.has_own_scripts for target in targets):
         tell("the cms_ioi package confines nothing (isolation none): a program can reach its judge there")
         return Isolation.NONE
     return Isolation.REDUCED

@@ -10,7 +10,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import MIB, Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
 from ioi_eval.errors import IsolationError, SandboxError, SetupError, UnavailableError
-from ioi_eval.model import Isolation, Job, JobFile, JobKind, StageLimits
+from ioi_eval.model import Isolation, Job, JobFile, JobKind, Profile, StageLimits
 from ioi_eval.sandbox.findings import Finding, Severity, bad, fine, linking, warning
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.discovery import Prober, UnsuitableWorkerError, Worker
@@ -42,7 +42,7 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int) -> l
             findings += _exploration_findings(worker)
             if worker.installed.starter is not Starter.CMS_IOI:
                 findings += await _inspect_by_job(cluster, slots)
-            if worker.profile == "bundled":
+            if worker.profile is Profile.BUNDLED:
                 scorer = Scorer(cluster, artifacts=artifacts, policy=Policy(least_isolation=Isolation.REDUCED))
                 findings += _without_repetitions(await attempt_all(scorer))
     except IsolationError as error:

@@ -1,4 +1,4 @@
-"""The field's words as enumerations: verdicts, task types, protocols, isolation levels."""
+"""The field's words as enumerations: verdicts, task types, protocols, isolation levels, profiles."""
 
 from __future__ import annotations
 
@@ -139,3 +139,10 @@ class Isolation(StrEnum):
     def weaker(self, other: Isolation | None) -> Isolation:
         """The weaker of the two; this one if there is no other."""
         return self if other is None or self.rank < other.rank else other
+
+
+class Profile(StrEnum):
+    """How a submission is divided into jobs."""
+
+    BUNDLED = "bundled"  # many tests in a job
+    CLASSIC = "classic"  # one test in a job

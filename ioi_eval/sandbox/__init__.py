@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ioi_eval.errors import LostDataError, SetupError
-from ioi_eval.model import Blob, Content, Execution, Isolation, Job
+from ioi_eval.errors import InputError, LostDataError, SetupError
+from ioi_eval.model import Blob, Content, Execution, Isolation, Job, Profile
 from ioi_eval.toolchain import Toolchain
 
 LOCAL = "local"
@@ -35,27 +35,30 @@ class Target:
 
     Args:
         name: identifies the target within its sandbox (`local`, `piston bash 3.1, g++ 12.2.0`).
-        profile: `bundled` (the runner judges many tests per job) or `classic` (one test per job).
+        profile: bundled (the runner judges many tests per job) or classic (one test per job); also as text.
         toolchain: the compiler there; part of every artifact's key.
         slots: how many jobs it executes at once; 0 while no worker serves it.
         isolation: the isolation that each of its workers is known to give; the answer to a job may report more.
         outer_filter: whether another system call filter (a container's) already applies there. A program that makes a
             forbidden call ends as elsewhere, but if that filter refuses the call, no result can name it.
-        has_own_scripts: for `classic`: the `compile` and `run` scripts of the worker judge, and jobs have none.
+        has_own_scripts: in the profile classic only: the worker's own `compile` and `run` judge, and jobs have none.
         max_output_bytes: how much stdout one job may return.
         max_wall_ms: the longest run stage it allows; `None` for no bound.
         max_body_bytes: the largest request it accepts; `None` for no bound.
         narrowed: the limits of the machine that give programs less than judging grants elsewhere, as text for
             fingerprints; empty if none do.
         has_python: whether it has a `python3`, for checkers and managers.
-        is_remote: whether jobs are sent over a network. In the profile `bundled` the first job of a compiled program
+        is_remote: whether jobs are sent over a network. In the profile bundled the first job of a compiled program
             then compiles it too, if `max_wall_ms` leaves time for that.
         is_only: whether this is the only target with workers that may judge the submission; set by `engine/target.py`.
             If its workers are lost, its jobs cannot move: they wait as long as if all workers of all targets were lost.
+
+    Raises:
+        InputError: there is no such profile, or its own scripts judge and its profile is not classic.
     """
 
     name: str
-    profile: str
+    profile: Profile
     toolchain: Toolchain
     slots: int
     isolation: Isolation
@@ -68,6 +71,12 @@ class Target:
     has_python: bool = True
     is_remote: bool = False
     is_only: bool = False
+
+    def __post_init__(self) -> None:
+        profile = profile_named(self.profile, of=f"target {self.name!r}: ")
+        if self.has_own_scripts and profile is not Profile.CLASSIC:
+            raise InputError(f"target {self.name!r}: has_own_scripts is for the profile 'classic' only")
+        object.__setattr__(self, "profile", profile)
 
 
 class Sandbox(Protocol):
@@ -89,6 +98,21 @@ class Sandbox(Protocol):
             UnavailableError: no worker serves any target any more.
         """
         ...
+
+
+def profile_named(name: str, *, of: str = "") -> Profile:
+    """The profile with a name.
+
+    Args:
+        of: what it is the profile of, as the beginning of the message.
+
+    Raises:
+        InputError: there is none.
+    """
+    try:
+        return Profile(name)
+    except ValueError:
+        raise InputError(f"{of}profile {name!r} is neither 'bundled' nor 'classic'") from None
 
 
 def lost(blob: Blob) -> LostDataError:

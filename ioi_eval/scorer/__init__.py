@@ -28,7 +28,17 @@ from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
 from ioi_eval.languages import rules_of
-from ioi_eval.model import CompileOutcome, Keep, Language, OutputOnly, Problem, Submission, SubmissionResult, Verdict
+from ioi_eval.model import (
+    CompileOutcome,
+    Keep,
+    Language,
+    OutputOnly,
+    Problem,
+    Profile,
+    Submission,
+    SubmissionResult,
+    Verdict,
+)
 from ioi_eval.precompiled_headers import PrecompiledHeaders
 from ioi_eval.problems.judge_sources import needs_python
 from ioi_eval.problems.submissions import check_fits
@@ -93,7 +103,7 @@ class Scorer:
             policy,
             schedulers={
                 profile: ProgramScheduler(sandbox, jobs_at_once=jobs_at_once, max_tests=max_tests)
-                for profile, max_tests in (("bundled", bundle_tests), ("classic", 1))
+                for profile, max_tests in ((Profile.BUNDLED, bundle_tests), (Profile.CLASSIC, 1))
             },
             return_bytes=returned_bytes,
             keep_outputs=keep_outputs,

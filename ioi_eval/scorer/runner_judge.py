@@ -50,6 +50,7 @@ from ioi_eval.model import (
     Problem,
     ProblemKey,
     ProblemPackage,
+    Profile,
     RunDetails,
     TestOutcome,
     Verdict,
@@ -90,7 +91,7 @@ class RunnerJudge:
         headers: PrecompiledHeaders,
         policy: Policy,
         *,
-        schedulers: Mapping[str, ProgramScheduler],
+        schedulers: Mapping[Profile, ProgramScheduler],
         return_bytes: int,
         keep_outputs: Keep,
         kept_programs: KeptPrograms | None,
@@ -126,10 +127,9 @@ class RunnerJudge:
 
     def _builds_in_first_job(self, target: Target) -> bool:
         """Whether the job that runs a program's first tests also compiles it."""
-        if target.profile != "bundled":
-            return False
         has_idle_slots = self._schedulers[target.profile].jobs_at_once(target) > 1
-        return target.is_remote or (self._kept_programs is None and not has_idle_slots)
+        saves_time = target.is_remote or (self._kept_programs is None and not has_idle_slots)
+        return saves_time and target.profile is Profile.BUNDLED
 
     async def _build_in_first_job(self, run: SubmissionRun) -> CompileOutcome | None:
         """Compile the program and run its first tests in one job, then the others.

@@ -16,7 +16,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.sandboxes import SandboxOptions
 from ioi_eval.errors import ExhaustedError, SetupError, TargetLostError
-from ioi_eval.model import Execution, Isolation, Job, Verdict
+from ioi_eval.model import Execution, Isolation, Job, Profile, Verdict
 from ioi_eval.model.methods import Comparator
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.problems.apps_submissions import AppsSubmission
@@ -27,18 +27,18 @@ from tests.python_box import row
 from tests.small_targets import IdleSandbox
 
 
-def target(name: str, profile: str, slots: int, isolation: Isolation = Isolation.REDUCED) -> Target:
+def target(name: str, profile: Profile, slots: int, isolation: Isolation = Isolation.REDUCED) -> Target:
     """A target of a cluster."""
     toolchain = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
     return Target(name=name, profile=profile, toolchain=toolchain, slots=slots, isolation=isolation)
 
 
-A = target("a", "bundled", 1)
+A = target("a", Profile.BUNDLED, 1)
 
 
 def test_a_cluster_that_cannot_run_python_is_an_error(tmp_path: Path) -> None:
     """The message names its targets and what is needed."""
-    executor = AppsExecutor(IdleSandbox(target("stock", "classic", 50)), artifacts=ArtifactStore(tmp_path))
+    executor = AppsExecutor(IdleSandbox(target("stock", Profile.CLASSIC, 50)), artifacts=ArtifactStore(tmp_path))
     words = r"bundled profile and isolation 'reduced' or more; there is stock \(classic"
     with pytest.raises(SetupError, match=words):
         executor.slots  # noqa: B018 - a property that refuses
@@ -49,8 +49,8 @@ def test_a_cluster_that_cannot_run_python_is_an_error(tmp_path: Path) -> None:
 def test_jobs_at_once_by_default(tmp_path: Path) -> None:
     """The slots of targets that may run Python with enough isolation, unless the user gives a number."""
     sandbox = IdleSandbox(
-        target("stock", "classic", 50), target("open", "bundled", 40, Isolation.NONE), target("a", "bundled", 4),
-        target("b", "bundled", 8),
+        target("stock", Profile.CLASSIC, 50), target("open", Profile.BUNDLED, 40, Isolation.NONE),
+        target("a", Profile.BUNDLED, 4), target("b", Profile.BUNDLED, 8),
     )  # fmt: skip
     executor = AppsExecutor(sandbox, artifacts=ArtifactStore(tmp_path))
     assert apps_calls.jobs_now(SandboxOptions(), executor) == 12

@@ -19,7 +19,7 @@ from ioi_eval.cli.sandboxes import (
     usable_targets,
 )
 from ioi_eval.errors import InputError, IsolationError
-from ioi_eval.model import Isolation
+from ioi_eval.model import Isolation, Profile
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 from tests.sandbox.served import server
@@ -106,9 +106,9 @@ def test_programs_of_workers_are_not_kept(
 def test_workers_with_too_little_isolation_are_not_used(capsys: pytest.CaptureFixture[str]) -> None:
     """They are named. If there are no others, nothing is judged."""
     gcc = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
-    good = Target(name="ours", profile="bundled", toolchain=gcc, slots=1, isolation=Isolation.REDUCED)
+    good = Target(name="ours", profile=Profile.BUNDLED, toolchain=gcc, slots=1, isolation=Isolation.REDUCED)
     stock = Target(
-        name="stock", profile="classic", toolchain=gcc, slots=1, isolation=Isolation.NONE, has_own_scripts=True
+        name="stock", profile=Profile.CLASSIC, toolchain=gcc, slots=1, isolation=Isolation.NONE, has_own_scripts=True
     )
     require_usable([good, stock], Isolation.REDUCED)
     assert "not used: stock offers isolation none" in capsys.readouterr().err
@@ -123,9 +123,9 @@ def test_description_of_a_kind_of_workers() -> None:
     of their own.
     """
     gcc = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
-    ours = Target(name="piston ours", profile="bundled", toolchain=gcc, slots=2, isolation=Isolation.REDUCED)
+    ours = Target(name="piston ours", profile=Profile.BUNDLED, toolchain=gcc, slots=2, isolation=Isolation.REDUCED)
     assert describe(ours) == "piston ours, static: bundled, 2 jobs at once, isolation at least reduced"
-    stock = replace(ours, profile="classic", slots=1, isolation=Isolation.NONE, has_own_scripts=True)
+    stock = replace(ours, profile=Profile.CLASSIC, slots=1, isolation=Isolation.NONE, has_own_scripts=True)
     assert describe(stock) == "piston ours, static: classic, 1 job at once, isolation none"
 
 

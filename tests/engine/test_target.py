@@ -19,6 +19,7 @@ from ioi_eval.model import (
     Isolation,
     JudgeProgram,
     Problem,
+    Profile,
     SourceFile,
     Subtask,
     TestCase,
@@ -31,9 +32,9 @@ from tests.small_problems import small_problem
 from tests.small_targets import IdleSandbox
 
 GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
-BIG = Target(name="big", profile="bundled", toolchain=GCC, slots=6, isolation=Isolation.REDUCED)
+BIG = Target(name="big", profile=Profile.BUNDLED, toolchain=GCC, slots=6, isolation=Isolation.REDUCED)
 SMALL = replace(BIG, name="small", slots=2)
-STOCK = replace(BIG, name="stock", profile="classic", isolation=Isolation.NONE, has_own_scripts=True)
+STOCK = replace(BIG, name="stock", profile=Profile.CLASSIC, isolation=Isolation.NONE, has_own_scripts=True)
 PROBLEM = small_problem(
     name="Sum",
     year=2026,
@@ -147,7 +148,7 @@ def test_the_stock_pair_refuses_problems_that_it_would_judge_wrongly() -> None:
 def test_the_classic_profile_with_our_runner_refuses_nothing() -> None:
     """With our runner, one test a job is judged like many. A worker's own scripts pass no arguments to checkers."""
     bindings = bindings_of(Policy(least_isolation=Isolation.NONE))
-    own = replace(BIG, name="own", profile="classic")
+    own = replace(BIG, name="own", profile=Profile.CLASSIC)
     with_arguments = replace(PROBLEM, method=Batch(check=Tokens(args=("case_sensitive",))))
     assert name_of(bindings.choose([STOCK, own], with_arguments)) == own.name
     assert "checker no arguments" in str(bindings.why_unsuitable(STOCK, with_arguments))

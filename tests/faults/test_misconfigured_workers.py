@@ -20,7 +20,7 @@ from ioi_eval.doctor import Finding, Severity, examine_worker
 from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
 from ioi_eval.doctor.workers import _exploration_findings
 from ioi_eval.jobs.runner_job import runner_key
-from ioi_eval.model import Isolation
+from ioi_eval.model import Isolation, Profile
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.piston.discovery import Worker
 from ioi_eval.sandbox.piston.probing import ProbeReport
@@ -133,7 +133,7 @@ def test_linking_is_a_finding_unless_the_worker_has_cms_ioi(starter: Starter) ->
     worker = Worker(
         url=URL("http://127.0.0.1:2000/api/v2"),
         runtimes=(),
-        profile="classic",
+        profile=Profile.CLASSIC,
         installed=InstalledStarter(starter=starter, version="1.0.0"),
         report=ProbeReport(compilers=(toolchain,), kernel="6.1.0", processors=2, clock_s=0),
         max_output_bytes=4 << 20,

@@ -12,13 +12,13 @@ from ioi_eval.engine.packing import fitting
 from ioi_eval.jobs.plan import RULES, usual_wall_ms
 from ioi_eval.jobs.run_job import PlannedTest, bounds_of
 from ioi_eval.jobs.run_setups import RunPrograms, given_tests, problem_setup
-from ioi_eval.model import Blob, Communication, Isolation, JudgeProgram, SourceFile, Subtask, TestCase
+from ioi_eval.model import Blob, Communication, Isolation, JudgeProgram, Profile, SourceFile, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem
 
 GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
-TARGET = Target(name="t", profile="bundled", toolchain=GCC, slots=1, isolation=Isolation.REDUCED)
+TARGET = Target(name="t", profile=Profile.BUNDLED, toolchain=GCC, slots=1, isolation=Isolation.REDUCED)
 RUNNER = Blob(path=Path("/nowhere"), size=1 << 20, sha256="0" * 64)
 PROGRAMS = RunPrograms(runner=RUNNER, submission=bytes(1 << 20), static=True)
 NAMES = tuple(f"t{number:03}" for number in range(100))

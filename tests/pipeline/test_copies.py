@@ -11,7 +11,7 @@ import pytest
 from ioi_eval.config import Policy
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.journal import Journal
-from ioi_eval.model import Isolation, Problem, Submission
+from ioi_eval.model import Isolation, Problem, Profile, Submission
 from ioi_eval.pipeline import leaders
 from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.leaders import FOLLOWERS, Leaders
@@ -41,7 +41,7 @@ class Hashing(ScriptedScorer):
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
         """One fingerprint, as there is one target."""
         toolchain = Toolchain(command="g++", version="12", machine="x86_64", static=True)
-        target = Target(name="local", profile="bundled", toolchain=toolchain, slots=1, isolation=Isolation.FULL)
+        target = Target(name="local", profile=Profile.BUNDLED, toolchain=toolchain, slots=1, isolation=Isolation.FULL)
         return (Fingerprints(Policy()).of(problem, submission, target),)
 
 

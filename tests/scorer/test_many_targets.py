@@ -26,6 +26,7 @@ from ioi_eval.model import (
     Language,
     Problem,
     ProblemKey,
+    Profile,
     Submission,
     SubmissionResult,
     Subtask,
@@ -54,7 +55,7 @@ class Farm:
     """
 
     def __init__(
-        self, inner: LocalSandbox, loses: Loses, *, profile: str = "bundled", has_own_scripts: bool = False
+        self, inner: LocalSandbox, loses: Loses, *, profile: Profile = Profile.BUNDLED, has_own_scripts: bool = False
     ) -> None:
         (here,) = inner.targets()
         self.inner, self.loses = inner, loses
@@ -186,7 +187,7 @@ def test_the_classic_profile_judges_the_same(cache: Path) -> None:
     buoys = next(problem for key, problem in problems.items() if key.id == "buoys")
     second = buoys.subtasks[1]
     few = {"subtasks": (second,), "tests": {name: buoys.tests[name] for name in second.tests}}
-    (result,), _, farm = score(cache, lambda *_: False, problem_changes=few, profile="classic")
+    (result,), _, farm = score(cache, lambda *_: False, problem_changes=few, profile=Profile.CLASSIC)
     assert result.target.startswith("old, classic")
     assert {subtask.verdict for subtask in result.subtasks} == {Verdict.AC}
     assert farm.runs == {"old": len(second.tests), "new": 0}
@@ -201,7 +202,7 @@ def test_other_languages_are_not_judged_by_a_worker_s_own_scripts(cache: Path) -
         lax = Policy(least_isolation=Isolation.NONE, std="gnu++17")  # so that its scripts may judge the problem
         submission = Submission(id="c", problem=problem.key, code="int main(void) { return 0; }", language=Language.C)
         async with LocalSandbox(slots=1) as inner:
-            sandbox = Farm(inner, lambda *_: False, profile="classic", has_own_scripts=True)
+            sandbox = Farm(inner, lambda *_: False, profile=Profile.CLASSIC, has_own_scripts=True)
             sandbox.kinds[1] = replace(sandbox.kinds[1], slots=4)  # so that it is tried first
             scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=lax)
             in_cpp = replace(submission, language=Language.CPP)

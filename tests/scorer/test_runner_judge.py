@@ -23,6 +23,7 @@ from ioi_eval.model import (
     JobKind,
     OutputFile,
     OutputOnly,
+    Profile,
     Stage,
     Submission,
     Subtask,
@@ -87,7 +88,7 @@ class Machine:
     def targets(self) -> Sequence[Target]:
         """One target."""
         toolchain = Toolchain(command="g++", version="12", machine="x86_64", static=True)
-        target = Target(name="small", profile="bundled", toolchain=toolchain, slots=1, isolation=Isolation.FULL)
+        target = Target(name="small", profile=Profile.BUNDLED, toolchain=toolchain, slots=1, isolation=Isolation.FULL)
         return (replace(target, max_wall_ms=self._max_wall_ms),)
 
     async def execute(self, job: Job, _: Target) -> Execution:

@@ -35,8 +35,8 @@ from typing import Self
 from urllib.parse import quote
 
 from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
-from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind
-from ioi_eval.sandbox import LOCAL, Target, read_content
+from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind, Profile
+from ioi_eval.sandbox import LOCAL, Target, profile_named, read_content
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces, why_not_shown
 from ioi_eval.sandbox.local.control_groups import processors, refused_processes
@@ -89,6 +89,7 @@ class LocalSandbox:
         profile: `bundled`, or `classic` for one test per job.
 
     Raises:
+        InputError: there is no such profile.
         SetupError: on entering: no compiler, or a limit of this machine under which correct programs fail.
         IsolationError: on entering: less isolation than is accepted.
     """
@@ -100,14 +101,14 @@ class LocalSandbox:
         least_isolation: Isolation = Isolation.REDUCED,
         strongest: Isolation = Isolation.FULL,
         compiler: str = "g++",
-        profile: str = "bundled",
+        profile: str = Profile.BUNDLED,
     ) -> None:
         self._slots = Slots(slots or processors())
         self._boxes = Slots(self._slots.count + max(1, self._slots.count // _SLOTS_PER_SPARE_BOX))
         self._least = least_isolation
         self._strongest = strongest
         self._compiler = compiler
-        self._profile = profile
+        self._profile = profile_named(profile)
         self._target: Target | None = None
         self._script_boxes: ScriptBoxes | None = None
         self.why_not_full = ""

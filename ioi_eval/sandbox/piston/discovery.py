@@ -16,8 +16,9 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from ioi_eval import shipped
-from ioi_eval.errors import InputError, OverloadError, RejectedError, SandboxError, SetupError, TransientError
-from ioi_eval.model import Execution, Stage
+from ioi_eval.errors import OverloadError, RejectedError, SandboxError, SetupError, TransientError
+from ioi_eval.model import Execution, Profile, Stage
+from ioi_eval.sandbox import profile_named
 from ioi_eval.sandbox.findings import Finding
 from ioi_eval.sandbox.piston import answer, probing, wire
 from ioi_eval.sandbox.piston.conditions import conditions, fatal
@@ -53,7 +54,7 @@ class Worker:
     Args:
         url: its base, with `/api/v2`.
         runtimes: what it has installed; if this changes, except by problems' packages, all else may have changed.
-        profile: `bundled` or `classic`.
+        profile: the one in which it is used.
         installed: the package that will start jobs, and the limits it accepts.
         max_output_bytes: an answer may be at least this long.
         max_body_bytes: a request may be at least this long; `None` if that could not be found out.
@@ -62,7 +63,7 @@ class Worker:
 
     url: URL
     runtimes: tuple[Runtime, ...]
-    profile: str
+    profile: Profile
     installed: InstalledStarter
     report: ProbeReport
     max_output_bytes: int
@@ -80,7 +81,7 @@ class Worker:
         return conditions(
             self.installed.ceilings,
             self.installed.starter,
-            is_bundled=self.profile == "bundled",
+            is_bundled=self.profile is Profile.BUNDLED,
             output_bytes=self.max_output_bytes,
             body_bytes=self.max_body_bytes,
             report=self.report,
@@ -108,10 +109,8 @@ class Prober:
     """
 
     def __init__(self, client: HttpClient, profile: str | None = None) -> None:
-        if profile not in probing.PREFERENCE:
-            raise InputError(f"profile {profile!r} is neither 'bundled' nor 'classic'")
         self._client = client
-        self._profile = profile
+        self._profile = None if profile is None else profile_named(profile)
         self._sizes: dict[tuple[object, ...], tuple[int, int | None]] = {}
         self._measuring: dict[tuple[object, ...], asyncio.Semaphore] = {}
 
@@ -207,8 +206,8 @@ class Prober:
             raise failed.exceptions[0] from None
         return output.result(), body.result()
 
-    def _profile_of(self, installed: InstalledStarter) -> str:
-        return "classic" if installed.starter is Starter.CMS_IOI else self._profile or "bundled"
+    def _profile_of(self, installed: InstalledStarter) -> Profile:
+        return Profile.CLASSIC if installed.starter is Starter.CMS_IOI else self._profile or Profile.BUNDLED
 
     async def _conditions(
         self, url: URL, installed: InstalledStarter, *, output_bytes: int | None
@@ -217,7 +216,7 @@ class Prober:
         return conditions(
             installed.ceilings,
             installed.starter,
-            is_bundled=self._profile_of(installed) == "bundled",
+            is_bundled=self._profile_of(installed) is Profile.BUNDLED,
             output_bytes=output_bytes,
             body_bytes=await self._measure_body(url, installed),
         )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ioi_eval import boxfiles
-from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
+from ioi_eval.model import Execution, Job, JobFile, JobKind, Profile, StageLimits
 from ioi_eval.sandbox.piston import wire
 from ioi_eval.sandbox.piston.wire import InstalledStarter, Runtime, Starter
 from ioi_eval.toolchain import Toolchain, outermost
@@ -34,8 +34,8 @@ STOCK_BODY_BYTES = 102_400  # express's default, "100kb"
 
 PREFERENCE = {
     None: (Starter.IOI_EVAL, Starter.BASH, Starter.CMS_IOI),
-    "bundled": (Starter.IOI_EVAL, Starter.BASH),
-    "classic": (Starter.IOI_EVAL, Starter.CMS_IOI),
+    Profile.BUNDLED: (Starter.IOI_EVAL, Starter.BASH),
+    Profile.CLASSIC: (Starter.IOI_EVAL, Starter.CMS_IOI),
 }
 """The packages that are tried for a profile, best first. `None`: the best that a worker supports."""
 
@@ -197,7 +197,7 @@ def _toolchain(lines: Sequence[Sequence[str]]) -> Toolchain:
     )
 
 
-def starters(runtimes: tuple[Runtime, ...], profile: str | None) -> tuple[InstalledStarter, ...]:
+def starters(runtimes: tuple[Runtime, ...], profile: Profile | None) -> tuple[InstalledStarter, ...]:
     """The packages on this worker that support a profile, best first, each in its latest version."""
     result = []
     for starter in PREFERENCE[profile]:

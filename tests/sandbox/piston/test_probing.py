@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.model import Execution, Stage
+from ioi_eval.model import Execution, Profile, Stage
 from ioi_eval.sandbox.piston import probing, wire
 from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Runtime, Starter
 
@@ -139,17 +139,17 @@ def test_the_best_package_of_a_profile() -> None:
         (Starter.BASH, "5.2.0"),
         (Starter.CMS_IOI, "1.0.0"),
     ]
-    assert [each.starter for each in probing.starters(runtimes, "classic")] == [
+    assert [each.starter for each in probing.starters(runtimes, Profile.CLASSIC)] == [
         Starter.IOI_EVAL,
         Starter.CMS_IOI,
     ]
-    assert [each.starter for each in probing.starters(runtimes[:1], "classic")] == []
+    assert [each.starter for each in probing.starters(runtimes[:1], Profile.CLASSIC)] == []
 
 
 def test_our_package_with_the_alias_cms_ioi() -> None:
     """Our package has the alias `cms_ioi` for the reference's clients, and is still recognised as ours."""
     ours = Runtime(language="ioi_eval", version="1.0.0", aliases=("cms_ioi",))
-    assert [each.starter for each in probing.starters((ours,), "classic")] == [Starter.IOI_EVAL]
+    assert [each.starter for each in probing.starters((ours,), Profile.CLASSIC)] == [Starter.IOI_EVAL]
     theirs = Runtime(language="cms", version="1.0.0", aliases=("cms_ioi",))
     assert [each.starter for each in probing.starters((ours, theirs), None)] == [
         Starter.IOI_EVAL,

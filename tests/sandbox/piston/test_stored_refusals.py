@@ -8,7 +8,7 @@ import pytest
 from yarl import URL
 
 from ioi_eval.errors import RejectedError, SandboxError, TransientError
-from ioi_eval.model import Execution, Job, JobFile, JobKind, Stage, StageLimits
+from ioi_eval.model import Execution, Job, JobFile, JobKind, Profile, Stage, StageLimits
 from ioi_eval.sandbox.piston.discovery import Worker
 from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.problem_packages import package_of
@@ -34,7 +34,7 @@ TARGET = small_target()
 WORKER = Worker(
     url=URL(WORKER_URL),
     runtimes=(Runtime(language=PACKAGE.language, version="1.0.0"),),
-    profile="bundled",
+    profile=Profile.BUNDLED,
     installed=InstalledStarter(starter=Starter.IOI_EVAL, version="1.0.0", ceilings=Ceilings()),
     report=ProbeReport(
         compilers=(Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True),),

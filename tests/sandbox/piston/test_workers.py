@@ -8,7 +8,7 @@ import pytest
 from yarl import URL
 
 from ioi_eval.errors import InputError
-from ioi_eval.model import Isolation
+from ioi_eval.model import Isolation, Profile
 from ioi_eval.sandbox.piston.discovery import Worker
 from ioi_eval.sandbox.piston.endpoints import endpoint_url
 from ioi_eval.sandbox.piston.probing import ProbeReport
@@ -20,7 +20,7 @@ GCC = Toolchain(command="g++", version="g++ 12.2.0", machine="x86_64-linux-gnu",
 WORKER = Worker(
     url=URL("http://w1:2000/api/v2"),
     runtimes=(),
-    profile="bundled",
+    profile=Profile.BUNDLED,
     installed=InstalledStarter(starter=Starter.IOI_EVAL, version="1.0.0", ceilings=Ceilings(run_timeout=60_000)),
     report=ProbeReport(compilers=(GCC,), kernel="6.1.0", processors=4, clock_s=0),
     max_output_bytes=4 << 20,
@@ -61,7 +61,7 @@ def test_an_unknown_body_limit_is_bounded() -> None:
         replace(WORKER, report=replace(WORKER.report, compilers=(replace(GCC, version="g++ 13.1.0"),))),
         # a program in Python may need a package that only some have
         replace(WORKER, report=replace(WORKER.report, python="3.11.2 0badcafe")),
-        replace(WORKER, profile="classic"),
+        replace(WORKER, profile=Profile.CLASSIC),
         replace(WORKER, max_output_bytes=65_536),
     ],
 )
@@ -100,10 +100,12 @@ def test_a_changed_worker_belongs_to_another_target() -> None:
 def test_cms_ioi_has_no_isolation() -> None:
     """A target with the scripts of `cms_ioi` has no isolation. With our scripts, our runner confines programs."""
     groups = WorkerGroups(1)
-    groups.add(replace(WORKER, profile="classic"))
+    groups.add(replace(WORKER, profile=Profile.CLASSIC))
     groups.add(
         at(
-            replace(WORKER, profile="classic", installed=InstalledStarter(starter=Starter.CMS_IOI, version="1.0.0")),
+            replace(
+                WORKER, profile=Profile.CLASSIC, installed=InstalledStarter(starter=Starter.CMS_IOI, version="1.0.0")
+            ),
             "b",
         )
     )
