@@ -17,12 +17,13 @@ from dataclasses import replace
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cache_directory import LEAST_FREE_BYTES
-from ioi_eval.config import MIB, Policy
+from ioi_eval.config import MIB, CompileLimits
 from ioi_eval.errors import LostDataError, SandboxError, SetupError, TransientError, UnavailableError
+from ioi_eval.jobs.compile import trusted_limits
 from ioi_eval.jobs.recipes import Recipe, header_recipe, with_header, with_workers_header
 from ioi_eval.model import Blob, Isolation
 from ioi_eval.programs import Builder
-from ioi_eval.sandbox import LOCAL, Sandbox, Target
+from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local.compiler import state_of_headers
 from ioi_eval.sandbox.local.control_groups import memory_limit_bytes
 from ioi_eval.slots import Once, in_new_thread
@@ -45,12 +46,14 @@ class PrecompiledHeaders:
     """The precompiled headers that one run uses.
 
     Args:
-        policy: gives the compile limits.
+        builder: compiles the headers.
+        artifacts: stores them.
+        limits: those for submissions. A header gets more, and may be a larger file.
     """
 
-    def __init__(self, sandbox: Sandbox, artifacts: ArtifactStore, policy: Policy) -> None:
-        limits = replace(policy.compile, file_bytes=max(policy.compile.file_bytes, _MAX_BYTES))
-        self._builder = Builder(sandbox, artifacts, replace(policy, compile=limits))
+    def __init__(self, builder: Builder, artifacts: ArtifactStore, limits: CompileLimits) -> None:
+        self._builder = builder
+        self._limits = replace(trusted_limits(limits), file_bytes=max(limits.file_bytes, _MAX_BYTES))
         self._artifacts = artifacts
         self._name = f".{secrets.token_hex(16)}"  # in boxes
         self._asked: Counter[str] = Counter()
@@ -114,7 +117,7 @@ class PrecompiledHeaders:
         async def build() -> bytes:
             if std in self._built or std in self._given_up:
                 raise TransientError("it was built in this run, and is gone; or it cannot be built")
-            answer = await self._builder.compile(recipe, target, of_problem=True)
+            answer = await self._builder.compile(recipe, target, limits=self._limits)
             self._built.add(std)  # not earlier: if this task is cancelled, the next program's builds it
             if not answer.artifacts:
                 raise TransientError("the header does not compile")

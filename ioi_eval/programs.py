@@ -19,7 +19,7 @@ from typing import TypeVar
 from ioi_eval import shipped
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compiler_checks import CompilerChecks, with_proof_if_in_doubt, without_proof
-from ioi_eval.config import Policy
+from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import (
     BrokenCompilerError,
     IoiEvalError,
@@ -93,8 +93,10 @@ class Builder:
         self._artifacts = artifacts
         self._policy = policy
         self._errors: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
-        self.tools = Tools(partial(self._execute, of_problem=True), self.runner)
-        self.checks = CompilerChecks(partial(self._execute, of_problem=True), self.tools, artifacts)
+        self._trusted_limits = compiling.trusted_limits(policy.compile)
+        execute = partial(self._execute, limits=self._trusted_limits)
+        self.tools = Tools(execute, self.runner)
+        self.checks = CompilerChecks(execute, self.tools, artifacts)
 
     async def runner(self, target: Target) -> Blob:
         """The runner for a target: the one in this package, or one that is compiled there.
@@ -216,9 +218,13 @@ class Builder:
         return tuple(objects)
 
     async def compile(
-        self, recipe: recipes.Recipe, target: Target, *, of_problem: bool = False, alone: bool = False
+        self, recipe: recipes.Recipe, target: Target, *, limits: CompileLimits | None = None, alone: bool = False
     ) -> CompileAnswer:
         """Execute a compile recipe on a target; the job is sent again if its answer is lost.
+
+        Args:
+            limits: by default those for submissions.
+            alone: no other job of ours may run at the same time.
 
         Raises:
             SetupError: boxes there cannot see the compiler.
@@ -226,7 +232,7 @@ class Builder:
             SandboxError: the job could not be run.
         """
         try:
-            return await self._execute(recipe, target, of_problem=of_problem, alone=alone)
+            return await self._execute(recipe, target, limits=limits or self._policy.compile, alone=alone)
         except TransientError as error:
             if isinstance(error, BrokenCompilerError) or compiling.was_not_found(error):
                 await self.checks.require_working_compiler(compiled_rules(Language.CPP).known_good_standard, target)
@@ -235,14 +241,14 @@ class Builder:
             raise
 
     async def _execute(
-        self, recipe: recipes.Recipe, target: Target, *, of_problem: bool = False, alone: bool = False
+        self, recipe: recipes.Recipe, target: Target, *, limits: CompileLimits, alone: bool = False
     ) -> CompileAnswer:
         runner = await self.runner(target)
-        limits = compiling.limits_for(self._policy, of_problem=of_problem)
+        least = self._policy.least_isolation
 
         async def ask(retries: Retries) -> CompileAnswer:
             nonce = secrets.token_hex(16)
-            job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, of_problem=of_problem, alone=alone)
+            job = compiling.compile_job(recipe, runner, limits, least, nonce=nonce, alone=alone)
             execution = await self._sandbox.execute(replace(job, retries=retries), target)
             try:
                 answer = compile_answer(execution.run, nonce, execution.returned)
@@ -269,18 +275,19 @@ class Builder:
 
         async def compile_it() -> bytes:
             state = self.tools.state_of_compiler(language, target)
-            answers = [await self.compile(recipe, target, of_problem=True)]
+            limits = self._trusted_limits
+            answers = [await self.compile(recipe, target, limits=limits)]
             if name not in answers[0].artifacts:
                 toolchain = await self.tools.toolchain(language, target)
                 proved = with_proof_if_in_doubt(recipe, answers[0], target, toolchain, language)
                 alone = compiling.is_doubtful(answers[0])
                 if alone or proved:
-                    answers.append(await self.compile(proved or recipe, target, of_problem=True, alone=alone))
+                    answers.append(await self.compile(proved or recipe, target, limits=limits, alone=alone))
             answer = answers[-1]
             if name in answer.artifacts:
                 return answer.artifacts[name]
             output = answer.output("the compiler was not started")
-            stopped = compiling.limit_that_stopped_all(answers, compiling.problem_limits(self._policy.compile))
+            stopped = compiling.limit_that_stopped_all(answers, limits)
             if stopped or compiling.found_error(answer):
                 await self.checks.require_working_compiler(
                     std, target, language=language, what=recipe.what, message=output, state=state

@@ -110,13 +110,15 @@ OUTLIVES = """
 import asyncio, sys, threading
 from ioi_eval import ArtifactStore, LocalSandbox, Policy
 from ioi_eval.precompiled_headers import PrecompiledHeaders
+from ioi_eval.programs import Builder
 from ioi_eval.slots import in_new_thread
 
 async def main():
     artifacts = ArtifactStore(sys.argv[1])
     artifacts.put("header-of-another-compiler", b"")  # so that the compiler's headers are looked at
     async with LocalSandbox() as sandbox:
-        print(await PrecompiledHeaders(sandbox, artifacts, Policy()).header(sandbox.targets()[0], "gnu++20"))
+        headers = PrecompiledHeaders(Builder(sandbox, artifacts, Policy()), artifacts, Policy().compile)
+        print(await headers.header(sandbox.targets()[0], "gnu++20"))
     try:
         await in_new_thread(lambda: 1 // 0)
     except ZeroDivisionError as error:

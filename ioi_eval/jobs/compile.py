@@ -7,7 +7,7 @@ import signal
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ioi_eval.config import MAX_BYTES, MAX_SECONDS, CompileLimits, Policy
+from ioi_eval.config import MAX_BYTES, MAX_SECONDS, CompileLimits
 from ioi_eval.errors import TransientError
 from ioi_eval.jobs.plan import RunnerPlan
 from ioi_eval.jobs.recipes import Recipe
@@ -30,8 +30,8 @@ _OBJECT = "object"
 
 _GRACE_MS = 5_000  # the sandbox's hard limits are the runner's limits plus this
 _MESSAGE_CHARS = 8_000  # of the compiler's message are kept
-_PROBLEM_TIME_FACTOR, _PROBLEM_MEMORY_FACTOR = 6, 4
-"""The problem's own programs get a submission's compile limits times this: their authors are trusted."""
+_TRUSTED_TIME_FACTOR, _TRUSTED_MEMORY_FACTOR = 6, 4
+"""Sources that are no submissions get the compile limits of submissions times this: their authors are trusted."""
 
 _PROOF_CPU_S = 10.0
 """How much longer a job may work that first compiles the known good program (0.5 CPU-s). The runner takes its limit of
@@ -47,21 +47,20 @@ crash counts, a known good program is compiled. An interpreter's crash counts on
 
 
 def compile_job(
-    recipe: Recipe, runner: Content, policy: Policy, *, nonce: str, of_problem: bool = False, alone: bool = False
+    recipe: Recipe, runner: Content, limits: CompileLimits, least: Isolation, *, nonce: str, alone: bool = False
 ) -> Job:
     """The job that executes a recipe.
 
     Args:
-        policy: gives the compile limits; the problem's own programs (`of_problem`) get multiples of them.
+        limits: for the recipe's own steps; a proof before them gets time of its own.
+        least: the weakest isolation that is accepted.
         nonce: 32 hexadecimal digits.
-        of_problem: whether the source is the problem's, not a submission's.
         alone: no other job of ours may run at the same time.
     """
-    limits = limits_for(policy, of_problem=of_problem)
     if recipe.proof:  # `compiler_checks.without_proof` limits the CPU time of the recipe's own steps
         limits = with_time_for_proof(limits)
     returns = tuple(f"artifact{number}" for number in range(len(recipe.artifacts)))
-    plan, files = compile_plan(recipe, limits, policy.least_isolation, nonce=nonce, into=returns)
+    plan, files = compile_plan(recipe, limits, least, nonce=nonce, into=returns)
     return Job(
         kind=JobKind.RUNNER,
         files=(*runner_files(runner, plan), *files),
@@ -121,18 +120,16 @@ def compile_plan(
     return plan, files
 
 
-def limits_for(policy: Policy, *, of_problem: bool) -> CompileLimits:
-    """The compile limits for a submission, or for a problem's own program."""
-    return problem_limits(policy.compile) if of_problem else policy.compile
+def trusted_limits(limits: CompileLimits) -> CompileLimits:
+    """The compile limits for sources that are no submissions, given those for submissions.
 
-
-def problem_limits(limits: CompileLimits) -> CompileLimits:
-    """The compile limits for a problem's own programs, given those for submissions."""
+    These are a problem's programs, the known good program, our header, and scripts that ask for a tool.
+    """
     return replace(
         limits,
-        cpu_s=min(limits.cpu_s * _PROBLEM_TIME_FACTOR, MAX_SECONDS),
-        wall_s=min(limits.wall_s * _PROBLEM_TIME_FACTOR, MAX_SECONDS),
-        memory_bytes=min(limits.memory_bytes * _PROBLEM_MEMORY_FACTOR, MAX_BYTES),
+        cpu_s=min(limits.cpu_s * _TRUSTED_TIME_FACTOR, MAX_SECONDS),
+        wall_s=min(limits.wall_s * _TRUSTED_TIME_FACTOR, MAX_SECONDS),
+        memory_bytes=min(limits.memory_bytes * _TRUSTED_MEMORY_FACTOR, MAX_BYTES),
     )
 
 

@@ -94,7 +94,7 @@ class Scorer:
         self._failures = LikelyFailuresFirst() if policy.score_only else None
         self._sandbox = sandbox
         self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
-        self._headers = PrecompiledHeaders(sandbox, artifacts, policy)
+        self._headers = PrecompiledHeaders(self._builder, artifacts, policy.compile)
         jobs_at_once: Callable[[Target], int] = self._bindings.jobs_at_once if spread else lambda _: 1
         self._runner_judge = RunnerJudge(
             sandbox,

@@ -14,7 +14,7 @@ from ioi_eval.jobs.compile import (
     compile_outcome,
     is_doubtful,
     may_lack_a_part,
-    problem_limits,
+    trusted_limits,
     with_time_for_proof,
 )
 from ioi_eval.jobs.recipes import Recipe, Step, grader_recipes, known_good_recipe, submission_recipe
@@ -274,5 +274,5 @@ def test_lone_surrogates_in_code_do_not_stop_a_compilation() -> None:
 def test_the_highest_limits_are_accepted_in_each_compilation() -> None:
     """A problem's own program has several times the limits, but no more than the runner accepts."""
     highest = CompileLimits(cpu_s=MAX_SECONDS, wall_s=MAX_SECONDS, memory_bytes=MAX_BYTES)
-    assert problem_limits(highest) == highest
+    assert trusted_limits(highest) == highest
     assert with_time_for_proof(highest) == highest

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from ioi_eval import boxfiles, sample
-from ioi_eval.config import Policy
+from ioi_eval.config import CompileLimits
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
 from ioi_eval.jobs.runner_answer import compile_answer
 from ioi_eval.jobs.runner_job import runner_binary, runner_job
-from ioi_eval.model import Execution, JobFile, StageLimits
+from ioi_eval.model import Execution, Isolation, JobFile, StageLimits
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.local.scripts import Command
 from ioi_eval.toolchain import Toolchain
@@ -313,7 +313,7 @@ def test_a_runner_with_a_plan(worker: Worker) -> None:
         sees_system=True,
     )
     runner = next(file.content for file in worker.package if file.name.endswith("judge/runner"))
-    job = compiling.compile_job(recipe, runner, Policy(), nonce=nonce)
+    job = compiling.compile_job(recipe, runner, CompileLimits(), Isolation.REDUCED, nonce=nonce)
     files = {file.name: file.content for file in job.files if isinstance(file.content, bytes)}
     answer = compile_answer(worker.execute(files).run, nonce)
     assert answer.artifacts["x"].startswith(b"\x7fELF")

@@ -19,14 +19,15 @@ from pathlib import Path
 import pytest
 
 from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission
-from ioi_eval.config import CompileLimits, Policy
-from ioi_eval.errors import TransientError
+from ioi_eval.config import MIB, CompileLimits, Policy
+from ioi_eval.errors import SandboxError, TransientError
 from ioi_eval.jobs import recipes
 from ioi_eval.jobs.recipes import Recipe, Step, with_header
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase, Verdict
 from ioi_eval.precompiled_headers import WORTH_BUILDING, PrecompiledHeaders
 from ioi_eval.programs import MAX_ATTEMPTS, Builder
 from ioi_eval.sandbox import Target
+from tests.box_answers import plan_of
 from tests.shared_work import copy_cache
 from tests.small_problems import small_problem
 
@@ -76,7 +77,7 @@ class Compiling:
         artifacts = ArtifactStore(cache)
         self.sandbox = sandbox
         self.builder = Builder(sandbox, artifacts, POLICY)
-        self.headers = PrecompiledHeaders(sandbox, artifacts, POLICY)
+        self.headers = PrecompiledHeaders(self.builder, artifacts, POLICY.compile)
         self.target: Target = sandbox.targets()[0]
 
     def recipe(self, code: str) -> Recipe:
@@ -151,6 +152,41 @@ def small_cache(small_header: None, cache_with_runner: Path, tmp_path: Path) -> 
 
     with_run(cache, use)
     return cache
+
+
+class Refusing:
+    """This machine, which notes its jobs and runs none."""
+
+    def __init__(self, sandbox: LocalSandbox) -> None:
+        self._sandbox = sandbox
+        self.jobs: list[Job] = []
+
+    def targets(self) -> Sequence[Target]:
+        """The machine's target."""
+        return self._sandbox.targets()
+
+    async def execute(self, job: Job, _: Target) -> Execution:
+        """Refuse the job."""
+        self.jobs.append(job)
+        raise SandboxError("nothing is run")
+
+
+def test_the_limits_of_its_compilation(small_header: None, cache_with_runner: Path) -> None:
+    """It is compiled with the time and memory of programs whose authors are trusted, and may be larger than these."""
+
+    async def main() -> Refusing:
+        async with LocalSandbox() as sandbox:
+            refusing = Refusing(sandbox)
+            artifacts = ArtifactStore(cache_with_runner)
+            headers = PrecompiledHeaders(Builder(refusing, artifacts, POLICY), artifacts, POLICY.compile)
+            for _ in range(WORTH_BUILDING):
+                assert await headers.header(sandbox.targets()[0], STD) is None
+            return refusing
+
+    (job,) = asyncio.run(main()).jobs
+    words = plan_of(job).split()
+    limits = ("cpu_ms=360000", "wall_ms=3600000", f"memory_bytes={2048 * MIB}", f"file_bytes={512 * MIB}")
+    assert set(limits) <= set(words)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -41,7 +41,7 @@ _LEAST_FILE_BYTES = 64 * MIB + 256 * MIB
 """More than an output that is OLE. Source: `Policy.output_bytes`; graders/runner/numbers.h, kFileSlackBytes."""
 
 _LEAST_CPU_S = 62
-"""Compiling a checker may take this. Source: graders/runner/processes.h; `jobs/compile.py`, _PROBLEM_TIME_FACTOR."""
+"""Compiling a checker may take this. Source: graders/runner/processes.h; `jobs/compile.py`, _TRUSTED_TIME_FACTOR."""
 
 _LEAST_FILES, _FILES_A_JOB, _OWN_FILES = 512, 3 * 128 + 16, 128
 """A shared job has up to 128 tests, each with an input, an answer and a program of its own, and a few other files.

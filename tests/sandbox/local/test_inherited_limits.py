@@ -20,7 +20,7 @@ from ioi_eval.apps.settings import AppsSettings
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.engine.sharing import MAX_TESTS
 from ioi_eval.errors import SetupError
-from ioi_eval.jobs.compile import problem_limits
+from ioi_eval.jobs.compile import trusted_limits
 from ioi_eval.sandbox.local import inherited_limits as module
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, limit_of_threads_for_apps
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by
@@ -313,7 +313,7 @@ def test_the_least_limits_are_what_jobs_need() -> None:
     assert threads is not None
     assert backstop_s is not None
     assert Policy().output_bytes + int(slack_mib[1]) * MIB == module._LEAST_FILE_BYTES
-    assert problem_limits(CompileLimits()).cpu_s + int(backstop_s[1]) == module._LEAST_CPU_S
+    assert trusted_limits(CompileLimits()).cpu_s + int(backstop_s[1]) == module._LEAST_CPU_S
     assert int(fds[1]) <= module._LEAST_FILES
     assert Policy().threads == int(threads[1])
     assert module._FILES_A_JOB == 3 * MAX_TESTS + 16

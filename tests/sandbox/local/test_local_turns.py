@@ -50,7 +50,7 @@ def job(runner: Blob, script: str, *artifacts: str, alone: bool = False) -> Job:
     """A job whose only step is a script."""
     step = recipes.Step(argv=("sh", "-c", script))
     recipe = recipes.Recipe(what="test", steps=(step,), artifacts=artifacts, sees_system=True)
-    return compiling.compile_job(recipe, runner, POLICY, nonce=NONCE, alone=alone)
+    return compiling.compile_job(recipe, runner, POLICY.compile, POLICY.least_isolation, nonce=NONCE, alone=alone)
 
 
 def compile_answer_of(execution: Execution) -> CompileAnswer:

@@ -6,7 +6,7 @@ import base64
 import json
 import secrets
 
-from ioi_eval.config import CompileLimits, Policy
+from ioi_eval.config import CompileLimits
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
 from ioi_eval.jobs.runner_answer import compile_answer
@@ -48,7 +48,7 @@ def test_a_job_with_our_runner_runs_without_a_shell(served: Served) -> None:
         artifacts=("x",),
         sees_system=True,
     )
-    job = compiling.compile_job(recipe, b"", Policy(compile=CompileLimits()), nonce=nonce)
+    job = compiling.compile_job(recipe, b"", CompileLimits(), Isolation.REDUCED, nonce=nonce)
     texts = {file.name: file.content for file in job.files if file.name != "runner"}
     files = [
         {"name": "run", "content": 'exec < /dev/null; chmod +x ./runner; exec ./runner --dir . "$@"\n'},
@@ -75,7 +75,9 @@ def test_packed_and_deflated_files_are_read(served: Served) -> None:
     small = (("x.cpp", source), ("x.h", b'#define DATA asm(".incbin \\"n\\"");\n'))
     step = recipes.Step(argv=("g++", "-c", "x.cpp", "-o", "x.o"), files=(*small, ("n", numbers)))
     recipe = recipes.Recipe(what="test", steps=(step,), artifacts=("x.o",), sees_system=True)
-    variant = without_runner(compiling.compile_job(recipe, served.runner, Policy(), nonce=nonce))
+    variant = without_runner(
+        compiling.compile_job(recipe, served.runner, CompileLimits(), Isolation.REDUCED, nonce=nonce)
+    )
     assert variant is not None
     files = wire.sent_files(variant.job, wire.Starter.IOI_EVAL)
     contents = [literals.deflated(bytes(file.content)) for file in files]  # type: ignore[arg-type]
