@@ -146,6 +146,10 @@ class Builder:
         """The compiler or interpreter for a language on a target: `Tools.of`."""
         return await self.tools.of(language, target, python=self._policy.python)
 
+    def known_tool(self, language: Language, target: Target) -> Tool | None:
+        """The same, if the target was asked for it before and has it: `Tools.known`."""
+        return self.tools.known(language, target, python=self._policy.python)
+
     async def judge_program(
         self,
         what: str,

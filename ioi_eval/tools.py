@@ -63,6 +63,18 @@ class Tools:
             return await self.toolchain(language, target)
         return await self.interpreter(python, target)
 
+    def known(self, language: Language, target: Target, *, python: str) -> Tool | None:
+        """What `of` returns; `None` if the target was not asked for it yet, or has none."""
+        rules = rules_of(language)
+        tool: Tool | str | None
+        if not isinstance(rules, CompiledLanguage):
+            tool = self._interpreters.known.get((target.name, _command_on(target, python)))
+        elif isinstance(rules, OwnToolLanguage):
+            tool = self._compilers.known.get((target.name, rules.name))
+        else:
+            return target.toolchain
+        return None if isinstance(tool, str) else tool
+
     async def toolchain(self, language: Language, target: Target) -> Toolchain:
         """The compiler for a language on a target.
 
@@ -97,8 +109,8 @@ class Tools:
             SetupError: there is none, or it does not work in a box, or the box would have to show too much for it.
             SandboxError: the job could not be run.
         """
+        python = _command_on(target, python)
         if target.name == LOCAL:
-            python = located(python)
             _require_existing(python)
             if target.isolation is Isolation.FULL:
                 require_visible(python)
@@ -211,6 +223,10 @@ def located(python: str) -> str:
             looked up in the box.
     """
     return os.path.abspath(python) if "/" in python else python
+
+
+def _command_on(target: Target, python: str) -> str:
+    return located(python) if target.name == LOCAL else python
 
 
 def require_visible(python: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError, TransientError, TransportError, UnavailableError
-from ioi_eval.model import Job, SourceFile, Stage
+from ioi_eval.model import Job, Language, SourceFile, Stage
 from ioi_eval.programs import MAX_ATTEMPTS, Builder, ProblemProgramError
 from tests.box_answers import built, not_started, plan_of, step_answer
 from tests.scripted_compiler import CHECKED, GOOD, TARGET, Answer, Scripted, ask
@@ -186,6 +186,7 @@ def test_a_missing_interpreter_is_looked_for_once(tmp_path: Path, answer: Answer
             assert len(list(traceback.walk_tb(caught.tb))) < 5
             asked.add(sandbox.asked)
         assert len(asked) == 1
+        assert builder.tools.known(Language.PYTHON, TARGET, python="pypy3") is None
 
     asyncio.run(scenario())
 
@@ -211,7 +212,9 @@ def test_a_temporary_failure_is_not_remembered_for_the_interpreter(tmp_path: Pat
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         with pytest.raises(SetupError, match="the interpreter python3"):
             await builder.tools.interpreter("python3", TARGET)
+        assert builder.known_tool(Language.PYTHON, TARGET) is None
         found = await builder.tools.interpreter("python3", TARGET)
+        assert builder.known_tool(Language.PYTHON, TARGET) is found
         assert (str(found), found.fingerprint) == ("cpython 3.11.2", "cpython 3.11.2|ab")
 
     asyncio.run(scenario())

@@ -93,7 +93,6 @@ class Scorer:
         )
         self._failures = LikelyFailuresFirst() if policy.score_only else None
         self._sandbox = sandbox
-        self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools, as far as known
         self._headers = PrecompiledHeaders(self._builder, artifacts, policy.compile)
         jobs_at_once: Callable[[Target], int] = self._bindings.jobs_at_once if spread else lambda _: 1
         self._runner_judge = RunnerJudge(
@@ -134,8 +133,7 @@ class Scorer:
         answers = 0
         for target, language in product(in_service_or_all(targets), with_own_tool):
             try:
-                tool = await self._builder.tool(language, target)
-                self._tools[target.name, language] = tool.fingerprint
+                await self._builder.tool(language, target)
                 answers += 1
             except SetupError:
                 answers += 1
@@ -205,14 +203,13 @@ class Scorer:
         if failures is not None:
             failures.observe(problem, outcomes)
             result = in_listed_order(problem, result)
-        if run.tool is not None and rules_of(submission.language).needs_own_tool:
-            self._tools[target.name, submission.language] = run.tool.fingerprint
         return replace(result, fingerprint=self._fingerprint(problem, submission, target))
 
     def _fingerprint(self, problem: Problem, submission: Submission, target: Target) -> str:
-        nothing_runs = submission.is_empty or submission.refused
-        tool = "" if nothing_runs else self._tools.get((target.name, submission.language), "")
-        return self._fingerprints.of(problem, submission, target, tool=tool)
+        runs = not (submission.is_empty or submission.refused)
+        needs_tool = runs and rules_of(submission.language).needs_own_tool
+        tool = self._builder.known_tool(submission.language, target) if needs_tool else None
+        return self._fingerprints.of(problem, submission, target, tool="" if tool is None else tool.fingerprint)
 
     async def _judge(self, run: SubmissionRun) -> CompileOutcome:
         try:
