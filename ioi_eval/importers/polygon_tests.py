@@ -105,10 +105,9 @@ class MadeTests:
                     " programs in C++ and Python are supported; get the full package from Polygon"
                 )
         if needed:
-            package.notes.append(
-                f"{len(inputs)} inputs and {len(answers)} answers are not in the package: its generators and its main"
-                " solution make them here"
-            )
+            made = [f"inputs by its generators: {len(inputs)}"] if inputs else []
+            made += [f"answers by its main solution: {len(answers)}"] if answers else []
+            package.notes.append(f"made here, because they are not in the package: {'; '.join(made)}")
 
     def read(self, package: Package, path: str) -> bytes:
         """An input or answer, with `\\n` at the end of each line."""

@@ -115,7 +115,7 @@ def _note_on_limit(limit: float, timing: Timing, measured: _Measured, submission
     note = (
         f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of "
         f"{counted(measured.judged, 'submission')} ({measured.solution}, {measured.seconds:.3g} s on {measured.test}), "
-        f"rounded up to {timing.resolution_s:g} s"
+        f"rounded up to a multiple of {timing.resolution_s:g} s"
     )
     if measured.judged < submissions:
         note += f"; {submissions - measured.judged} more are in a language that this machine has no compiler for"

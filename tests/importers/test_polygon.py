@@ -386,8 +386,8 @@ def test_missing_tests_are_made(tmp_path: Path) -> None:
     """Inputs by generators, which print one or write several files; answers by the main solution."""
     require_full_isolation()
     task = read(tmp_path, STANDARD, tests=GENERATED, groups="")
-    assert task.notes[0].startswith(
-        "3 inputs and 4 answers are not in the package: its generators and its main solution"
+    assert task.notes[0] == (
+        "made here, because they are not in the package: inputs by its generators: 3; answers by its main solution: 4"
     )
     assert made(task) == {"01": ("1\n", "2\n"), "02": ("4\na b\n", "8\n"), "03": ("6", "12\n"), "04": ("8", "16\n")}
 
