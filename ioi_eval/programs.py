@@ -31,13 +31,14 @@ from ioi_eval.errors import (
 )
 from ioi_eval.events import Events
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs import recipes
+from ioi_eval.jobs import harness, recipes
 from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner_job import runner_binary, runner_job, runner_key
 from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
-from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
+from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile, Verdict
 from ioi_eval.problems.judge_sources import BUILD_SCRIPT, is_compiled
 from ioi_eval.sandbox import Sandbox, Target
+from ioi_eval.slots import Once
 from ioi_eval.tools import Tool, Tools
 
 MAX_ATTEMPTS = 3
@@ -95,6 +96,7 @@ class Builder:
         self._errors: dict[str, str] = {}  # only messages, because a raised error would keep its frames in memory
         self._trusted_limits = compiling.trusted_limits(policy.compile)
         execute = partial(self._execute, limits=self._trusted_limits)
+        self._syntax: Once[tuple[str, SourceFile], str] = Once()  # why graders in Python are refused; empty if not
         self.tools = Tools(execute, self.runner)
         self.checks = CompilerChecks(execute, self.tools, artifacts)
 
@@ -202,15 +204,19 @@ class Builder:
     async def objects(
         self, problem: Problem, target: Target, *, language: Language = Language.CPP
     ) -> tuple[tuple[str, Content], ...]:
-        """The objects with which submissions to a problem in a language are linked, by file name; none in Python.
+        """The objects with which submissions to a problem in a language are linked, by file name.
+
+        In Python there are none, but a grader's syntax is checked.
 
         Raises:
-            ProblemProgramError: it does not compile.
+            ProblemProgramError: the grader does not compile.
             UnsuitableError: this target's compiler does not know the problem's standard.
             SandboxError: a job could not be run.
         """
         rules = rules_of(language)
         if not isinstance(rules, CompiledLanguage):
+            for grader in problem.linked_with(language):
+                await self._check_syntax(grader, target, problem.key)
             return ()
         std = rules.standard(problem, self._policy.std)
         self.checks.require_known_standard(std, target, language)
@@ -220,6 +226,22 @@ class Builder:
             for recipe in graders
         ]
         return tuple(objects)
+
+    async def _check_syntax(self, grader: SourceFile, target: Target, problem: ProblemKey) -> None:
+        """Raise ProblemProgramError if the target's interpreter cannot compile a grader. Each is checked once."""
+        refused = await self._syntax.get((target.name, grader), lambda: self._refused_syntax(grader, target, problem))
+        if refused:
+            raise ProblemProgramError(f"the problem's grader does not compile: {refused}")
+
+    async def _refused_syntax(self, grader: SourceFile, target: Target, problem: ProblemKey) -> str:
+        interpreter = await self.tools.interpreter(self._policy.python, target)
+        recipe = replace(harness.submission_recipe(interpreter, (grader,)), what="grader")
+        with self._emit_preparation(problem, recipe.what, target):
+            answer = await self.compile(recipe, target, limits=self._trusted_limits)
+            outcome = compiling.compile_outcome(recipe, answer, self._trusted_limits)
+            if outcome.verdict is Verdict.JE:
+                raise TransientError(f"the problem's grader could not be checked: {outcome.message}")
+        return "" if outcome.verdict is None else outcome.message.partition("\n")[2] or outcome.message
 
     async def compile(
         self, recipe: recipes.Recipe, target: Target, *, limits: CompileLimits | None = None, alone: bool = False

@@ -184,10 +184,10 @@ class RunnerJudge:
         return None
 
     async def _recipe(self, run: SubmissionRun, tool: Tool) -> recipes.Recipe:
-        if not isinstance(tool, Toolchain):
-            return harness.submission_recipe(tool, run.sources)
         language = run.submission.language
         objects = await self._builder.objects(run.problem, run.target, language=language)
+        if not isinstance(tool, Toolchain):
+            return harness.submission_recipe(tool, run.sources)
         return recipes.submission_recipe(
             run.problem, run.sources, objects, tool, std=self._policy.std, language=language
         )

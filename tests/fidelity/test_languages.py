@@ -113,6 +113,16 @@ def test_a_grader_in_python_imports_the_submission(full_bench: Any, problem_from
     assert 'File "task.py", line 2, in solve' in judged.subtasks[1].tests[0].stderr
 
 
+def test_a_grader_in_python_that_cannot_be_parsed_is_the_problem_s_fault(full_bench: Any, problem_from: Any) -> None:
+    """As with a grader in C++: a final JE with the message, and no points. In Python the program was RE."""
+    linked = (SourceFile(path="graders/grader.py", content=b"import task\nprint task.solve(int(raw_input()))\n"),)
+    problem = problem_from({"three": (b"3\n", b"3\n")}, linked=linked)
+    judged = full_bench.result(problem, "def solve(n):\n    return n\n", Language.PYTHON)
+    assert (judged.verdict, judged.score, judged.compile.final) == (Verdict.JE, None, True)
+    assert judged.compile.message.startswith("the problem's grader does not compile:")
+    assert 'File "grader.py", line 2' in judged.compile.message
+
+
 def test_a_grader_in_python_imports_it_by_the_name_of_the_submission_format(full_bench: Any, problem_from: Any) -> None:
     """The module has the name of the submission format if that differs from the task's name."""
     linked = (SourceFile(path="graders/grader.py", content=b"import halves\nprint(halves.solve(int(input())))\n"),)
