@@ -100,11 +100,10 @@ class TestHistory:
         at_fault = outcome.failed_program is not None and not outcome.final
         return Rerun.OWN_JOB if at_fault and not self._had_own_job else None
 
-    def record(self, outcome: TestOutcome) -> bool:
+    def record(self, outcome: TestOutcome) -> None:
         """Record the outcome of its first run, or of the repetition that was asked for.
 
-        Returns:
-            Whether this is the outcome that counts now: of several runs alone that were late, the fastest counts.
+        Of several runs alone that were late, the fastest counts.
 
         Raises:
             ValueError: its outcome is settled already.
@@ -116,18 +115,16 @@ class TestHistory:
         if earlier is None:
             self.outcome = outcome
         elif rerun is Rerun.ALONE:
-            return self._record_alone(earlier, outcome)
+            self._record_alone(earlier, outcome)
         else:
             self._had_own_job = True
             self.outcome = _at_most(outcome, self._score_cap)
-        return True
 
     def _may_be_better(self, outcome: TestOutcome) -> bool:
         """Whether a test that was late alone is run alone again."""
         return self._had_alone < self._max_alone and outcome.near_limit
 
-    def _record_alone(self, earlier: TestOutcome, outcome: TestOutcome) -> bool:
-        """Record a run alone; whether it counts now."""
+    def _record_alone(self, earlier: TestOutcome, outcome: TestOutcome) -> None:
         if outcome.verdict is not Verdict.JE:  # a machine that failed has measured nothing
             self._had_alone += 1
         known = [run.in_time_score for run in (earlier, outcome) if run.in_time_score is not None]
@@ -136,9 +133,8 @@ class TestHistory:
         # If the slower run would have scored 0 in time, it counts although the earlier one was faster: `_score_cap` is
         # 0 now, so no later run can score, and with this outcome the test is not repeated.
         if both_late and (earlier.cpu_ms or 0.0) < (outcome.cpu_ms or 0.0) and outcome.in_time_score != 0.0:
-            return False
+            return
         self.outcome = replace(_at_most(outcome, self._score_cap), reran=True)
-        return True
 
 
 class Judging:
@@ -203,14 +199,11 @@ class Judging:
 
     # ------------------------------------------------------------------- outcomes
 
-    def record(self, outcome: TestOutcome) -> TestOutcome | None:
+    def record(self, outcome: TestOutcome) -> None:
         """Record a test's outcome: its first, or that of a repetition which was asked for.
 
         The earlier outcome decides which of the two it is, and so `reran`. `final` is set too: whether a checker or
         manager failed.
-
-        Returns:
-            The outcome, as recorded; `None` if an earlier one still counts: of several late runs alone, the fastest.
 
         Raises:
             ValueError: a bug of the caller's: the test is not one of the problem's, has a settled outcome already, or
@@ -220,7 +213,7 @@ class Judging:
         if test not in self._positions or outcome.verdict in _NEVER_RECORDED:
             raise ValueError(f"{outcome.verdict} for test {test!r} cannot be recorded here")
         history = self._histories[test]
-        stands = history.record(outcome)
+        history.record(outcome)
         for group, position in self._positions[test]:
             if history.outcome is not None and history.outcome.score == 0.0:
                 self._first_zero[group] = min(self._first_zero[group], position)
@@ -228,7 +221,6 @@ class Judging:
                 self._first_zero[group] = self._find_first_zero(group)
         if self.exhaustive and all(history.outcome is not None for history in self._histories.values()):
             self._begin_round()
-        return history.outcome if stands else None
 
     def outcomes(self) -> Mapping[str, TestOutcome]:
         """The outcome that counts for each test that ran, in order of first appearance, needed or not."""
