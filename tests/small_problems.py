@@ -43,4 +43,5 @@ def manager_of(problem: Problem) -> JudgeProgram:
 
 def judging_of(problem: Problem, **options: Any) -> Judging:
     """The judging of a submission to this problem."""
-    return Judging(problem.subtasks, problem.score_type, **options)
+    groups = (subtask.tests for subtask in problem.subtasks)
+    return Judging(groups, zero_decides=problem.score_type.zero_decides, **options)

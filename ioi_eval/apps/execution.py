@@ -39,8 +39,6 @@ from ioi_eval.model import (
     JudgeProgram,
     OutputCheck,
     Profile,
-    ScoreType,
-    Subtask,
     TestOutcome,
 )
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
@@ -213,10 +211,8 @@ class AppsExecutor:
             raise  # no target is left, or this one is not suitable; another may judge the program
         except SandboxError as error:
             return verdicts.unjudged(problem, settings, str(error))
-        # one subtask: each test counts, or the first zero ends it
-        subtask = Subtask(name="", points=1.0, tests=tuple(program.tests))
-        score_type = ScoreType.GROUP_MIN if program.setup.needed_only else ScoreType.SUM
-        judging = Judging([subtask], score_type, near_limit_repeats=settings.near_limit_repeats)
+        stops = settings.fail_fast if compat is None else compat.stops
+        judging = Judging([[*program.tests]], zero_decides=stops, near_limit_repeats=settings.near_limit_repeats)
 
         def record(outcome: TestOutcome) -> None:
             is_right = partial(verdicts.is_right, problem, settings) if program.setup.judged_by_client else None
@@ -260,13 +256,12 @@ class AppsExecutor:
             warm=settings.warm,
             grader=None if compat is None else compat.harness_grader,
         )
-        stops = settings.fail_fast if compat is None else compat.stops
         max_returned = return_bytes(problem, settings, rules)
         return Program(
             problem=problem.id,
             content=content,
             tests={str(number): test for number, test in enumerate(given)},
-            setup=problem_setup(rules, programs, settings, exhaustive=not stops, return_bytes=max_returned),
+            setup=problem_setup(rules, programs, settings, return_bytes=max_returned),
             one_by_one=compat is not None,
         )
 

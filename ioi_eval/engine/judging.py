@@ -3,6 +3,9 @@
 Theory of operation
 ===================
 
+The tests are in **groups**: the subtasks of a contest problem, of which this text speaks. For APPS, all tests are one
+group.
+
 Under GroupMin (the last paragraph is about the other types) a subtask's score is the minimum over its tests, and its
 verdict is that of its first zero in *listed* order (`scores.py`). So a test can still change the result if at least one
 subtask lists it at a position before which no zero is known. Such a test is **needed**. The other rules follow from
@@ -17,9 +20,9 @@ this one:
   changes nothing. A test that its box left out because of a zero is either not needed, or in `pending` again.
 
 **Two kinds of outcome are provisional**: the test is run once more before its outcome counts. `docs/verdicts.md`, "What
-is run once more", has these rules and their reasons. They are the same for contest problems and for APPS, whose rows
-are one subtask in which each test counts. `TestHistory` has the rules about the runs of one test, `Judging` those about
-which tests can change the result. For the order of runs this means:
+is run once more", has these rules and their reasons. They are the same for contest problems and for APPS. `TestHistory`
+has the rules about the runs of one test, `Judging` those about which tests can change the result. For the order of runs
+this means:
 
 - A *late run that may be in time* (`may_be_in_time`) counts as the zero that it probably is, so tests behind it wait.
   If it turns out not to be a zero, they are needed again, and appear in `pending`. It is run alone only if it certainly
@@ -50,12 +53,12 @@ the order in which these ended.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
 from ioi_eval.jobs.run_job import PlannedTest
-from ioi_eval.model import ScoreType, Subtask, TestOutcome, Verdict
+from ioi_eval.model import TestOutcome, Verdict
 
 PlannedTests = tuple[PlannedTest, ...]
 
@@ -143,24 +146,24 @@ class Judging:
     The caller keeps track of the tests that are running, because only the caller knows when a job was lost.
 
     Args:
-        subtasks: with their tests in listed order.
-        score_type: how a subtask's score is computed from those of its tests: a zero may decide it.
-        exhaustive: every test is needed, whatever its subtasks score already. This is always so if a zero does not
-            decide a subtask.
+        groups: the tests of each group, in listed order. A test may be in several.
+        zero_decides: whether one test with score 0 makes its group's score 0.
+        exhaustive: every test is needed, whatever its groups score already. This is always so if a zero does not
+            decide a group.
         near_limit_repeats: how many runs alone may measure a late test's time; the best of them counts.
     """
 
     def __init__(
         self,
-        subtasks: Iterable[Subtask],
-        score_type: ScoreType,
+        groups: Iterable[Sequence[str]],
         *,
+        zero_decides: bool,
         exhaustive: bool = False,
         near_limit_repeats: int = 1,
     ) -> None:
-        self.exhaustive = exhaustive or not score_type.zero_decides
-        self._zero_decides = score_type.zero_decides
-        self._groups = tuple(subtask.tests for subtask in subtasks)
+        self.exhaustive = exhaustive or not zero_decides
+        self._zero_decides = zero_decides
+        self._groups = tuple(groups)
         self._positions: dict[str, list[tuple[int, int]]] = {}
         for group, tests in enumerate(self._groups):
             for position, test in enumerate(tests):

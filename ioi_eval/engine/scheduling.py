@@ -92,9 +92,10 @@ class ProgramRun:
         record: Callable[[TestOutcome], None],
         wanted: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._scheduler, self._program, self._judging = scheduler, program, judging
+        self._scheduler, self._judging = scheduler, judging
+        self._program = replace(program, setup=replace(program.setup, needed_only=not judging.exhaustive))
         self._target, self._record, self._wanted = target, record, wanted
-        self._grows = program.setup.needed_only and program.setup.judged_by_client
+        self._grows = not judging.exhaustive and program.setup.judged_by_client
         self._next_tests = 1 if self._grows else scheduler.max_tests
         self._max_tests = scheduler.max_tests  # fewer once an answer could not be used
         self._bounds = bounds_of(target, program.setup, compiles=program.is_uncompiled)

@@ -84,7 +84,7 @@ class RunSetup:
         program: the plan's line on how programs are started; `None` if none is started.
         limits: the plan's line of limits, except `prefault_bytes` and `room_ms`.
         judging: the plan's lines on how a test is judged: their names and values.
-        needed_only: whether only needed tests are run (`engine/judging.py`).
+        needed_only: whether only needed tests are run (`engine/judging.py`). `ProgramRun` sets it, as the judging says.
         judged_by_client: whether our side judges the outputs, after reading the answer.
         has_interpreter: whether programs are run by an interpreter, which reports.
         may_share: whether programs of several submissions may be in one box. They may if each test is its own process,
@@ -102,7 +102,7 @@ class RunSetup:
     program: Values | None
     limits: Values
     judging: tuple[tuple[str, Values], ...]
-    needed_only: bool
+    needed_only: bool = True
     judged_by_client: bool
     has_interpreter: bool
     may_share: bool

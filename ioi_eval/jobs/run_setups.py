@@ -66,14 +66,11 @@ class RunPrograms:
         return () if self.static else self.libraries
 
 
-def problem_setup(
-    problem: RunRules, programs: RunPrograms, policy: RunPolicy, *, exhaustive: bool = False, return_bytes: int = 0
-) -> RunSetup:
+def problem_setup(problem: RunRules, programs: RunPrograms, policy: RunPolicy, *, return_bytes: int = 0) -> RunSetup:
     """How submissions to a problem are run and judged.
 
     Args:
         problem: gives limits, and how outputs are judged.
-        exhaustive: run every test, even if its group's score is already decided.
         return_bytes: how much of each output is returned; Batch tasks only.
     """
     method = problem.method
@@ -98,7 +95,6 @@ def problem_setup(
             "threads": policy.threads,
         },
         judging=tuple(_judging(problem, policy, returned)),
-        needed_only=not exhaustive,
         judged_by_client=isinstance(method.check, JudgedByClient),
         has_interpreter=programs.interpreter is not None,
         may_share=programs.interpreter is not None and is_batch and method.passes == 1,

@@ -338,7 +338,6 @@ class RunnerJudge:
             interpreter=interpreter,
             preload="" if interpreter is None else harness.preloaded(run.submission.code or "", calls=False),
         )
-        exhaustive, return_bytes = run.judging.exhaustive, self._return_bytes
         most = problem.output_limit_bytes or self._policy.output_bytes
         # One byte more is OLE already, and a worker could refuse a job with all of them: that would be JE.
         outputs = {test: content[: most + 1] for test, content in run.outputs.items()}
@@ -346,7 +345,7 @@ class RunnerJudge:
             problem=problem.key,
             content=submission,
             tests=given_tests(problem, outputs),
-            setup=problem_setup(problem, programs, self._policy, exhaustive=exhaustive, return_bytes=return_bytes),
+            setup=problem_setup(problem, programs, self._policy, return_bytes=self._return_bytes),
             package=self._package(problem, target),
         )
 

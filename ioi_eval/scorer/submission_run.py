@@ -45,7 +45,10 @@ class SubmissionRun:
         self.sources = submission.source_files(problem.source_name)
         self.outputs = {output.test: output.content for output in submission.outputs}
         self.judging = Judging(
-            problem.subtasks, problem.score_type, exhaustive=exhaustive, near_limit_repeats=near_limit_repeats
+            (subtask.tests for subtask in problem.subtasks),
+            zero_decides=problem.score_type.zero_decides,
+            exhaustive=exhaustive,
+            near_limit_repeats=near_limit_repeats,
         )
         self.weakest: Isolation | None = None
         self.tool: Tool | None = None

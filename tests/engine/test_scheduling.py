@@ -24,9 +24,7 @@ from ioi_eval.model import (
     Isolation,
     Job,
     RunRules,
-    ScoreType,
     Stage,
-    Subtask,
     TestOutcome,
     Verdict,
 )
@@ -41,7 +39,6 @@ SETUP = problem_setup(
     RunRules(method=Batch(check=Comparator()), time_limit_s=10, memory_limit_bytes=1 << 28),
     RunPrograms(runner=b"", submission=b"", static=False, interpreter=PYTHON, warm=False),
     RunPolicy(least_isolation=Isolation.FULL),
-    exhaustive=True,
     return_bytes=99,
 )
 
@@ -81,6 +78,7 @@ class Scripted:
         self.lines = list(lines)
         self.alone: list[bool] = []
         self.ready: list[str] = []
+        self.orders: list[str] = []
         self.useless: list[list[str]] = []
         self.workers: list[str] = []  # where the first jobs run
 
@@ -98,6 +96,7 @@ class Scripted:
         assert isinstance(plan, bytes)
         nonce = plan.decode().partition("\nnonce ")[2].partition("\n")[0]
         self.ready.append(plan.decode().partition(" prefault_bytes=")[2].partition("\n")[0])
+        self.orders.append(plan.decode().partition("\norder run=")[2].split()[0])
         answer = self.lines.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -111,13 +110,19 @@ def settled(*lines: Line | Exception) -> tuple[TestOutcome, list[bool]]:
 
 
 async def outcomes_of(
-    runner: ProgramScheduler, count: int, *, ours: bool = False, repeats: int = 1, target: Target = TARGET
+    runner: ProgramScheduler,
+    count: int,
+    *,
+    ours: bool = False,
+    repeats: int = 1,
+    target: Target = TARGET,
+    zero_decides: bool = False,
+    exhaustive: bool = False,
 ) -> Sequence[TestOutcome]:
-    """The outcomes of a program on tests that each count, as for APPS."""
+    """The outcomes of a program on tests, as for APPS: unless `zero_decides`, each of them counts."""
     tests = {str(number): JobTest(input=b"", answer=b"") for number in range(count)}
     program = Program(problem="0", content=b"", tests=tests, setup=replace(SETUP, judged_by_client=ours))
-    subtask = Subtask(name="", points=1.0, tests=tuple(tests))
-    judging = Judging([subtask], ScoreType.SUM, near_limit_repeats=repeats)
+    judging = Judging([[*tests]], zero_decides=zero_decides, exhaustive=exhaustive, near_limit_repeats=repeats)
     is_right = (lambda outcome: outcome.output == b"right") if ours else None
 
     def record(outcome: TestOutcome) -> None:
@@ -176,6 +181,21 @@ def test_doubtful_runs_are_repeated(
     outcome, were_alone = settled(*lines)
     assert were_alone == alone
     assert (outcome.verdict, outcome.score, outcome.final) == (Verdict(verdict), score, final)
+
+
+@pytest.mark.parametrize(
+    ("zero_decides", "exhaustive", "order"), [(True, False, "needed"), (True, True, "all"), (False, False, "all")]
+)
+def test_a_job_stops_at_a_zero_if_the_judging_does(zero_decides: bool, exhaustive: bool, order: str) -> None:
+    """The box is told to leave out tests that are not needed, or to run all of them, as the judging needs it."""
+    sandbox = Scripted([RIGHT])
+
+    async def run() -> Sequence[TestOutcome]:
+        runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1)
+        return await outcomes_of(runner, 1, zero_decides=zero_decides, exhaustive=exhaustive)
+
+    assert [outcome.verdict for outcome in asyncio.run(run())] == [Verdict.AC]
+    assert sandbox.orders == [order]
 
 
 def test_memory_is_prepared_for_a_repetition_alone() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
@@ -44,7 +45,8 @@ async def judged(cache: Path) -> RunAnswer:
             interpreter=await builder.tools.interpreter("python3", target),
             preload=preloaded(CODE, calls=False),
         )
-        tests, setup = given_tests(PROBLEM, {}), problem_setup(PROBLEM, programs, Policy(), exhaustive=True)
+        tests, setup = given_tests(PROBLEM, {}), problem_setup(PROBLEM, programs, Policy())
+        setup = replace(setup, needed_only=False)
         program = Program(problem=PROBLEM.key, content=programs.submission, tests=tests, setup=setup)
         planned = PlannedProgram(program=program, tests=[PlannedTest(test=name) for name in tests])
         job = run_job([planned], nonce=NONCE)
