@@ -16,8 +16,7 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.scheduling import outcome_of_failure
 from ioi_eval.errors import SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import scripts_answer, scripts_job
-from ioi_eval.jobs.run_job import PlannedTest
-from ioi_eval.model import CompileOutcome, Retries
+from ioi_eval.model import CompileOutcome, Job, Retries
 from ioi_eval.programs import with_retries
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.scorer.submission_run import SubmissionRun
@@ -33,45 +32,42 @@ async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> Compile
     """
     code = run.submission.code
     assert code is not None, "`scripts_job.why_unsuitable_for` says that it cannot be judged here"
-    run.problem = scripts_job.to_standard(run.problem, policy.std)
+    problem = scripts_job.to_standard(run.problem, policy.std)
     run.note_isolation(run.target.isolation)
     judging, compiled = run.judging, None
     while not judging.is_done():
-        planned = judging.pending()[0]
+        test = judging.pending()[0].test
         try:
-            compiled = await _run_test(run, sandbox, planned, code, was_compiled=compiled is not None)
+            job = scripts_job.job(problem, problem.tests[test], code)
+            compiled = await _run_test(run, sandbox, test, job, was_compiled=compiled is not None)
         except UnavailableError:
             raise
         except SandboxError as error:
             if compiled is None:
                 raise
-            judging.record(outcome_of_failure(planned.test, error))
+            judging.record(outcome_of_failure(test, error))
         if compiled.verdict is not None:
             return compiled
     return compiled or _COMPILED
 
 
-async def _run_test(
-    run: SubmissionRun, sandbox: Sandbox, planned: PlannedTest, code: str, *, was_compiled: bool
-) -> CompileOutcome:
+async def _run_test(run: SubmissionRun, sandbox: Sandbox, test: str, job: Job, *, was_compiled: bool) -> CompileOutcome:
     """Judge one test and record its outcome, unless the compilation failed.
 
     Raises:
         SandboxError: the test has no outcome.
     """
-    case = run.problem.tests[planned.test]
 
     async def attempt(retries: Retries) -> CompileOutcome:
-        job = replace(scripts_job.job(run.problem, case, code), retries=retries)
-        execution = await sandbox.execute(job, run.target)
+        execution = await sandbox.execute(replace(job, retries=retries), run.target)
         if scripts_answer.is_doubtful(execution):
-            execution = await sandbox.execute(replace(job, alone=True), run.target)
+            execution = await sandbox.execute(replace(job, retries=retries, alone=True), run.target)
         limits = scripts_job.COMPILE_LIMITS
         compiled = scripts_answer.compile_outcome(
             execution, memory_limit_bytes=limits.memory_bytes, cpu_limit_ms=limits.cpu_ms
         )
         if compiled.verdict is None:
-            run.judging.record(scripts_answer.test_outcome(execution, case.name))
+            run.judging.record(scripts_answer.test_outcome(execution, test))
         elif was_compiled:
             raise TransientError(f"a program that compiled before does not any more: {compiled.message}")
         return compiled
