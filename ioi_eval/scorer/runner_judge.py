@@ -114,31 +114,30 @@ class RunnerJudge:
             SandboxError: it could not be compiled.
         """
         run.record_missing()
-        if run.submission.code is not None and self._builds_in_first_job(run.target):
-            built = await self._build_in_first_job(run)
-            if built is not None:
-                return built
+        built = await self._build_in_first_job(run) if self._builds_in_first_job(run) else None
+        if isinstance(built, CompileOutcome):
+            return built
         judges, (compiled, submission) = await both(
-            self._builder.judge_programs(run.problem, run.target), self._compile(run)
+            self._builder.judge_programs(run.problem, run.target), self._compile(run, known=built)
         )
         if compiled.verdict is None:
             await self._run(run, await self._program(run, submission, judges))
         return compiled
 
-    def _builds_in_first_job(self, target: Target) -> bool:
+    def _builds_in_first_job(self, run: SubmissionRun) -> bool:
         """Whether the job that runs a program's first tests also compiles it."""
+        target = run.target
+        if run.submission.code is None or target.profile is not Profile.BUNDLED:
+            return False
         has_idle_slots = self._schedulers[target.profile].jobs_at_once(target) > 1
-        saves_time = target.is_remote or (self._kept_programs is None and not has_idle_slots)
-        return saves_time and target.profile is Profile.BUNDLED
+        return target.is_remote or (self._kept_programs is None and not has_idle_slots)
 
-    async def _build_in_first_job(self, run: SubmissionRun) -> CompileOutcome | None:
+    async def _build_in_first_job(self, run: SubmissionRun) -> CompileOutcome | CompileAnswer | None:
         """Compile the program and run its first tests in one job, then the others.
 
-        If it does not compile, or the precompiled header makes that uncertain, `run.compile_answer` becomes the answer
-        of a compilation without that header.
-
         Returns:
-            The outcome if it compiled and was run; `None` if it must still be compiled, or only run.
+            The outcome if it compiled and was run; the answer if it does not compile, or had to be compiled again
+            without the precompiled header; `None` if it must still be compiled.
         """
         tool = await self._tool(run)
         if not isinstance(tool, Toolchain) or not run.judging.pending():
@@ -153,15 +152,13 @@ class RunnerJudge:
             return None
         run.note_isolation(answer.isolation)
         if with_header is not None and not self._counts_with_header(run, answer):
-            run.compile_answer = await self._builder.compile(recipe, target)
-            return None
+            return await self._builder.compile(recipe, target)
         if not answer.succeeded:
-            run.compile_answer = answer
-            return None
+            return answer
         if "a.out" in answer.artifacts:
             await self._run(run, replace(program, content=answer.artifacts["a.out"]))
         elif not run.judging.is_done():
-            return None
+            return None  # tests are left, and the program was not returned
         return compiling.successful_outcome(answer)
 
     async def _first_job(self, run: SubmissionRun, program: Program, *, sends_header: bool) -> CompileAnswer | None:
@@ -192,17 +189,20 @@ class RunnerJudge:
             run.problem, run.sources, objects, tool, std=self._policy.std, language=language
         )
 
-    async def _compile(self, run: SubmissionRun) -> tuple[CompileOutcome, Content | None]:
-        """The outcome of the compilation, and the program as it is sent; `None` if the submission has none."""
+    async def _compile(self, run: SubmissionRun, known: CompileAnswer | None) -> tuple[CompileOutcome, Content | None]:
+        """The outcome of the compilation, and the program as it is sent; `None` if the submission has none.
+
+        `known` is the answer of a compilation without the precompiled header, if there was one.
+        """
         if run.submission.code is None:
             return CompileOutcome(verdict=None), None
         tool = await self._tool(run)
         recipe = await self._recipe(run, tool)
         if isinstance(tool, Toolchain):
-            answer = await self._find_or_compile(run, recipe, tool)
+            answer = await self._find_or_compile(run, recipe, tool, known)
             submission = answer.artifacts.get("a.out", b"")
         else:
-            answer = await self._compile_and_repeat(run, recipe)
+            answer = await self._compile_and_repeat(run, recipe, known)
             submission = _program_file(run)
         run.note_isolation(answer.isolation)
         return self._outcome(recipe, answer), submission
@@ -210,25 +210,29 @@ class RunnerJudge:
     def _outcome(self, recipe: recipes.Recipe, answer: CompileAnswer) -> CompileOutcome:
         return compiling.compile_outcome(recipe, answer, self._policy.compile)
 
-    async def _find_or_compile(self, run: SubmissionRun, recipe: recipes.Recipe, toolchain: Toolchain) -> CompileAnswer:
+    async def _find_or_compile(
+        self, run: SubmissionRun, recipe: recipes.Recipe, toolchain: Toolchain, known: CompileAnswer | None
+    ) -> CompileAnswer:
         """The answer to the compilation in an earlier run, if that was kept; else a new one, which is kept."""
         kept = self._kept_programs
         key = None if kept is None else await kept.key(recipe, toolchain, run.target, self._policy.compile)
         if kept is None or key is None:
-            return await self._compile_and_repeat(run, recipe)
+            return await self._compile_and_repeat(run, recipe, known)
         stored = await kept.answer(key)
         if stored is None:
-            stored = await self._compile_and_repeat(run, recipe)
+            stored = await self._compile_and_repeat(run, recipe, known)
             await kept.keep(key, stored, toolchain)
         return stored
 
-    async def _compile_and_repeat(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer:
+    async def _compile_and_repeat(
+        self, run: SubmissionRun, recipe: recipes.Recipe, known: CompileAnswer | None
+    ) -> CompileAnswer:
         """The answer to a submission's compilation, which is repeated alone if it is in doubt.
 
         Raises:
             SetupError, SandboxError: the program did not compile, and the compiler does not work.
         """
-        answer = run.compile_answer or await self._compile_with_header(run, recipe)
+        answer = known or await self._compile_with_header(run, recipe)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
         if answer.succeeded:
@@ -253,8 +257,7 @@ class RunnerJudge:
     def _again(self, run: SubmissionRun, recipe: recipes.Recipe, answer: CompileAnswer) -> recipes.Recipe:
         if not isinstance(run.tool, Toolchain):
             return recipe
-        proved = with_proof_if_in_doubt(recipe, answer, run.target, run.tool, run.submission.language)
-        return proved or recipe
+        return with_proof_if_in_doubt(recipe, answer, run.target, run.tool, run.submission.language) or recipe
 
     async def _compile_with_header(self, run: SubmissionRun, recipe: recipes.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` if there is none, or the program does not compile with it."""
@@ -361,8 +364,7 @@ class RunnerJudge:
             keeps_output = self._keep_outputs.keeps(passed=outcome.verdict is Verdict.AC)
             run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, details=RunDetails()))
 
-        scheduler = self._schedulers[run.target.profile]
-        return ProgramRun(scheduler, program, run.judging, run.target, record=record)
+        return ProgramRun(self._schedulers[run.target.profile], program, run.judging, run.target, record=record)
 
     def _package(self, problem: Problem, target: Target) -> ProblemPackage | None:
         """The package of a worker that may have the problem's files; this machine has them without a package."""

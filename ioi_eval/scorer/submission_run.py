@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from ioi_eval.engine.judging import Judging
-from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.model import Isolation, Problem, Submission, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.tools import Tool
@@ -28,8 +27,6 @@ class SubmissionRun:
         weakest: the weakest isolation over all jobs so far; `None` before the first.
         tool: the compiler or interpreter for it, once that is known.
         compiler_state: that of the compiler before the program was first compiled (`Tools.state_of_compiler`).
-        compile_answer: the answer of a compilation without the precompiled header, if there was one before the
-            program gets a compile job.
     """
 
     def __init__(
@@ -53,7 +50,6 @@ class SubmissionRun:
         self.weakest: Isolation | None = None
         self.tool: Tool | None = None
         self.compiler_state: Hashable = None
-        self.compile_answer: CompileAnswer | None = None
 
     def note_isolation(self, isolation: Isolation) -> None:
         """Include a job in the weakest isolation over all jobs."""
