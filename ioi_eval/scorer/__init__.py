@@ -8,7 +8,8 @@ never becomes a score.
     Scorer ── engine/target.py: which target ──┬── runner_judge.py: compiles; engine/scheduling.py: many tests per job
               (another, if it is lost)         └── scripts_judge.py: the worker's own scripts judge, one test per job
 
-`submission_run.py` has the state of a submission that is being judged.
+`submission_run.py` has the state of a submission that is being judged. `likely_failures.py` orders its tests if only
+scores count.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.engine.likely_failures import LikelyFailuresFirst, in_listed_order
 from ioi_eval.engine.scheduling import ProgramScheduler
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError, UnsuitableError
@@ -44,6 +44,7 @@ from ioi_eval.problems.judge_sources import needs_python
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import Builder, ProblemProgramError
 from ioi_eval.sandbox import Sandbox, Target
+from ioi_eval.scorer.likely_failures import LikelyFailuresFirst, in_listed_order
 from ioi_eval.scorer.runner_judge import RunnerJudge
 from ioi_eval.scorer.submission_run import SubmissionRun
 from ioi_eval.scores import submission_result

@@ -4,8 +4,8 @@ A zero decides a subtask, whichever test it is found on. Usually tests run in li
 that order gives the subtask's verdict. If only scores count, the order is free, and a program that fails is stopped
 sooner.
 
-The rules of `judging.py` hold for any order of a subtask's tests, and the score is that of all tests. So a submission's
-score does not depend on the order; its verdict, and which tests were run, do.
+The rules of `engine/judging.py` hold for any order of a subtask's tests, and the score is that of all tests. So a
+submission's score does not depend on the order; its verdict, and which tests were run, do.
 """
 
 from __future__ import annotations

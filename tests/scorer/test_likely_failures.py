@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.engine.likely_failures import LikelyFailuresFirst, in_listed_order
 from ioi_eval.model import Problem, ScoreType, Submission, Subtask, Verdict
 from ioi_eval.model import TestCase as Case
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
+from ioi_eval.scorer.likely_failures import LikelyFailuresFirst, in_listed_order
 from tests.judging_model import (
     KINDS,
     Behaviour,
