@@ -3,6 +3,7 @@
     target.py      which target judges a submission, and which one if that is lost
     judging.py     which test to run next, which to run once more, and when to stop (pure)
     packing.py     how many tests make a job, and how many jobs of a submission run at once
+    run_jobs.py    makes run jobs, has them executed, and reads their answers
     sharing.py     which programs share a job
     scheduling.py  runs a program: asks `judging.py`, sends jobs, records outcomes
 

@@ -24,7 +24,8 @@ from dataclasses import replace
 
 from ioi_eval.engine.judging import Judging, PlannedTests
 from ioi_eval.engine.packing import Durations, fitting, run_in_parallel
-from ioi_eval.engine.sharing import MAX_TESTS, RunRequest, SharedJobs
+from ioi_eval.engine.run_jobs import RunJobs, RunRequest
+from ioi_eval.engine.sharing import MAX_TESTS, SharedJobs
 from ioi_eval.errors import (
     GarbledError,
     RejectedError,
@@ -71,7 +72,10 @@ class ProgramScheduler:
         self.jobs_at_once, self.max_tests = jobs_at_once, max_tests
         max_shared = min(MAX_TESTS, 2 * max_tests) if max_tests > 1 else 1
         self.durations = Durations(max_tests)
-        self.shared_jobs = SharedJobs(sandbox, self.durations, max_tests=max_shared, max_jobs=max_shared_jobs)
+        self.run_jobs = RunJobs(sandbox, self.durations)
+        self.shared_jobs = SharedJobs(
+            sandbox, self.run_jobs, self.durations, max_tests=max_shared, max_jobs=max_shared_jobs
+        )
 
 
 class ProgramRun:
@@ -151,7 +155,7 @@ class ProgramRun:
         tests = self._fitting(pending, self._max_tests)
         retries = Retries()
         request = self._request(tests, retries, rest=pending[len(tests) :])
-        answer = await self._scheduler.shared_jobs.run(request, own_job=True)
+        answer = await self._scheduler.run_jobs.run(request)
         if isinstance(answer, SandboxError):
             raise answer
         compiled = answer.compiled
@@ -208,13 +212,14 @@ class ProgramRun:
 
         If an answer arrives and cannot be used, only the first half of the tests is run. The others stay pending.
         """
-        shared_jobs, asked, attempts = self._scheduler.shared_jobs, len(tests), 0
-        retries, own_job = Retries(useless=[*useless]), False
+        asked, attempts, retries = len(tests), 0, Retries(useless=[*useless])
+        own, shared = self._scheduler.run_jobs, self._scheduler.shared_jobs
+        jobs: RunJobs | SharedJobs = shared if self._program.setup.may_share and not alone else own
         while True:
             attempts += 1
             try:
                 request = self._request(tests, retries, alone=alone, prefaults=prefaults)
-                answer = await shared_jobs.run(request, own_job=own_job)
+                answer = await jobs.run(request)
                 may_be_too_large = len(tests) > 1 and not isinstance(answer, GarbledError | RejectedError)
             except UnavailableError:
                 raise
@@ -223,7 +228,7 @@ class ProgramRun:
             if isinstance(answer, RunAnswer):
                 self._record_answer(tests, answer, retries)
                 break
-            own_job = True
+            jobs = own
             if may_be_too_large:
                 tests, attempts = tests[: (len(tests) + 1) // 2], 0
             elif attempts == MAX_ATTEMPTS or not isinstance(answer, TransientError) or not retries.take():

@@ -14,18 +14,17 @@ from __future__ import annotations
 
 import asyncio
 import math
-import secrets
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from ioi_eval.engine.packing import BUNDLE_S, Durations
-from ioi_eval.errors import GarbledError, IoiEvalError, SandboxError, UnavailableError
+from ioi_eval.engine.run_jobs import Answer, RunJobs, RunRequest
+from ioi_eval.errors import IoiEvalError, SandboxError, UnavailableError
 from ioi_eval.jobs.plan import usual_wall_ms
-from ioi_eval.jobs.run_job import BUNDLE_TESTS, PlannedProgram, bounds_of, run_job
-from ioi_eval.jobs.runner_answer import RunAnswer, run_answer
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, bounds_of
+from ioi_eval.jobs.runner_answer import RunAnswer
 from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
 
@@ -36,28 +35,7 @@ _SHARED_ATTEMPTS = 3
 """Attempts of a shared job. Without a usable answer each program is run by itself, because one of them may have caused
 the failure; the attempts that were made are subtracted from its own."""
 
-_ENOUGH_S = BUNDLE_S  # after this wall clock a job begins no other test
 _MAX_BYTES = 64 * 1024 * 1024
-
-Answer: TypeAlias = RunAnswer | SandboxError
-"""The outcomes of a program's tests, by their number in the program; or why an answer that arrived cannot be used."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
-    """A request to run one program on some tests.
-
-    Args:
-        retries: how often the job may still be sent again.
-        alone: run nothing else of ours on that machine.
-        prefault_bytes: how much memory the machine is made to have before the first test.
-    """
-
-    planned: PlannedProgram
-    target: Target
-    retries: Retries
-    alone: bool
-    prefault_bytes: int
 
 
 @dataclass(slots=True, eq=False)
@@ -86,6 +64,7 @@ class SharedJobs:
     """Runs programs, several in one job where that saves time. Threads may share it, each with its own event loop.
 
     Args:
+        run_jobs: runs the jobs.
         max_tests: of a shared job.
         max_jobs: how many shared jobs of one event loop run at once at most, on all targets; `None` for as many as
             these have slots.
@@ -94,26 +73,23 @@ class SharedJobs:
     def __init__(
         self,
         sandbox: Sandbox,
+        run_jobs: RunJobs,
         durations: Durations,
         *,
         max_tests: int,
         max_jobs: int | None,
     ) -> None:
-        self._sandbox, self._durations = sandbox, durations
+        self._sandbox, self._run_jobs, self._durations = sandbox, run_jobs, durations
         self._max_tests, self._max_jobs = max_tests, max_jobs
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Queue]] = WeakKeyDictionary()
 
-    async def run(self, request: RunRequest, *, own_job: bool = False) -> Answer:
-        """The outcomes of a program's tests.
-
-        Args:
-            own_job: do not share a job.
+    async def run(self, request: RunRequest) -> Answer:
+        """Run a program, which may share a job, on its tests.
 
         Raises:
             SandboxError: the job could not be run: no answer arrived.
+            SetupError: the runner cannot work there.
         """
-        if own_job or request.alone or not request.planned.program.setup.may_share:
-            return await self._run_unshared(request)
         waiting = _Waiting(request, asyncio.get_running_loop().create_future())
         queue = self._queue(request.target)
         queue.waiting.append(waiting)
@@ -124,11 +100,7 @@ class SharedJobs:
             self._give_up(waiting, queue)
             raise
         answer = await self._run_for_all(assigned, queue) if isinstance(assigned, list) else assigned
-        return await self._run_unshared(request) if answer is None else answer
-
-    async def _run_unshared(self, request: RunRequest) -> Answer:
-        (answer,) = await self._execute([request], request.retries)
-        return answer
+        return await self._run_jobs.run(request) if answer is None else answer
 
     # ------------------------------------------------------------------ the queue
 
@@ -203,7 +175,7 @@ class SharedJobs:
         """Run a job for all of them. If no test of a program was begun, because others took long, it waits again."""
         first, *followers = job
         try:
-            answers = await self._run_shared(job) if followers else [await self._run_unshared(first.request)]
+            answers = await self._run_shared(job) if followers else [await self._run_jobs.run(first.request)]
             for follower, answer in zip(followers, answers[1:], strict=True):
                 unbegun = isinstance(answer, RunAnswer) and not answer.tests
                 if not unbegun and not follower.assigned.done():
@@ -227,7 +199,7 @@ class SharedJobs:
         requests = [waiting.request for waiting in job]
         retries = Retries(left=_SHARED_ATTEMPTS - 1)
         try:
-            answers = await self._execute(requests, retries)
+            answers = await self._run_jobs.run_together(requests, retries)
             if not isinstance(answers[0], SandboxError):
                 for request, answer in zip(requests, answers, strict=True):
                     if isinstance(answer, RunAnswer) and answer.tests:
@@ -240,46 +212,3 @@ class SharedJobs:
         for request in requests:
             request.retries.left = max(0, request.retries.left - (_SHARED_ATTEMPTS - retries.left))
         return [None] * len(requests)
-
-    async def _execute(self, requests: Sequence[RunRequest], retries: Retries) -> list[Answer]:
-        """Run one job.
-
-        Returns:
-            The answer for each program.
-
-        Raises:
-            SandboxError: no answer arrived.
-            SetupError: the runner cannot work there.
-        """
-        first = requests[0]
-        program, target = first.planned.program, first.target
-        programs = [request.planned for request in requests]
-        nonce = secrets.token_hex(16)
-        job = run_job(
-            programs,
-            nonce=nonce,
-            alone=first.alone,
-            prefault_bytes=first.prefault_bytes,
-            room_ms=bounds_of(target, program.setup, compiles=program.is_uncompiled).wall_ms,
-            enough_s=None if first.alone else _ENOUGH_S,
-        )
-        execution = await self._sandbox.execute(replace(job, retries=retries), target)
-        total, time_limit_s = sum(len(planned.tests) for planned in programs), program.setup.time_limit_s
-        try:
-            answer = run_answer(execution.run, nonce, execution.returned, tests=total, time_limit_s=time_limit_s)
-            may_have_none = program.is_uncompiled and answer.compiled is not None
-            # the first test of a job is needed, so it must have run
-            if not may_have_none and answer.tests.keys().isdisjoint(range(len(programs[0].tests))):
-                raise GarbledError("the runner ran none of the tests that it was asked to run")
-        except SandboxError as error:
-            return [error] * len(programs)
-        parts: list[Answer] = []
-        begin = 0
-        for planned in programs:
-            count = len(planned.tests)
-            tests = {index: answer.tests[begin + index] for index in range(count) if begin + index in answer.tests}
-            parts.append(replace(answer, tests=tests))
-            begin += count
-            for outcome in tests.values():
-                self._durations.observe(planned.program.problem, outcome)
-        return parts
