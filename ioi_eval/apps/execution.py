@@ -26,7 +26,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, CompatGrader
 from ioi_eval.config import Policy
 from ioi_eval.engine.judging import Judging
-from ioi_eval.engine.scheduling import ProgramRun, ProgramScheduler
+from ioi_eval.engine.scheduling import Engine, ProgramRun
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError, UnsuitableError
 from ioi_eval.events import Events
@@ -80,7 +80,7 @@ class AppsExecutor:
         self._bindings: Bindings[None] = Bindings(
             sandbox, lambda to, _: _why_unsuitable(to, settings.least_isolation), key_of=lambda _: None
         )
-        self._scheduler = ProgramScheduler(sandbox, jobs_at_once=self._bindings.jobs_at_once, max_shared_jobs=max_jobs)
+        self._engine = Engine(sandbox, jobs_at_once=self._bindings.jobs_at_once, max_shared_jobs=max_jobs)
         self._judging_digests: dict[str, str] = {}  # by target, if its interpreter is known
         self._without_python: dict[str, str] = {}  # why targets have no usable interpreter, by name
         self._checker = read_checker(settings)
@@ -225,7 +225,7 @@ class AppsExecutor:
                 return compat is None or verdicts.wants_another(problem, judging.outcomes(), settings, compat)
 
         try:
-            isolation = await ProgramRun(self._scheduler, program, judging, target, record=record, wanted=wanted).run()
+            isolation = await ProgramRun(self._engine, program, judging, target, record=record, wanted=wanted).run()
             judge = verdicts.result_of if compat is None else partial(verdicts.result_of_grader, compat=compat)
             with _rules_of(compat):
                 result = judge(problem, judging.outcomes(), settings)

@@ -52,8 +52,10 @@ _MAX_PAUSED = 3
 settings are the reason."""
 
 
-class ProgramScheduler:
-    """What the runs of programs on one sandbox share. Safe to use from many tasks at once; threads may share it.
+class Engine:
+    """What the runs of programs on one sandbox share: what runs their jobs, and how long tests have taken so far.
+
+    Safe to use from many tasks at once; threads may share it.
 
     Args:
         jobs_at_once: how many jobs of one program may run at once on a target now.
@@ -88,7 +90,7 @@ class ProgramRun:
 
     def __init__(
         self,
-        scheduler: ProgramScheduler,
+        engine: Engine,
         program: Program,
         judging: Judging,
         target: Target,
@@ -96,12 +98,12 @@ class ProgramRun:
         record: Callable[[TestOutcome], None],
         wanted: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._scheduler, self._judging = scheduler, judging
+        self._engine, self._judging = engine, judging
         self._program = replace(program, setup=replace(program.setup, needed_only=not judging.exhaustive))
         self._target, self._record, self._wanted = target, record, wanted
         self._grows = not judging.exhaustive and program.setup.judged_by_client
-        self._next_tests = 1 if self._grows else scheduler.max_tests
-        self._max_tests = scheduler.max_tests  # fewer once an answer could not be used
+        self._next_tests = 1 if self._grows else engine.max_tests
+        self._max_tests = engine.max_tests  # fewer once an answer could not be used
         self._bounds = bounds_of(target, program.setup, compiles=program.is_uncompiled)
         self._weakest: Isolation | None = None
         self._unable: list[str] = []  # the workers that could not start the program, in order
@@ -155,7 +157,7 @@ class ProgramRun:
         tests = self._fitting(pending, self._max_tests)
         retries = Retries()
         request = self._request(tests, retries, rest=pending[len(tests) :])
-        answer = await self._scheduler.run_jobs.run(request)
+        answer = await self._engine.run_jobs.run(request)
         if isinstance(answer, SandboxError):
             raise answer
         compiled = answer.compiled
@@ -165,14 +167,14 @@ class ProgramRun:
         return compiled
 
     def _jobs_at_once(self) -> int:
-        return 1 if self._grows or self._program.one_by_one else self._scheduler.jobs_at_once(self._target)
+        return 1 if self._grows or self._program.one_by_one else self._engine.jobs_at_once(self._target)
 
     def _next_bundle(self, pending: PlannedTests) -> PlannedTests:
         """The tests of the next job."""
-        scheduler = self._scheduler
-        by_time = scheduler.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
+        engine = self._engine
+        by_time = engine.durations.tests_for_job(self._program.problem, len(pending), self._jobs_at_once())
         bundle = self._fitting(pending, min(self._next_tests, self._max_tests, by_time))
-        self._next_tests = min(self._next_tests * _GROWTH, scheduler.max_tests)
+        self._next_tests = min(self._next_tests * _GROWTH, engine.max_tests)
         return bundle
 
     def _fitting(self, pending: PlannedTests, max_tests: int) -> PlannedTests:
@@ -213,7 +215,7 @@ class ProgramRun:
         If an answer arrives and cannot be used, only the first half of the tests is run. The others stay pending.
         """
         asked, attempts, retries = len(tests), 0, Retries(useless=[*useless])
-        own, shared = self._scheduler.run_jobs, self._scheduler.shared_jobs
+        own, shared = self._engine.run_jobs, self._engine.shared_jobs
         jobs: RunJobs | SharedJobs = shared if self._program.setup.may_share and not alone else own
         while True:
             attempts += 1

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.engine.scheduling import ProgramScheduler
+from ioi_eval.engine.scheduling import Engine
 from ioi_eval.engine.target import Bindings, NoTargetError, in_service_or_all
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError, UnsuitableError
 from ioi_eval.events import Events
@@ -101,8 +101,8 @@ class Scorer:
             self._builder,
             self._headers,
             policy,
-            schedulers={
-                profile: ProgramScheduler(sandbox, jobs_at_once=jobs_at_once, max_tests=max_tests)
+            engines={
+                profile: Engine(sandbox, jobs_at_once=jobs_at_once, max_tests=max_tests)
                 for profile, max_tests in ((Profile.BUNDLED, bundle_tests), (Profile.CLASSIC, 1))
             },
             return_bytes=returned_bytes,

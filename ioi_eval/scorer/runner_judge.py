@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ioi_eval.compiler_checks import with_proof_if_in_doubt
 from ioi_eval.config import Policy
-from ioi_eval.engine.scheduling import ProgramRun, ProgramScheduler
+from ioi_eval.engine.scheduling import Engine, ProgramRun
 from ioi_eval.errors import (
     ExhaustedError,
     LostDataError,
@@ -78,7 +78,7 @@ class RunnerJudge:
     """Compiles and runs submissions; see the module.
 
     Args:
-        schedulers: run the tests, by the profile of the target.
+        engines: run the tests, by the profile of the target.
         return_bytes: how much of each output is returned.
         keep_outputs: for which tests the results contain it.
         kept_programs: programs that earlier runs compiled; `None` to compile all.
@@ -91,7 +91,7 @@ class RunnerJudge:
         headers: PrecompiledHeaders,
         policy: Policy,
         *,
-        schedulers: Mapping[Profile, ProgramScheduler],
+        engines: Mapping[Profile, Engine],
         return_bytes: int,
         keep_outputs: Keep,
         kept_programs: KeptPrograms | None,
@@ -100,7 +100,7 @@ class RunnerJudge:
         self._builder = builder
         self._headers = headers
         self._policy = policy
-        self._schedulers = schedulers
+        self._engines = engines
         self._return_bytes = return_bytes
         self._keep_outputs = keep_outputs
         self._kept_programs = kept_programs
@@ -129,7 +129,7 @@ class RunnerJudge:
         target = run.target
         if run.submission.code is None or target.profile is not Profile.BUNDLED:
             return False
-        has_idle_slots = self._schedulers[target.profile].jobs_at_once(target) > 1
+        has_idle_slots = self._engines[target.profile].jobs_at_once(target) > 1
         return target.is_remote or (self._kept_programs is None and not has_idle_slots)
 
     async def _build_in_first_job(self, run: SubmissionRun) -> CompileOutcome | CompileAnswer | None:
@@ -364,7 +364,7 @@ class RunnerJudge:
             keeps_output = self._keep_outputs.keeps(passed=outcome.verdict is Verdict.AC)
             run.judging.record(replace(outcome, output=outcome.output if keeps_output else None, details=RunDetails()))
 
-        return ProgramRun(self._schedulers[run.target.profile], program, run.judging, run.target, record=record)
+        return ProgramRun(self._engines[run.target.profile], program, run.judging, run.target, record=record)
 
     def _package(self, problem: Problem, target: Target) -> ProblemPackage | None:
         """The package of a worker that may have the problem's files; this machine has them without a package."""

@@ -13,7 +13,7 @@ import pytest
 from ioi_eval.apps.verdicts import assessed
 from ioi_eval.config import RunPolicy
 from ioi_eval.engine.judging import Judging
-from ioi_eval.engine.scheduling import ProgramRun, ProgramScheduler
+from ioi_eval.engine.scheduling import Engine, ProgramRun
 from ioi_eval.errors import TargetLostError, TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import JobTest, Program
@@ -110,7 +110,7 @@ def settled(*lines: Line | Exception) -> tuple[TestOutcome, list[bool]]:
 
 
 async def outcomes_of(
-    runner: ProgramScheduler,
+    engine: Engine,
     count: int,
     *,
     ours: bool = False,
@@ -128,7 +128,7 @@ async def outcomes_of(
     def record(outcome: TestOutcome) -> None:
         judging.record(assessed(outcome, is_right, time_limit_s=SETUP.time_limit_s))
 
-    await ProgramRun(runner, program, judging, target, record=record).run()
+    await ProgramRun(engine, program, judging, target, record=record).run()
     return tuple(judging.outcomes().values())
 
 
@@ -138,8 +138,8 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
     """
 
     async def run() -> tuple[TestOutcome, bool]:
-        runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1)
-        (outcome,) = await outcomes_of(runner, 1, ours=ours, repeats=repeats)
+        engine = Engine(sandbox, jobs_at_once=lambda _: 1)
+        (outcome,) = await outcomes_of(engine, 1, ours=ours, repeats=repeats)
         return outcome, outcome.score == 1.0
 
     sandbox = Scripted(lines)
@@ -191,8 +191,8 @@ def test_a_job_stops_at_a_zero_if_the_judging_does(zero_decides: bool, exhaustiv
     sandbox = Scripted([RIGHT])
 
     async def run() -> Sequence[TestOutcome]:
-        runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1)
-        return await outcomes_of(runner, 1, zero_decides=zero_decides, exhaustive=exhaustive)
+        engine = Engine(sandbox, jobs_at_once=lambda _: 1)
+        return await outcomes_of(engine, 1, zero_decides=zero_decides, exhaustive=exhaustive)
 
     assert [outcome.verdict for outcome in asyncio.run(run())] == [Verdict.AC]
     assert sandbox.orders == [order]
@@ -219,8 +219,8 @@ def test_a_program_that_no_worker_starts_is_tried_on_another_target() -> None:
     sandbox = Scripted([NOT_STARTED] * 12)
 
     async def run() -> Sequence[TestOutcome]:
-        runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1, max_tests=1)
-        return await outcomes_of(runner, 6, target=replace(TARGET, is_only=True))
+        engine = Engine(sandbox, jobs_at_once=lambda _: 1, max_tests=1)
+        return await outcomes_of(engine, 6, target=replace(TARGET, is_only=True))
 
     assert [outcome.verdict for outcome in asyncio.run(run())] == [Verdict.JE] * 6
     assert sandbox.useless == [[]] * 12  # six workers failed before the first repetition
@@ -232,8 +232,8 @@ def test_all_tests_that_a_worker_did_not_start_are_repeated_by_others() -> None:
     sandbox.workers = ["a", "a", "b", "b"]
 
     async def run() -> Sequence[TestOutcome]:
-        runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1, max_tests=1)
-        return await outcomes_of(runner, 2)
+        engine = Engine(sandbox, jobs_at_once=lambda _: 1, max_tests=1)
+        return await outcomes_of(engine, 2)
 
     assert [outcome.verdict for outcome in asyncio.run(run())] == [Verdict.AC] * 2
     assert sandbox.useless == [[], [], ["a"], ["a"]]
@@ -343,10 +343,10 @@ def test_only_an_answer_that_is_cut_is_asked_for_in_halves(spoil: Callable[..., 
     What changed an answer will change another one, however short it is.
     """
 
-    async def run(runner: ProgramScheduler) -> Sequence[TestOutcome]:
-        return await outcomes_of(runner, 8)
+    async def run(engine: Engine) -> Sequence[TestOutcome]:
+        return await outcomes_of(engine, 8)
 
     sandbox = Unreliable(spoil)
-    runner = ProgramScheduler(sandbox, jobs_at_once=lambda _: 1)
-    assert {one.verdict for one in asyncio.run(run(runner))} == {Verdict.AC}
+    engine = Engine(sandbox, jobs_at_once=lambda _: 1)
+    assert {one.verdict for one in asyncio.run(run(engine))} == {Verdict.AC}
     assert sandbox.asked == asked
