@@ -6,9 +6,9 @@
 managers, checks the output, and prints the score to stdout and feedback to stderr. `scripts_answer.py` reads them.
 
 Two kinds of jobs are made here. `job` is for workers whose only package is `cms_ioi`, which has its own pair. For
-problems that this pair is known to judge wrongly, the worker is unsuitable (`why_unsuitable`). Its other weaknesses are
-documented: wall-clock limits, `diff -b` for white-diff, one uid for submission and judge. `row_job` is for
-`run_submission`, on any worker: with our own pair (`own_files`: `graders/compile` and `graders/run`, in which the
+problems that this pair is known to judge wrongly, the worker is unsuitable (`why_package_cannot_judge_test`). Its other
+weaknesses are documented: wall-clock limits, `diff -b` for white-diff, one uid for submission and judge. `row_job` is
+for `run_submission`, on any worker: with our own pair (`own_files`: `graders/compile` and `graders/run`, in which the
 runner compiles and judges), with a user's pair, or with none. All other jobs use the runner without scripts.
 """
 
@@ -98,7 +98,7 @@ def job(problem: Problem, case: TestCase, code: str) -> Job:
     Raises:
         UnsupportedError: the scripts would judge this problem wrongly.
     """
-    if reason := why_unsuitable(problem, case):
+    if reason := why_package_cannot_judge_test(problem, case):
         raise UnsupportedError(f"{problem.key}: {reason}; use the bundled profile")
     name = _name_of(problem.key.id)
     files = dict(_grader_files(problem))
@@ -118,7 +118,7 @@ def to_standard(problem: Problem, std: str | None) -> Problem:
     return problem if std is None else replace(problem, cxx_std=std)
 
 
-def why_unsuitable(problem: Problem, case: TestCase) -> str | None:
+def why_package_cannot_judge_test(problem: Problem, case: TestCase) -> str | None:
     """Why the `cms_ioi` package cannot judge this test; `None` if it can."""
     method = problem.method
     args = () if method.check is None else method.check.args
@@ -138,7 +138,7 @@ def why_unsuitable(problem: Problem, case: TestCase) -> str | None:
     return None
 
 
-def why_unsuitable_for(submission: Submission, source_name: str) -> str | None:
+def why_package_cannot_judge_submission(submission: Submission, source_name: str) -> str | None:
     """Why the `cms_ioi` package cannot judge a submission, whatever its problem; `None` if it can.
 
     Args:

@@ -27,9 +27,10 @@ from ioi_eval.errors import SandboxError, SetupError, UnavailableError, Unsuitab
 from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
-from ioi_eval.languages import rules_of
+from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.model import (
     CompileOutcome,
+    Isolation,
     Keep,
     Language,
     OutputOnly,
@@ -243,17 +244,27 @@ def why_unsuitable(target: Target, problem: Problem, policy: Policy) -> str | No
     from ioi_eval.jobs import scripts_job
 
     problem = scripts_job.to_standard(problem, policy.std)
-    reason = next(filter(None, (scripts_job.why_unsuitable(problem, case) for case in problem.tests.values())), None)
+    reasons = (scripts_job.why_package_cannot_judge_test(problem, case) for case in problem.tests.values())
+    reason = next(filter(None, reasons), None)
     return reason and f"{target.name} cannot judge {problem.key}: {reason}; use the bundled profile"
 
 
 def why_unsuitable_for(target: Target, problem: Problem, submission: Submission) -> str | None:
     """Why a target is unsuitable for a submission, although it may judge others to the problem; `None` if it is not."""
-    if not target.has_own_scripts or submission.is_empty or submission.refused:
+    if submission.is_empty or submission.refused:
         return None
-    from ioi_eval.jobs import scripts_job
+    if target.has_own_scripts:
+        from ioi_eval.jobs import scripts_job
 
-    return scripts_job.why_unsuitable_for(submission, problem.source_name)
+        return scripts_job.why_package_cannot_judge_submission(submission, problem.source_name)
+    is_interpreted = submission.code is not None and not isinstance(rules_of(submission.language), CompiledLanguage)
+    if problem.method.processes > 1 and is_interpreted and target.isolation is not Isolation.FULL:
+        # Source: PROTOCOL.md, "The plan": programs with libraries could talk to each other
+        return (
+            f"submissions in Python with {problem.method.processes} processes need isolation 'full', and {target.name} "
+            f"offers {target.isolation.value!r}"
+        )
+    return None
 
 
 def _describe(target: Target, tool: Tool) -> str:

@@ -44,7 +44,6 @@ from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
 from ioi_eval.model import (
     CompileOutcome,
     Content,
-    Isolation,
     Keep,
     Language,
     Problem,
@@ -304,19 +303,12 @@ class RunnerJudge:
         Raises:
             UnsuitableError: there is none on this target.
         """
-        rules = rules_of(run.submission.language)
-        is_compiled = isinstance(rules, CompiledLanguage)
-        if run.problem.method.processes > 1 and not is_compiled and run.target.isolation is not Isolation.FULL:
-            raise UnsuitableError(  # Source: PROTOCOL.md, "The plan": programs with libraries could talk to each other
-                f"submissions in Python with {run.problem.method.processes} processes need isolation 'full', and"
-                f" {run.target.name} offers {run.target.isolation.value!r}"
-            )
         try:
             if run.tool is None:
                 run.tool = await self._builder.tool(run.submission.language, run.target)
                 run.compiler_state = self._builder.tools.state_of_compiler(run.submission.language, run.target)
         except SetupError as error:
-            if not rules.needs_own_tool:
+            if not rules_of(run.submission.language).needs_own_tool:
                 raise
             raise UnsuitableError(str(error)) from error
         return run.tool

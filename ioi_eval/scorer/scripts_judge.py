@@ -31,7 +31,7 @@ async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> Compile
         SandboxError: it could not be compiled.
     """
     code = run.submission.code
-    assert code is not None, "`scripts_job.why_unsuitable_for` says that it cannot be judged here"
+    assert code is not None, "`why_unsuitable_for` says that it cannot be judged here"
     problem = scripts_job.to_standard(run.problem, policy.std)
     run.note_isolation(run.target.isolation)
     judging, compiled = run.judging, None

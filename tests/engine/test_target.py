@@ -18,15 +18,18 @@ from ioi_eval.model import (
     CheckerProtocol,
     Isolation,
     JudgeProgram,
+    Language,
     Problem,
     Profile,
     SourceFile,
+    Submission,
     Subtask,
     TestCase,
     Tokens,
+    TwoSteps,
 )
 from ioi_eval.sandbox import Target
-from ioi_eval.scorer import why_unsuitable
+from ioi_eval.scorer import why_unsuitable, why_unsuitable_for
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem
 from tests.small_targets import IdleSandbox
@@ -133,6 +136,18 @@ def test_a_target_without_python_gets_no_checkers_in_python(first_line: str, is_
     assert name_of(bindings.choose([bare, SMALL], problem)) == (SMALL.name if is_python else bare.name)
     assert ("bare has no python3" in str(bindings.why_unsuitable(bare, problem))) is is_python
     assert name_of(bindings.choose([bare, SMALL], PROBLEM)) == bare.name
+
+
+def test_several_processes_in_python_need_full_isolation() -> None:
+    """They could talk to each other otherwise. Other languages do not need it, and a row without a program neither."""
+    two_steps = replace(PROBLEM, method=TwoSteps(check=Tokens()))
+    python = Submission(id="x", problem=PROBLEM.key, code="print(3)", language=Language.PYTHON)
+    reason = "submissions in Python with 2 processes need isolation 'full', and big offers 'reduced'"
+    assert why_unsuitable_for(BIG, two_steps, python) == reason
+    assert why_unsuitable_for(BIG, PROBLEM, python) is None
+    assert why_unsuitable_for(replace(BIG, isolation=Isolation.FULL), two_steps, python) is None
+    for other in (replace(python, language=Language.CPP), replace(python, code=None)):
+        assert why_unsuitable_for(BIG, two_steps, other) is None
 
 
 def test_the_stock_pair_refuses_problems_that_it_would_judge_wrongly() -> None:

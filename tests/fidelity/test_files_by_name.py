@@ -90,6 +90,6 @@ def test_one_file_for_both_is_refused() -> None:
 def test_the_scripts_of_cms_ioi_refuse_named_files() -> None:
     """The scripts of the `cms_ioi` package read stdin and stdout only, and would give 0."""
     case = TestCase(name="right", input=b"2\n", answer=b"4\n")
-    reason = scripts_job.why_unsuitable(replace(draft("input.txt", ""), cxx_std="gnu++17"), case)
+    reason = scripts_job.why_package_cannot_judge_test(replace(draft("input.txt", ""), cxx_std="gnu++17"), case)
     assert reason is not None
     assert reason.endswith("its programs read stdin and write stdout, and no files by name")
