@@ -42,6 +42,8 @@ class Earlier:
     @classmethod
     def of(cls, directory: Path) -> Self:
         """The results in a directory. If its summary cannot be read we did not write it, and there are no results."""
+        if os.path.exists(directory / "validation.json"):  # before the summary, which `report` writes there
+            return cls(command=VALIDATE)
         try:
             (directory / "results.jsonl").stat()  # if it is missing, the summary describes results in other directories
             summary = json.loads((directory / "summary.json").read_bytes())
@@ -50,7 +52,7 @@ class Earlier:
             rows = int(counts["rows"]) - int(counts.get("pending", 0))
             return cls(command=command, rows=rows, options=dict(summary["options"]))
         except (OSError, *ODD_DATA):
-            return cls(command=VALIDATE if os.path.exists(directory / "validation.json") else "")
+            return cls()
 
 
 def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:

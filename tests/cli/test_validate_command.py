@@ -230,3 +230,16 @@ def test_results_of_a_score_are_not_replaced(validate: Start, score: Start, writ
     ended = score(dump)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "holds results of ioi-eval validate" in ended.stderr
+
+
+def test_a_report_does_not_change_whose_results_these_are(
+    validate: Start, start: Start, score: Start, write: Write
+) -> None:
+    """`report` writes a `summary.json` beside `validation.json`. The directory is still one of `validate`."""
+    solution = submission_row("right", expected="correct")
+    assert validate(solution).returncode == 0
+    assert start("report", "out").returncode == 0
+    assert validate(solution).returncode == 0
+    ended = score(write("dump.jsonl", submission_row("right")))
+    assert ended.returncode == 2
+    assert "--out out holds results of ioi-eval validate, which this would replace" in ended.stderr
