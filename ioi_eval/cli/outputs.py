@@ -68,8 +68,8 @@ def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
         The directory or, if it does not exist yet, the nearest existing directory above it.
 
     Raises:
-        InputError: it lies in a directory that is read, has the results of another command, or has a file that is read
-            and has the name of a file of results.
+        InputError: it lies in a directory that is read, has the results of another command, or has a file with the
+            name of a file of results that is read or that no run has written.
         SetupError: it cannot be written.
     """
     read = tuple(read)
@@ -79,10 +79,29 @@ def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
             raise InputError(
                 f"--out {out}: {source} is read by this command, whose results would replace it; choose another --out"
             )
-    before = Earlier.of(out).command
-    if before not in ("", command):
-        raise InputError(f"--out {out} holds results of {before}, which this would replace; choose another --out")
+    before = Earlier.of(out)
+    if before.command not in ("", command):
+        raise InputError(
+            f"--out {out} holds results of {before.command}, which this would replace; choose another --out"
+        )
+    _refuse_foreign(out, _WRITTEN[command], before)
     return check_writable(out)
+
+
+def _refuse_foreign(out: Path, names: Iterable[str], before: Earlier) -> None:
+    """Refuse a directory with files of these names if no run has written there: it left neither a journal nor a summary
+    that names its dump (as one of `report` does not).
+
+    Raises:
+        InputError: it has one.
+    """
+    if before.command == VALIDATE or "dump" in before.options or os.path.exists(out / "journal"):
+        return
+    if found := next((name for name in names if os.path.lexists(out / name)), None):
+        raise InputError(
+            f"--out {out}: no run of ioi-eval has written {out / found}, which this would replace; move it away, or "
+            "choose another --out"
+        )
 
 
 def refuse_inside(option: str, path: Path, read: Iterable[str]) -> None:

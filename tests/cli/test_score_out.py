@@ -17,6 +17,7 @@ from tests.cli.addition import (
     Write,
     submission_row,
 )
+from tests.small_results import contest_row, write_results
 
 Results = Callable[[], list[dict[str, Any]]]
 
@@ -37,6 +38,36 @@ def test_out_cannot_be_inside_the_dump(score: Start, write: Write, tmp_path: Pat
     assert ended.returncode == 2
     assert "--out out lies in ., all files of which are read" in ended.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["results.jsonl", "tests.jsonl", "inputs.jsonl"])
+def test_files_that_no_run_has_written_are_not_replaced(score: Start, write: Write, tmp_path: Path, name: str) -> None:
+    """For example results of huggingface/ioi, or the tests of an import. Nothing is judged."""
+    dump = write("dump.jsonl", submission_row("a", NARROW))
+    (tmp_path / "out").mkdir()
+    write(f"out/{name}", {"mine": 1})
+    for dry in ([], ["--dry-run"]):
+        ended = score(dump, *dry)
+        assert ended.returncode == 2
+        assert f"--out out: no run of ioi-eval has written out/{name}, which this would replace; move" in ended.stderr
+    assert (tmp_path / "out" / name).read_text() == '{"mine": 1}\n'
+    (tmp_path / "out" / name).unlink()
+    assert score(dump).returncode == 0
+
+
+def test_a_report_does_not_make_results_ours(score: Start, start: Start, write: Write, tmp_path: Path) -> None:
+    """`report` writes a `summary.json` beside results of others. Results of a run without its journal are ours."""
+    dump = write("dump.jsonl", submission_row("a", NARROW))
+    out = write_results(tmp_path / "out", [contest_row("a", 1.0)])
+    kept = (out / "results.jsonl").read_bytes()
+    assert start("report", "out").returncode == 0
+    ended = score(dump)
+    assert (ended.returncode, (out / "results.jsonl").read_bytes()) == (2, kept)
+    assert "no run of ioi-eval has written out/results.jsonl" in ended.stderr
+    out.rename(tmp_path / "others")
+    assert score(dump).returncode == 0
+    (out / "journal").unlink()
+    assert score(dump).returncode == 0
 
 
 @pytest.mark.parametrize("option", ["--problems", "--tests"])
