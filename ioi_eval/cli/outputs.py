@@ -132,7 +132,8 @@ def replacement_warning(
     if not before.command:
         return ()
     if earlier_dump != dump:
-        return (f"the results of {earlier_dump} in {out} will be replaced by those of {dump}",)
+        theirs = f"the results of {earlier_dump} in {out}" if earlier_dump else f"the results that are in {out}"
+        return (f"{theirs} will be replaced by those of {dump}",)
     changed = {
         option: name
         for option, name in row_options.items()

@@ -158,14 +158,19 @@ def test_a_dump_is_refused_if_no_row_names_its_problem_correctly(score: Start, w
     assert ended.stderr.endswith("years.jsonl, row 1: year is 'IOI 2024'; it must be a whole number\n")
 
 
-def test_replacing_results_of_another_dump_is_announced(score: Start, write: Write) -> None:
-    """For the same dump there is no message."""
+def test_replacing_results_of_another_dump_is_announced(
+    score: Start, start: Start, write: Write, tmp_path: Path
+) -> None:
+    """For the same dump there is no message. A summary that `report` made from results alone does not name the dump."""
     first = write("first.jsonl", submission_row("a", NARROW))
     assert score(first).returncode == 0
     assert "will be replaced" not in score(first).stderr
     ended = score(write("second.jsonl", submission_row("b", NARROW)))
     assert f"the results of {first} in out will be replaced by those of" in ended.stderr
     assert "second.jsonl\n" in ended.stderr
+    (tmp_path / "out" / "summary.json").unlink()
+    assert start("report", "out").returncode == 0
+    assert f"the results that are in out will be replaced by those of {first}\n" in score(first).stderr
 
 
 def test_a_warning_if_fewer_results_replace_more(score: Start, write: Write, results: Results) -> None:
