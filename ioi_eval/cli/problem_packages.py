@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
@@ -21,7 +21,7 @@ from ioi_eval.report.texts import counted
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.cluster import PistonCluster
-from ioi_eval.sandbox.piston.control import PackageChange, PackageRequest, change, presences
+from ioi_eval.sandbox.piston.control import PackageChange, PackageRequest, Presence, change, presences
 from ioi_eval.sandbox.piston.endpoints import EndpointSource
 from ioi_eval.sandbox.piston.problem_packages import MadePackage, data_of, list_packages, make_package, package_of
 from ioi_eval.sandbox.piston.stored_files import digest
@@ -31,6 +31,9 @@ ALL = "all"
 """The value of `uninstall --problems` for the packages of all problems."""
 
 _NOT_ASKED = "not asked, because a worker crashed when it was asked for a package"
+
+_NONE = "none is installed"
+"""What stands for a package if no worker that answers has any."""
 
 Changed = tuple[Mapping[str, Sequence[PackageChange]], Mapping[str, str]]
 """The changes on all workers, and the problem of each package, both by the package's name."""
@@ -92,18 +95,29 @@ def install(chosen: ChosenPackages, repository: Path, *, url: str | None, max_by
 
 
 def uninstall(chosen: ChosenPackages) -> Changed:
-    """Remove problems' packages from every worker, in all versions."""
+    """Remove problems' packages from every worker, in all versions.
+
+    If no worker that answers has one, the changes only tell which workers answer; they are empty if all do.
+    """
     urls = needed_cluster(chosen.endpoints).urls
     is_all = chosen.problems == ALL
     problems = () if is_all else _read_problems(chosen)
     named = {package_of(problem).language: str(problem.key) for problem in problems}
-    installed = _installed(urls, None if is_all else named.keys())
+    presence = asyncio.run(presences(urls))
+    installed = _installed(presence, None if is_all else named.keys())
+    if not installed and any(each.why_not for each in presence):
+        return {_NONE: [_answer(each) for each in presence]}, {}
     if not installed:
         tell("no worker has any of these packages")
     changes, removed = _Changes(), dict[str, list[PackageChange]]()
     for language, version in sorted(installed):
         removed.setdefault(language, []).extend(changes.request(urls, language, version))
     return removed, named
+
+
+def _answer(presence: Presence) -> PackageChange:
+    """Whether a worker answers, as a change of a package."""
+    return PackageChange(url=presence.url, is_done=not presence.why_not, message=f"not asked: {presence.why_not}")
 
 
 class _Changes:
@@ -130,7 +144,7 @@ def _install(urls: Sequence[str], packages: Sequence[MadePackage], *, prune: boo
     """
     changes, changes_by_package = _Changes(), dict[str, list[PackageChange]]()
     wanted = {(each.language, each.version) for each in packages}
-    others = sorted(_installed(urls, None) - wanted)
+    others = sorted(_installed(asyncio.run(presences(urls)), None) - wanted)
 
     def remove(urls: Sequence[str], language: str, version: str) -> None:
         removed = changes.request(urls, language, version)
@@ -193,9 +207,8 @@ async def _judges(builder: Builder, problem: Problem, target: Target) -> list[Co
     return [*judges.values(), *objects]
 
 
-def _installed(urls: Sequence[str], languages: Collection[str] | None) -> _Versions:
+def _installed(presence: Iterable[Presence], languages: Collection[str] | None) -> _Versions:
     """The problems' packages that at least one worker has: those of these names, or all."""
-    presence = asyncio.run(presences(urls))
     versions = {(runtime.language, runtime.version) for each in presence for runtime in each.runtimes}
     return {
         (language, version)

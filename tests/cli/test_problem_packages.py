@@ -121,4 +121,17 @@ def test_problems_are_installed_used_and_removed(start: Start, write: Write, tmp
     assert (removed.returncode, "1 of 1" in removed.stdout) == (0, True), removed.stderr
     assert not [path for path in (tmp_path / "packages").rglob("*") if path.is_file()]
     nothing = start("cluster", "uninstall", *ROWS, "--endpoints", endpoint)
-    assert "no worker has any of these packages" in nothing.stderr
+    assert (nothing.returncode, "no worker has any of these packages" in nothing.stderr) == (0, True), nothing.stderr
+    some = start("cluster", "uninstall", *ROWS, "--endpoints", f"{endpoint},http://127.0.0.1:9")
+    assert (some.returncode, "1 of 2" in some.stdout) == (1, True), some.stderr
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("words", [ROWS, ("--problems", "all")])
+def test_a_removal_from_workers_that_do_not_answer_fails(start: Start, words: tuple[str, ...]) -> None:
+    """They may have the packages. The message says why they were not asked."""
+    done = start("cluster", "uninstall", *words, "--endpoints", "http://127.0.0.1:9")
+    assert done.returncode == 2
+    assert "none is installed   0 of 1" in done.stdout
+    assert "127.0.0.1:9: not asked: " in done.stdout
+    assert done.stderr == ""
