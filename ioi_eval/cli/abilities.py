@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.errors import SandboxError, SetupError
 from ioi_eval.model import Profile
+from ioi_eval.sandbox.findings import NOT_BY_DEFAULT
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.wire import Starter
 
@@ -22,7 +23,7 @@ class Abilities:
 
     Args:
         bundled, classic: what was found out about it in this profile; `None` if it does not support it.
-        why_not: why it does not, for each profile that it does not support.
+        why_not: why it does not, for each profile that it does not support; or why it is not used all the same.
     """
 
     url: str
@@ -32,12 +33,12 @@ class Abilities:
 
     @property
     def is_usable(self) -> bool:
-        """Whether a run that forces no profile uses this worker; the doctor decides in the same way.
+        """Whether a run uses this worker that forces neither a profile nor an isolation; the doctor decides in the same
+        way.
 
         A worker that can run our package in the classic profile only is not used: what `bundled` lacks should be fixed.
         """
-        has_own_scripts = self.classic is not None and self.classic.installed.starter is Starter.CMS_IOI
-        return self.bundled is not None or has_own_scripts
+        return self.bundled is not None
 
 
 async def abilities(urls: Sequence[str]) -> list[Abilities]:
@@ -51,7 +52,9 @@ async def abilities(urls: Sequence[str]) -> list[Abilities]:
     found = []
     for url, pair in zip(urls, tasks, strict=True):
         (bundled, no_bundled), (classic, no_classic) = (task.result() for task in pair)
-        why_not = tuple(filter(None, (no_bundled, no_classic)))
+        has_own_scripts = classic is not None and classic.installed.starter is Starter.CMS_IOI
+        not_by_default = f"cms_ioi: {NOT_BY_DEFAULT}" if bundled is None and has_own_scripts else ""
+        why_not = tuple(filter(None, (no_bundled, no_classic, not_by_default)))
         found.append(Abilities(url=url, bundled=bundled, classic=classic, why_not=why_not))
     return found
 

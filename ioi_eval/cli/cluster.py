@@ -79,8 +79,9 @@ def probe(*, endpoints: Endpoints = None) -> int:
 
     Shows which profile each worker can use, with which package, or why it cannot; and the largest request (48 MiB at
     most are tried) and longest job that it accepts. `bundled` needs our package, or bash, a C++ compiler and raised
-    limits; `classic` needs our package or cms_ioi. Exit code 1 if some workers cannot be used, 2 if none can. `doctor`
-    and `score` report the same workers with the same message.
+    limits; `classic` needs our package or cms_ioi. A worker with only cms_ioi isolates nothing, and counts as one that
+    cannot be used, because a run uses it only if its options ask for that. Exit code 1 if some workers cannot be used,
+    2 if none can. `doctor` and `score` report the same workers with the same message.
     """
     import asyncio
 

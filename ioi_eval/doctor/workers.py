@@ -11,7 +11,7 @@ from ioi_eval.config import MIB, Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
 from ioi_eval.errors import IsolationError, SandboxError, SetupError, UnavailableError
 from ioi_eval.model import Isolation, Job, JobFile, JobKind, Profile, StageLimits
-from ioi_eval.sandbox.findings import Finding, Severity, bad, fine, linking, warning
+from ioi_eval.sandbox.findings import NOT_BY_DEFAULT, Finding, Severity, bad, fine, linking, warning
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.discovery import Prober, UnsuitableWorkerError, Worker
 from ioi_eval.sandbox.piston.endpoints import endpoint_url, without_login
@@ -87,8 +87,8 @@ def _package(worker: Worker) -> Finding:
     installed = worker.installed
     name = f"{installed.starter.value} {installed.version}"
     if installed.starter is Starter.CMS_IOI:
-        lost = "one test per job, compiled each time; wall-clock limits; programs can reach their judge"
-        return warning("package", f"{name}: the classic profile only: {lost}", _INSTALL)
+        lost = "one test per job, compiled each time; wall-clock limits"
+        return bad("package", f"{name}: the classic profile only ({lost}); {NOT_BY_DEFAULT}", _INSTALL)
     if installed.starter is Starter.BASH:
         return warning("package", f"ioi_eval is missing; {name} is used, under the server's own limits", _INSTALL)
     if installed.version != PACKAGE_VERSION:

@@ -6,6 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+NOT_BY_DEFAULT = (
+    "it isolates nothing: score uses it only with --isolation none, or with --profile classic if no worker is of "
+    "another kind"
+)
+"""Of a worker that has only `cms_ioi`."""
+
 
 class Severity(StrEnum):
     """How serious a finding is: OK; some problems cannot be judged, or more slowly; or nothing can."""

@@ -16,13 +16,15 @@ import pytest
 from yarl import URL
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.cli.abilities import abilities
 from ioi_eval.doctor import Finding, Severity, examine_worker
 from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
 from ioi_eval.doctor.workers import _exploration_findings
 from ioi_eval.jobs.runner_job import runner_key
 from ioi_eval.model import Isolation, Profile
+from ioi_eval.sandbox.findings import NOT_BY_DEFAULT
 from ioi_eval.sandbox.local.compiler import detect
-from ioi_eval.sandbox.piston.discovery import Worker
+from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.probing import ProbeReport
 from ioi_eval.sandbox.piston.wire import InstalledStarter, Starter
 from ioi_eval.toolchain import Toolchain
@@ -126,11 +128,10 @@ def test_reduced_isolation_comes_with_advice_for_full(why: str, advice: str) -> 
     assert (finding.severity, finding.advice) == (Severity.WARNING, f"for full: {advice}")
 
 
-@pytest.mark.parametrize("starter", Starter)
-def test_linking_is_a_finding_unless_the_worker_has_cms_ioi(starter: Starter) -> None:
-    """The scripts of the `cms_ioi` package always link dynamically, so the doctor gives no advice there."""
+def explored(starter: Starter) -> Worker:
+    """What is found out about a worker with this package."""
     toolchain = Toolchain(command="g++", version="g++ 12.2.0", machine="x86_64-linux-gnu", static=False)
-    worker = Worker(
+    return Worker(
         url=URL("http://127.0.0.1:2000/api/v2"),
         runtimes=(),
         profile=Profile.CLASSIC,
@@ -140,8 +141,29 @@ def test_linking_is_a_finding_unless_the_worker_has_cms_ioi(starter: Starter) ->
         max_body_bytes=None,
         clock_ahead_s=0.0,
     )
-    subjects = {finding.what for finding in _exploration_findings(worker)}
+
+
+@pytest.mark.parametrize("starter", Starter)
+def test_linking_is_a_finding_unless_the_worker_has_cms_ioi(starter: Starter) -> None:
+    """The scripts of the `cms_ioi` package always link dynamically, so the doctor gives no advice there."""
+    subjects = {finding.what for finding in _exploration_findings(explored(starter))}
     assert ("linking" in subjects) == (starter is not Starter.CMS_IOI)
+
+
+def test_a_worker_with_only_cms_ioi_cannot_be_used_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`score` refuses it unless its options ask for it. So the doctor and `cluster probe` do not count it, and say when
+    it is used.
+    """
+
+    async def found(prober: Prober, _: URL) -> tuple[Worker | None, str]:
+        return (None, "no package") if prober._profile == "bundled" else (explored(Starter.CMS_IOI), "")
+
+    monkeypatch.setattr("ioi_eval.cli.abilities._explored", found)
+    [known] = asyncio.run(abilities(["http://127.0.0.1:2000"]))
+    assert (known.is_usable, known.bundled) == (False, None)
+    assert known.why_not == ("no package", f"cms_ioi: {NOT_BY_DEFAULT}")
+    findings = {finding.what: finding for finding in _exploration_findings(explored(Starter.CMS_IOI))}
+    require(findings, {"package": (Severity.BAD, "cluster install", NOT_BY_DEFAULT)})
 
 
 def test_all_faults_are_reported_at_once(start: Any, artifacts: ArtifactStore) -> None:
