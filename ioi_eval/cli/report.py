@@ -31,12 +31,7 @@ def report(
         ),
     ] = None,
     standings: options.StandingsFile = None,
-    id_column: Annotated[
-        str,
-        typer.Option(
-            "--id-column", metavar="C", help="The column with the submission's id, if no summary.json names it."
-        ),
-    ] = "uuid",
+    id_column: options.IdColumnOfRun = None,
 ) -> int:
     """Make the reports again from results, without judging.
 

@@ -18,7 +18,7 @@ from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_rows import GROUP
 from ioi_eval.report.markdown import markdown_report
-from ioi_eval.report.result_sets import Family, required_first_row
+from ioi_eval.report.result_sets import Family, has_column, no_id_column, required_first_row
 from ioi_eval.report.result_values import NamedRow
 from ioi_eval.report.standings import no_contest, read_standings
 from ioi_eval.report.summary_from_rows import summary_from_rows
@@ -31,7 +31,7 @@ MakeText = Callable[[Mapping[str, Any]], str]
 def remake(
     directories: Sequence[Path],
     out: Path | None,
-    id_column: str,
+    id_column: str | None = None,
     *,
     by: Sequence[str] | None = None,
     standings: str | None = None,
@@ -40,7 +40,7 @@ def remake(
 
     Args:
         out: the directory for the reports; `None` for the directory of the results, if it is only one.
-        id_column: the column with the submission's id, if no summary names it.
+        id_column: the column with the submission's id, in results that have it; by default that of each run.
         by: columns to group by, as in `--by`; `None` for the columns of the runs.
         standings: the source of the contestants for comparison; `None` for the published cut-offs.
 
@@ -48,8 +48,8 @@ def remake(
         The exit code: 1 if something could not be judged.
 
     Raises:
-        InputError: there are no results, they cannot be joined, `out` is missing or has other results, or a run is
-            writing to one of the directories.
+        InputError: there are no results, they lack the column with the ids, they cannot be joined, `out` is missing or
+            has other results, or a run is writing to one of the directories.
         SetupError: it cannot be written.
     """
     target = _target(directories, out)
@@ -61,6 +61,8 @@ def remake(
         chosen = grouping_of([open_source(directory / RESULTS) for directory in directories], by) if by else None
         beside = read_standings(standings)
         page = Page(directories, id_column=id_column, by=None if chosen is None else chosen.columns, standings=beside)
+        if page.family is Family.CONTEST:
+            _require_ids(page, id_column)
         if standings is not None and page.family is Family.APPS:
             raise InputError("results of APPS problems have no contests to compare with; leave --standings out")
         if standings is not None and not page.contests:
@@ -78,6 +80,19 @@ def remake(
     print(terminal(values))
     print(f"\nReport:  {target / 'report.md'}\nPage:    {target / PAGE}")
     return 0 if values["complete"] else 1
+
+
+def _require_ids(page: Page, id_column: str | None) -> None:
+    """Refuse results that do not have the column with the ids. Of several, one must have the column that was asked for.
+
+    Raises:
+        InputError: it is missing.
+    """
+    if id_column is not None and all(results.id_column != id_column for results in page.results):
+        raise no_id_column(page.results[0].directory, id_column)
+    for results in page.results:
+        if not has_column(results.directory, results.id_column):
+            raise no_id_column(results.directory, results.id_column)
 
 
 def _keep_runs_out(stack: ExitStack, directories: Sequence[Path], target: Path) -> bool:

@@ -56,7 +56,7 @@ class Page:
 
     Args:
         directories: directories that runs wrote, all for the same family of problems.
-        id_column: the column that names a submission, if no summary states it.
+        id_column: the column that names a submission, in results that have it; by default that of each run.
         by: the columns to group by; by default those of each run.
         standings: the contests with whose contestants groups are compared.
 
@@ -69,7 +69,7 @@ class Page:
         self,
         directories: Sequence[Path],
         *,
-        id_column: str = "uuid",
+        id_column: str | None = None,
         by: tuple[str, ...] | None = None,
         standings: Sequence[Standings] | None = None,
     ) -> None:

@@ -23,7 +23,7 @@ from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, WithTests, tests_of_
 from ioi_eval.report.frame import RESULTS, TESTS, lines_of, not_a_result_row, wrong_file
 from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
-from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, id_column_of, summary_of
+from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, has_column, id_column_of, summary_of
 from ioi_eval.report.result_values import NamedRow, day_of, problem_of, with_our_columns
 from ioi_eval.report.texts import distinct_line, printable
 from ioi_eval.selection import points_in_subtask, sum_of_points
@@ -111,12 +111,12 @@ class PageResults(ResultSet):
     Args:
         directory: as the user named it.
         index: the position of the directory among those of the report.
-        id_column: the column that names a submission, if the summary does not state it.
+        id_column: the column that names a submission, in results that have it; by default that of the run.
         by: the columns to group by, if the user named them; else those of the summary (possibly none), or, if it has
             no entry for them, the column that names the model.
     """
 
-    def __init__(self, directory: Path, index: int, id_column: str, by: tuple[str, ...] | None) -> None:
+    def __init__(self, directory: Path, index: int, id_column: str | None, by: tuple[str, ...] | None) -> None:
         summary, family = summary_of(directory, allow_damaged=True), Family.CONTEST
         first = first_row(directory)
         if first is not None:
@@ -125,9 +125,9 @@ class PageResults(ResultSet):
                 del summary["by"]  # an earlier report added this column
         elif "judged_by" in summary:
             family = Family.APPS
-        super().__init__(
-            directory=directory, family=family, summary=summary, id_column=id_column_of(summary, id_column)
-        )
+        if id_column is None or not has_column(directory, id_column):
+            id_column = id_column_of(summary)
+        super().__init__(directory=directory, family=family, summary=summary, id_column=id_column)
         self.index = index
         columns = summary.get("by") if by is None else by
         if isinstance(columns, list | tuple):

@@ -9,6 +9,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -121,23 +122,30 @@ def open_results(directory: str | Path, *, id_column: str | None = None) -> Resu
     first = required_first_row(found)
     family = family_of(first, found)
     column = id_column or id_column_of(summary)
-    if family is Family.CONTEST and column not in first and not _has_judged_row(found, column):
-        raise InputError(
-            f"{found / RESULTS}: its first row has no column {column}; name the one that names submissions with "
-            "--id-column"
-        )
+    if family is Family.CONTEST and not has_column(found, column):
+        raise no_id_column(found, column)
     return ResultSet(directory=found, family=family, summary=summary, id_column=column)
 
 
-def _has_judged_row(directory: Path, column: str) -> bool:
-    """Whether the first row that was judged has this column. Rows that were refused may lack it."""
+def no_id_column(directory: Path, column: str) -> InputError:
+    """The error about results without this column."""
+    return InputError(
+        f"{directory / RESULTS}: its first row has no column {column}; name the one that names submissions with "
+        "--id-column"
+    )
+
+
+def has_column(directory: Path, column: str) -> bool:
+    """Whether the first row, or the first one that was judged, has this column. Rows that were refused may lack it."""
     rows = (row for _, _, row in lines_of(directory / RESULTS) if isinstance(row, dict))
-    return column in next((row for row in rows if row.get("verdict", "") is not None), ())
+    first = next(rows, {})
+    judged = (row for row in chain((first,), rows) if row.get("verdict", "") is not None)
+    return column in first or column in next(judged, ())
 
 
-def id_column_of(summary: Mapping[str, Any], otherwise: str = "uuid") -> str:
+def id_column_of(summary: Mapping[str, Any]) -> str:
     """The column that named a submission in the run with this summary."""
-    return str((summary.get("options") or {}).get("id_column") or otherwise)
+    return str((summary.get("options") or {}).get("id_column") or "uuid")
 
 
 def first_row(directory: Path) -> Any:

@@ -97,6 +97,7 @@ def summary_from_rows(
     known = _cpu_of(summaries).as_dict()
     values["cpu_s"] |= {"compile": known["compile"], "check": known["check"]}  # rows have only `run`
     copy_from_run(values, summaries, RUN_ENTRIES, regrouped=grouping is not None)
+    values["options"] = {**values["options"], "id_column": id_column}
     return values
 
 

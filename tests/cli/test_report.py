@@ -184,6 +184,33 @@ def test_each_run_names_its_submissions_by_its_own_column(tmp_path: Path) -> Non
     assert problem["best_submission"] == "b"
 
 
+def test_an_id_column_that_is_named_counts(start: Start, tmp_path: Path) -> None:
+    """A first report without it is refused if the results do not have the usual one; it had – for each name, and the
+    option changed nothing afterwards. Of several directories, those that have the column use it.
+    """
+    row = contest_row("a", 1.0, label="right")
+    both = write_results(tmp_path / "both", [dict(row)])
+    del row["uuid"]
+    only = write_results(tmp_path / "only", [row])
+    before = sorted(tmp_path.rglob("*"))
+    for arguments, column in (
+        (["only"], "uuid"),
+        (["only", "both", "--out", "all"], "uuid"),
+        (["both", "--id-column", "no"], "no"),
+    ):
+        ended = start("report", *arguments)
+        assert ended.returncode == 2
+        assert f"has no column {column}; name the one that names submissions with --id-column" in ended.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+    for directory, column, best in ((both, "uuid", "a"), (both, "label", "right"), (only, "label", "right")):
+        assert start("report", directory, "--id-column", column).returncode == 0
+        for option in ((), ("--id-column", column)):
+            assert start("report", directory, *option).returncode == 0
+            summary = orjson.loads((directory / "summary.json").read_bytes())
+            assert summary["problems"][0]["best_submission"] == best
+            assert summary["options"]["id_column"] == column
+
+
 def test_groups_by_a_column_with_the_name_of_a_result_column(
     score: Start, start: Start, write: Write, tmp_path: Path
 ) -> None:
