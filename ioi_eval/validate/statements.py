@@ -92,9 +92,11 @@ def read_solutions(
 
     Raises:
         RowError: a statement is not valid.
-        InputError: no row is selected, or none of these states anything.
+        InputError: no row is selected, none of these states anything, or none has a result of others although there are
+            such results.
     """
     stated = {} if against is None else _stated_results(against, problems, id_column)
+    results = len(stated)
     solutions: list[StatedSolution] = []
     refused: list[str] = []
     unstated, unstated_names = 0, list[str]()
@@ -124,6 +126,8 @@ def read_solutions(
             unstated_names += [f"{problem.key}, {name}"] if unstated <= _NAMED else []
     if not solutions and not refused:
         raise InputError(_nothing_stated(source, against) if unstated else selection.no_row_in(source))
+    if against is not None and solutions and len(stated) == results:
+        raise InputError(_nothing_stated(source, against))
     unmatched = sum(selection.wants(key) for key, _ in stated)
     return StatedSolutions(
         solutions=tuple(solutions),

@@ -252,6 +252,11 @@ def test_results_that_match_nothing_are_an_error() -> None:
     """The message says how they are matched. Two results of one solution are an error."""
     with pytest.raises(InputError, match="matched by year, problem_id and label"):
         read_solutions(Rows({**BASE, "uuid": "a"}), KNOWN, against=Rows({**BASE, **STATED, "uuid": "b"}))
+    own = Rows({**BASE, "uuid": "a", "expected": "correct"})
+    for named in ("b", "a"):
+        known = {**BASE, **STATED, "uuid": named, "problem_id": "nile" if named == "b" else "tree"}
+        with pytest.raises(InputError, match="rows has no results of the solutions in rows; they are matched by"):
+            read_solutions(own, KNOWN, against=Rows(known))
     twice = Rows({**BASE, **STATED, "uuid": "a"}, {**BASE, **STATED, "uuid": "a"})
     with pytest.raises(RowError, match=r"row 2: there are two results of a for 2024/nile"):
         read_solutions(twice, KNOWN, against=twice)
