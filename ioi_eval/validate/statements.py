@@ -215,7 +215,8 @@ def _total(row: Row) -> tuple[float, float]:
     if isinstance(row.values["expected_total"], int | float):
         points = row.number_of("expected_total")
         return points, points
-    ends = row.items("expected_total")
+    stated = row.values["expected_total"]
+    ends = () if isinstance(stated, str | Mapping) else row.items("expected_total")
     if len(ends) != 2 or not all(map(is_finite, ends)):
         raise row.error("expected_total must be points, or a list of two: the least and the most")
     least, most = map(float, ends)

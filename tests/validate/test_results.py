@@ -228,8 +228,9 @@ def test_a_misspelled_statement_is_named() -> None:
 
 def test_odd_values_are_errors_of_their_rows() -> None:
     """An integer beyond all floats, points that nothing can have, and a conversation that is nested too deeply."""
-    with pytest.raises(RowError, match="expected_total must be points, or a list of two"):
-        read_solutions(Rows({**BASE, "uuid": "u", "expected_total": [0, 10**400]}), KNOWN)
+    for total in ([0, 10**400], "full", {"least": 0}):
+        with pytest.raises(RowError, match="expected_total must be points, or a list of two"):
+            read_solutions(Rows({**BASE, "uuid": "u", "expected_total": total}), KNOWN)
     with pytest.raises(RowError, match="expected_total has the most points before the least"):
         read_solutions(Rows({**BASE, "uuid": "u", "expected_total": [80, 20]}), KNOWN)
     nested = json.loads("[" * 900 + "]" * 900)
