@@ -27,9 +27,17 @@ def executor(
 
 
 async def ready_executor(
-    entered: OpenSandbox, settings: AppsSettings, options: SandboxOptions, events: Events | None = None
+    entered: OpenSandbox,
+    settings: AppsSettings,
+    options: SandboxOptions,
+    events: Events | None = None,
+    *,
+    advice: str = "",
 ) -> AppsExecutor:
     """The executor, after checking that the interpreter can be started.
+
+    Args:
+        advice: how to ask for other rules; added to the line that names ours.
 
     Raises:
         SetupError: there is no such interpreter, or the runner cannot be compiled here.
@@ -41,20 +49,17 @@ async def ready_executor(
     judge = executor(entered.sandbox, settings, options, events)
     python = await judge.interpreter()
     tell(interpreter_line(python, settings.python, is_here=options.is_here))
-    tell(_rules_line(settings), *judge.without_python())
+    tell(_rules_line(settings, advice), *judge.without_python())
     return judge
 
 
-def _rules_line(settings: AppsSettings) -> str:
-    """One line that names the rules by which programs are judged."""
+def _rules_line(settings: AppsSettings, advice: str) -> str:
+    """One line that names the rules by which programs are judged; if they are ours, with this advice."""
     limit = f"{settings.cpu_s:g} s of CPU time per test"
     if settings.compat is not None:
         return f"judged by the rules of {settings.compat.name}, also where they differ from ours; {limit}"
     tests = "tests up to the first failure" if settings.fail_fast else "all tests"
-    return (
-        f"judged by ioi_eval's own rules: outputs are compared by {settings.comparator}; {tests}; {limit}"
-        " (--compat NAME for another grader's)"
-    )
+    return f"judged by ioi_eval's own rules: outputs are compared by {settings.comparator}; {tests}; {limit}{advice}"
 
 
 def interpreter_line(python: Interpreter, asked: str, *, is_here: bool) -> str:

@@ -78,7 +78,8 @@ async def _score(
 ) -> DumpOutcome:
     settings = call.settings
     async with opened(call.sandbox, events=events) as entered:
-        executor = await apps_calls.ready_executor(entered, settings, call.sandbox, events)
+        advice = " (--compat NAME for another grader's)"
+        executor = await apps_calls.ready_executor(entered, settings, call.sandbox, events, advice=advice)
         compat = settings.compat
         dump_reader = AppsDumpReader(
             dump,

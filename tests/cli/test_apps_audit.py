@@ -38,6 +38,7 @@ def test_broken_rows_are_listed_and_can_be_excluded(start: Start, write: Write, 
     )
     ended = start("apps", "audit", "--dataset", "apps.jsonl", "--out", "list.jsonl")
     assert ended.returncode == 0, ended.stderr
+    assert "--compat" not in ended.stderr, "this command does not have it"
     rows = found(tmp_path / "list.jsonl")
     columns = ("kind", "exclude", "passed", "solutions")
     assert {problem: tuple(row[name] for name in columns) for problem, row in rows.items()} == {

@@ -73,6 +73,7 @@ def test_a_dump_is_scored(score: Start, write: Write, rows: Rows, tmp_path: Path
         "instance_id": "apps_1", "resolved": False, "passed": 1, "total": 4, "pass_rate": 0.25, "judged_by": "lines",
     }  # fmt: skip
     assert "judged by ioi_eval's own rules: outputs are compared by lines; all tests; 10 s of CPU" in ended.stderr
+    assert "(--compat NAME for another grader's)\n" in ended.stderr
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     lines = {line["difficulty"]: line for line in summary["difficulties"]}
     assert lines["introductory"]["strict_accuracy"]["value"] == 0.5
