@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ioi_eval.config_file import ConfigFile
-from ioi_eval.errors import InputError, unknown
+from ioi_eval.errors import InputError, similar, unknown
 
 _NOT_SETTINGS = frozenset({"help", "version"})
 
@@ -48,8 +48,14 @@ def _of_group(group: TyperGroup, tables: Mapping[str, Any], where: str, path: tu
     for name, table in tables.items():
         command = group.commands.get(name)
         if command is None:
-            calls = [".".join((*path, known)) for known in group.commands]
-            named = unknown("command", ".".join((*path, name)), calls, help_of=" ".join(("ioi-eval", *path)))
+            near = similar(name, group.commands)  # without the path, which makes all its commands similar
+            named = unknown(
+                "command",
+                ".".join((*path, name)),
+                (),
+                near=".".join((*path, near)) if near else None,
+                help_of=" ".join(("ioi-eval", *path)),
+            )
             raise InputError(f"{where}: {named}")
         header = f"{where}, [{'.'.join((*path, name))}]"
         if not isinstance(table, dict):
