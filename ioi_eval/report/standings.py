@@ -217,26 +217,32 @@ def _least(contestants: Iterable[tuple[float, str]]) -> dict[str, float]:
 def _from_row(row: Mapping[str, Any], where: str) -> Standings:
     """A contest of LiveOIBench: `contestants_ranking` and `problems` are JSON texts, or lists already."""
     try:
-        problems = frozenset(map(str, _list(row["problems"])))
-        totals = tuple(_totals(_list(row["contestants_ranking"] or "[]"), where))
+        problems = frozenset(map(str, _list("problems", row["problems"])))
+        totals = tuple(_totals(_list("contestants_ranking", row["contestants_ranking"] or "[]"), where))
         cutoffs = {name: float(row[f"{name}_cutoff"]) for name in MEDALS if is_finite(row.get(f"{name}_cutoff"))}
         contest = str(row["contest_id"])
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (KeyError, ValueError) as error:
+        reason = f"it lacks the column {error.args[0]}" if isinstance(error, KeyError) else error
         raise InputError(
-            f"{where}: this is no contest of LiveOIBench_contestants ({type(error).__name__}: {error}); a "
-            "table of contestants is a .csv file with a column points (and contestant, medal, year)"
+            f"{where}: this is no contest of LiveOIBench_contestants: {reason}; a table of contestants is a .csv file "
+            "with a column points (and contestant, medal, year)"
         ) from error
     return Standings(contest=contest, problems=problems, totals=totals, cutoffs=cutoffs, source=where)
 
 
-def _list(value: Any) -> Sequence[Any]:
-    parsed = json.loads(value) if isinstance(value, str) else value
-    if not isinstance(parsed, Sequence):
-        raise TypeError("it is not a list")
+def _list(column: str, value: Any) -> Sequence[Any]:
+    try:
+        parsed = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, Sequence) or isinstance(parsed, str | bytes):
+        raise ValueError(f"{column} is not a list")
     return parsed
 
 
 def _totals(contestants: Sequence[Mapping[str, Any]], where: str) -> Iterator[float]:
+    if not all(isinstance(contestant, Mapping) for contestant in contestants):
+        raise ValueError("contestants_ranking has an item that is not an object")
     name = next((name for name in _TOTALS if any(name in contestant for contestant in contestants)), "")
     for contestant in contestants if name else ():
         if contestant.get(name) is not None:

@@ -30,6 +30,8 @@ def detect(command: str) -> Toolchain:
         SetupError: there is no compiler, or it does not answer, or makes programs for another machine; with what to do.
     """
     path = shutil.which(command, path=PATH)
+    if path is None and "/" in command:
+        raise SetupError(f"no C++ compiler: {command}, which CXX (compiler= in Python) names, is no program")
     if path is None:
         raise SetupError(
             f"no C++ compiler: {command!r} is not in {PATH}. Install one (Debian, Ubuntu: apt install g++), "

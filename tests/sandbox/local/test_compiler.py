@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,13 @@ def test_a_command_that_is_not_a_compiler(tmp_path: Path, script: str, words: st
     command.chmod(0o755)
     with pytest.raises(SetupError, match=f"the compiler {command} {words}"):
         detect(str(command))
+
+
+def test_a_path_without_a_compiler(tmp_path: Path) -> None:
+    """The message names the variable that has the path, not directories in which nothing was looked for."""
+    missing = f"{tmp_path / 'nope'}, which CXX (compiler= in Python) names, is no program"
+    with pytest.raises(SetupError, match=re.escape(missing)):
+        detect(str(tmp_path / "nope"))
 
 
 def test_an_ascii_locale() -> None:
