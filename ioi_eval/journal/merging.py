@@ -18,6 +18,7 @@ from ioi_eval.journal import frames, opening
 from ioi_eval.journal.frames import Frame, RecordKind
 from ioi_eval.journal.opening import Index
 from ioi_eval.journal.store import Journal
+from ioi_eval.model import Verdict
 
 CONTEST, APPS = "ioi-eval score", "ioi-eval apps score"
 _OF_VALIDATE = {"solutions", "against"}
@@ -29,7 +30,8 @@ class Merged:
     """The result of merging journals.
 
     Args:
-        results, failures, copies: how many records of each kind were written.
+        results, failures, copies: how many of each kind were written. A row without a program is a result, as in
+            `results.jsonl`, also if its record is a copy.
         left_out: how many records were left out because an earlier one has the same keys.
         conflicts: messages about journals with different results for the same program; the first journal counts.
     """
@@ -46,6 +48,9 @@ class Merged:
     """The result of each program: the values that are compared, its verdict if that is compared, and a description."""
 
     _copied: list[bytes] = field(default_factory=list)
+    _empty: set[bytes] = field(default_factory=set)
+    """The hashes of rows without a program."""
+
     _scores_only: bool = False  # whether the run whose records are being added was one with `--score-only`
 
     @property
@@ -76,6 +81,8 @@ class Merged:
         self._require_family(values, directory)
         if frame.kind is RecordKind.RESULT:
             self._compare(frame, values, directory)
+            if values["verdict"] == Verdict.NC:
+                self._empty.add(frame.keys.program)
         stored = self._index.find(frame.keys)
         if stored is not None and (frame.kind is RecordKind.FINAL_JE or not stored.is_final_je):
             self.left_out += 1
@@ -85,6 +92,8 @@ class Merged:
             self.results += 1
         elif frame.kind is RecordKind.FINAL_JE:
             self.failures += 1
+        elif frame.keys.program in self._empty:
+            self.results += 1
         else:
             self.copies += 1
             self._copied.append(frame.keys.program)

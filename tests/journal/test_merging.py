@@ -20,7 +20,10 @@ def write(directory: Path, *records: Record, contest: bool = True, **options: ob
     with Journal(directory, options=options) as journal:
         for kind, submission, program, score in records:
             names = {"submission": submission, "problem": "nile", **({"year": 2024} if contest else {})}
-            worth = {"verdict": "PA", **({"score": score} if contest else {"passed": score, "total": 9})}
+            worth = {
+                "verdict": "NC" if score == 0 else "PA",
+                **({"score": score} if contest else {"passed": score, "total": 9}),
+            }
             keys = keys_of("nile", submission, f"program {program}")
             journal.append(kind, keys, orjson.dumps({**names, **({} if kind is RecordKind.COPY else worth)}))
     return directory
@@ -47,10 +50,12 @@ def test_shards_are_merged(tmp_path: Path, contest: bool) -> None:
         (RecordKind.RESULT, "c", 2, 7),
         (RecordKind.RESULT, "a", 1, 5),
         (RecordKind.COPY, "d", 2, None),
+        (RecordKind.RESULT, "f", 3, 0),
+        (RecordKind.COPY, "g", 3, None),
         contest=contest,
     )
     merged = merge([one, two], tmp_path / "out")
-    assert (merged.results, merged.copies, merged.left_out, merged.conflicts) == (2, 2, 1, [])
+    assert (merged.results, merged.copies, merged.left_out, merged.conflicts) == (4, 2, 1, []), "g has no program"
     assert merged.command == ("ioi-eval score" if contest else "ioi-eval apps score")
     assert scores(tmp_path / "out", ("a", 1), ("b", 1), ("c", 2), ("d", 2), ("e", 2)) == [5, 5, 7, 7, None]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".lock", "journal"]
