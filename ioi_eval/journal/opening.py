@@ -23,6 +23,8 @@ from ioi_eval.journal.records import ADVICE
 LOCK = ".lock"
 """The file of a result directory that is locked while results are written there."""
 
+_MOVE = "move it away, or choose another --out"
+
 
 @fast_dataclass
 class StoredResult:
@@ -227,8 +229,11 @@ def set_aside(path: Path, notes: list[str]) -> None:
         notes.append(f"{path}: started over; the earlier journal is kept as {aside.name}")
 
 
-def load(path: Path, fd: int, index: Index, notes: list[str]) -> int:
+def load(path: Path, fd: int, index: Index, notes: list[str], *, advice: str = _MOVE) -> int:
     """Index an existing journal.
+
+    Args:
+        advice: what to do if the file is not a journal.
 
     Returns:
         How long its valid part is, in bytes.
@@ -244,9 +249,7 @@ def load(path: Path, fd: int, index: Index, notes: list[str]) -> int:
         if buffer[:start] != frames.MAGIC:
             if frames.MAGIC.startswith(bytes(buffer[:start])):
                 return 0  # killed while the first line was written
-            raise InputError(
-                f"{path}: not a journal of this version of ioi-eval; move it away, or choose another --out"
-            )
+            raise InputError(f"{path}: not a journal of this version of ioi-eval; {advice}")
         end = frames.after_magic(buffer, start)
         for frame in frames.whole_frames(buffer, end):
             index.add(frame.kind, frame.keys, frame.offset)
