@@ -46,6 +46,8 @@ def _validate_all(call: ValidateCall, events: Events) -> int:
     check_std(call.rules.std)
     if call.against is not None:
         _require_rows_of_results(call.against)
+    if call.no_resume and call.out is None:
+        raise InputError("--no-resume is about the journal in --out, and none was given: leave --no-resume out")
     if call.out is not None:
         check_out(call.out, read=call.sources, command=VALIDATE)
     solutions = open_source(call.solution_source)

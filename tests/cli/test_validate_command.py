@@ -110,6 +110,14 @@ def test_a_wrong_file_is_refused_before_judging(start: Start, validate: Start) -
     assert "no row has label or uuid" in ended.stderr
 
 
+def test_no_resume_without_a_journal_is_refused(start: Start, write: Write) -> None:
+    """It would have no effect."""
+    solutions = write("solutions.jsonl", submission_row("a", expected="correct"))
+    ended = start("validate", solutions, "--problems", "problems.jsonl", "--tests", "tests.jsonl", "--no-resume")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "--no-resume is about the journal in --out, and none was given: leave --no-resume out" in ended.stderr
+
+
 def test_an_out_that_cannot_be_written_is_refused_before_judging(validate: Start, write: Write) -> None:
     """As in `score`."""
     write("out")
