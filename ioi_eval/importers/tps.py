@@ -79,7 +79,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 
 def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     meta = package.json(ROOT_FILE)
-    if "task_type" in meta and "type" not in meta:
+    if {"code", "task_type"} <= meta.keys() and "type" not in meta:
         raise InputError(f"{package.where} is a CMS export package; use `ioi-eval import cms`")
     package.refuse_links("grader", "checker", _MAPPING)
     name = str(_required({"name": meta.get("code"), **meta}, "name"))  # leo900807/tps calls it `code`

@@ -381,6 +381,9 @@ def test_other_formats_are_recognised(tmp_path: Path) -> None:
     (tmp_path / "problem.json").write_text('{"code": "sum", "task_type": "Batch"}')
     with pytest.raises(InputError, match="is a CMS export package; use `ioi-eval import cms`"):
         import_package(tmp_path, year=2022)
+    (tmp_path / "problem.json").write_text('{"name": "sum", "task_type": "Batch"}')
+    with pytest.raises(InputError, match=r"type is missing in problem\.json"):
+        import_package(tmp_path, year=2022)
 
 
 def test_communication_of_2017_has_fifos_and_a_checker(tmp_path: Path) -> None:
