@@ -37,39 +37,47 @@ async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> Compile
     judging, compiled = run.judging, None
     while not judging.is_done():
         test = judging.pending()[0].test
-        try:
-            job = scripts_job.job(problem, problem.tests[test], code)
-            compiled = await _run_test(run, sandbox, test, job, was_compiled=compiled is not None)
-        except UnavailableError:
-            raise
-        except SandboxError as error:
-            if compiled is None:
-                raise
-            judging.record(outcome_of_failure(test, error))
+        job = scripts_job.job(problem, problem.tests[test], code)
+        compiled = await _run_test(run, sandbox, test, job, compiled)
         if compiled.verdict is not None:
             return compiled
     return compiled or _COMPILED
 
 
-async def _run_test(run: SubmissionRun, sandbox: Sandbox, test: str, job: Job, *, was_compiled: bool) -> CompileOutcome:
+async def _run_test(
+    run: SubmissionRun, sandbox: Sandbox, test: str, job: Job, compiled: CompileOutcome | None
+) -> CompileOutcome:
     """Judge one test and record its outcome, unless the compilation failed.
 
+    Args:
+        compiled: the outcome of compiling for an earlier test.
+
     Raises:
-        SandboxError: the test has no outcome.
+        SandboxError: it is not known whether the program compiles.
     """
 
     async def attempt(retries: Retries) -> CompileOutcome:
+        nonlocal compiled
         execution = await sandbox.execute(replace(job, retries=retries), run.target)
         if scripts_answer.is_doubtful(execution):
             execution = await sandbox.execute(replace(job, retries=retries, alone=True), run.target)
         limits = scripts_job.COMPILE_LIMITS
-        compiled = scripts_answer.compile_outcome(
+        outcome = scripts_answer.compile_outcome(
             execution, memory_limit_bytes=limits.memory_bytes, cpu_limit_ms=limits.cpu_ms
         )
-        if compiled.verdict is None:
+        if outcome.verdict is None:
+            compiled = outcome
             run.judging.record(scripts_answer.test_outcome(execution, test))
-        elif was_compiled:
-            raise TransientError(f"a program that compiled before does not any more: {compiled.message}")
-        return compiled
+        elif compiled is not None:
+            raise TransientError(f"a program that compiled before does not any more: {outcome.message}")
+        return outcome
 
-    return await with_retries(attempt)
+    try:
+        return await with_retries(attempt)
+    except UnavailableError:
+        raise
+    except SandboxError as error:
+        if compiled is None:
+            raise
+        run.judging.record(outcome_of_failure(test, error))
+        return compiled

@@ -117,3 +117,13 @@ def test_a_failing_checker_is_final(tmp_path: Path) -> None:
     assert (verdicts(result), result.score, result.subtasks[0].tests[1].final) == (["AC", "JE"], None, True)
     result = judged(tmp_path, Scripted((COMPILED, RIGHT), *[(COMPILED, NO_SCORE)] * 3))
     assert (verdicts(result), result.score, result.subtasks[0].tests[1].final) == (["AC", "JE"], None, False)
+
+
+def test_a_first_test_without_a_score(tmp_path: Path) -> None:
+    """The program has compiled, so only that test is JE, and the others are judged: a zero among them counts."""
+    result = judged(tmp_path, Scripted(*[(COMPILED, NO_SCORE)] * 3, (COMPILED, LATE)))
+    assert (verdicts(result), result.score) == (["JE", "TLE"], 0.0)
+    result = judged(tmp_path, Scripted(*[(COMPILED, NO_SCORE)] * 3, (COMPILED, RIGHT)))
+    assert (verdicts(result), result.score) == (["JE", "AC"], None)
+    worker = Scripted((COMPILED, NO_SCORE), (REFUSED, REFUSED), (COMPILED, RIGHT), (COMPILED, RIGHT))
+    assert judged(tmp_path, worker).score == 100.0
