@@ -181,6 +181,32 @@ def test_a_worker_comes_back_with_lower_limits(start: Any, setting: str) -> None
     with_cluster([*stays.urls, *changes.urls], use, patience_s=QUICK_S)
 
 
+def test_a_worker_whose_limit_is_lowered_and_raised(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is used again. A new worker of the same kind is used meanwhile."""
+    monkeypatch.setattr(workers, "REDISCOVER_S", 0.05)
+    stays, changes, joins = start("stub_piston.py"), start("stub_piston.py"), start("stub_piston.py")
+    listed = [*stays.urls, *changes.urls]
+
+    async def endpoints() -> list[str]:
+        return listed
+
+    async def run() -> None:
+        async with PistonCluster(endpoints, patience_s=QUICK_S) as cluster, asyncio.timeout(60):
+            await until(lambda: cluster.targets()[0].slots == 2)
+            changes.kill()
+            small = start("stub_piston.py", "--port", str(changes.ports[0]), "--body=100000")
+            while "request size" not in str(cluster.unusable):
+                await run_all(cluster, [echo("x", padding=200_000) for _ in range(4)], 4)
+            listed.extend(joins.urls)
+            await until(lambda: cluster.targets()[0].slots == 2)
+            assert "request size" in str(cluster.unusable)
+            small.kill()
+            start("stub_piston.py", "--port", str(changes.ports[0]))
+            await until(lambda: cluster.targets()[0].slots == 3)
+
+    asyncio.run(run())
+
+
 def test_many_workers_come_back_with_lower_limits(start: Any) -> None:
     """A job finds the only worker that still allows it, however many refuse it before."""
     stays, changes = start("stub_piston.py"), start("stub_piston.py", "--count", "5")

@@ -1,8 +1,10 @@
 """Finds out what a worker can do: it lists the runtimes, then sends a few jobs (`probing.py` makes them).
 
-How much a worker returns and accepts takes megabytes to measure. So it is measured on the first workers of each kind,
-and assumed for others with the same runtimes, limits, compilers and kernel. `/packages` is never requested: a server
-that cannot reach its repository crashes on it.
+How much a worker returns and accepts takes megabytes to measure. So it is measured until one worker of a kind turns out
+to return, or to accept, the most that is tried. The same is then assumed for others with the same runtimes, limits,
+compilers and kernel. Less is never assumed, as it may be the limit of a proxy in front of one worker.
+
+`/packages` is never requested: a server that cannot reach its repository crashes on it.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ioi_eval import shipped
 from ioi_eval.errors import OverloadError, RejectedError, SandboxError, SetupError, TransientError
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from ioi_eval.sandbox.piston.http_client import HttpClient, Reply
 
 A = TypeVar("A")
+
+_Kind: TypeAlias = tuple[object, ...]
+_OUTPUT, _BODY = "output", "body"  # names of sizes
 
 CHECK_S = 3.0
 """A server answers a check in milliseconds; one that is unpacking a large request may take a second."""
@@ -111,8 +116,9 @@ class Prober:
     def __init__(self, client: HttpClient, profile: str | None = None) -> None:
         self._client = client
         self._profile = None if profile is None else profile_named(profile)
-        self._sizes: dict[tuple[object, ...], tuple[int, int | None]] = {}
-        self._measuring: dict[tuple[object, ...], asyncio.Semaphore] = {}
+        self._largest: set[tuple[str, _Kind]] = set()  # sizes that are assumed for all workers of a kind
+        self._smaller: set[tuple[str, URL]] = set()  # sizes that are never assumed for a worker
+        self._measuring: dict[_Kind, asyncio.Semaphore] = {}
 
     def address(self, endpoint: str) -> URL:
         """An endpoint's URL; its user and password, if any, are kept by the client."""
@@ -157,9 +163,9 @@ class Prober:
             f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}; {answer.INSTALL}")
         )
 
-    def forget_sizes(self, worker: Worker) -> None:
-        """Measure again, with the next exploration, how long answers and requests of such workers may be."""
-        self._sizes.pop(_kind(worker.runtimes, worker.installed, worker.report), None)
+    def measure_again(self, url: URL) -> None:
+        """Measure, with the next exploration of this worker, how long its answers and requests may be."""
+        self._smaller |= {(_OUTPUT, url), (_BODY, url)}
 
     async def conditions(self, url: URL) -> tuple[Finding, ...]:
         """The conditions of a worker's best package, as far as they can be found out if it cannot serve.
@@ -179,9 +185,7 @@ class Prober:
         clock_ahead_s = report.clock_s - time.time()
         kind = _kind(runtimes, installed, report)
         async with self._measuring.setdefault(kind, asyncio.Semaphore(_MEASURED_AT_ONCE)):
-            output_bytes, body_bytes = self._sizes.get(kind) or await self._measure_sizes(url, installed)
-            if body_bytes is not None:  # else this worker may have failed only now
-                self._sizes[kind] = output_bytes, body_bytes
+            output_bytes, body_bytes = await self._find_sizes(url, installed, kind)
         worker = Worker(
             url=url,
             runtimes=runtimes,
@@ -196,15 +200,29 @@ class Prober:
             raise UnsuitableWorkerError(message, worker.conditions, worker)
         return worker
 
-    async def _measure_sizes(self, url: URL, installed: InstalledStarter) -> tuple[int, int | None]:
+    async def _find_sizes(self, url: URL, installed: InstalledStarter, kind: _Kind) -> tuple[int, int | None]:
         """The longest answer and the longest request, measured together: each may wait behind jobs of other clients."""
+        output_size = partial(self._measure_output, url, installed)
+        body_size = partial(self._measure_body, url, installed)
         try:
             async with asyncio.TaskGroup() as group:
-                output = group.create_task(self._measure_output(url, installed))
-                body = group.create_task(self._measure_body(url, installed))
+                output = group.create_task(self._size(_OUTPUT, url, kind, max(probing.OUTPUT_LADDER), output_size))
+                body = group.create_task(self._size(_BODY, url, kind, max(probing.BODY_LADDER), body_size))
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from None
         return output.result(), body.result()
+
+    async def _size(self, name: str, url: URL, kind: _Kind, most: int, measure: Callable[[], Awaitable[A]]) -> A | int:
+        """A worker's size of this name: the largest that is tried, if that may be assumed; else measured."""
+        if (name, kind) in self._largest and (name, url) not in self._smaller:
+            return most
+        size = await measure()
+        if size == most:
+            self._largest.add((name, kind))
+            self._smaller.discard((name, url))
+        elif size is not None:  # else this worker may have failed only now
+            self._smaller.add((name, url))
+        return size
 
     def _profile_of(self, installed: InstalledStarter) -> Profile:
         return Profile.CLASSIC if installed.starter is Starter.CMS_IOI else self._profile or Profile.BUNDLED
@@ -280,22 +298,32 @@ class Prober:
     async def _measure_body(self, url: URL, installed: InstalledStarter) -> int | None:
         body = _probe_body(installed, secrets.token_hex(16), 0)
         text = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
-        for size in probing.BODY_LADDER:
-            if await _repeat(partial(self._client.is_too_large, url / "execute", size, within_s=CHECK_S)):
-                continue  # a proxy would see the size of the compressed request only
-            packed = await asyncio.to_thread(probing.padded, text, size)
-            body = Body(segments=(packed,), size=len(packed), max_run_s=0.0)
-            try:
-                reply = await _repeat(partial(self._post_padded, url, body))
-            except (AnswerLostError, OverloadError):
-                raise
-            except TransientError:
-                return None  # it, or a proxy, may fail for such a request only
-            if reply.status == 200:
-                return size
-            if not answer.is_too_large(reply.status, reply.body):
-                return None
-        return probing.STOCK_BODY_BYTES
+        # the smallest first: a worker that refuses it cannot be used, and is measured again every 30 s
+        *larger, least = probing.BODY_LADDER
+        is_accepted = await self._accepts(url, text, least)
+        if not is_accepted:
+            return None if is_accepted is None else probing.STOCK_BODY_BYTES
+        for size in larger:
+            is_accepted = await self._accepts(url, text, size)
+            if is_accepted is not False:
+                return size if is_accepted else None
+        return least
+
+    async def _accepts(self, url: URL, text: bytes, size: int) -> bool | None:
+        """Whether a worker accepts a request that is this long; `None` if that could not be found out."""
+        if await _repeat(partial(self._client.is_too_large, url / "execute", size, within_s=CHECK_S)):
+            return False  # a proxy would see the size of the compressed request only
+        packed = await asyncio.to_thread(probing.padded, text, size)
+        body = Body(segments=(packed,), size=len(packed), max_run_s=0.0)
+        try:
+            reply = await _repeat(partial(self._post_padded, url, body))
+        except (AnswerLostError, OverloadError):
+            raise
+        except TransientError:
+            return None  # it, or a proxy, may fail for such a request only
+        if reply.status != 200 and not answer.is_too_large(reply.status, reply.body):
+            return None
+        return reply.status == 200
 
     async def _post_padded(self, url: URL, body: Body) -> Reply:
         """The answer to a request whose size is tried.
@@ -319,8 +347,8 @@ class Prober:
         return reply
 
 
-def _kind(runtimes: tuple[Runtime, ...], installed: InstalledStarter, report: ProbeReport) -> tuple[object, ...]:
-    """The same for workers of which only one is measured."""
+def _kind(runtimes: tuple[Runtime, ...], installed: InstalledStarter, report: ProbeReport) -> _Kind:
+    """The same for workers whose sizes are assumed to be those of one of them."""
     return without_problems(runtimes), installed, report.compilers, report.kernel
 
 

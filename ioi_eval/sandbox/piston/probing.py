@@ -4,7 +4,7 @@ There are three kinds, which any server runs:
 
 - the *probe*: a script (for the scripts of `cms_ioi`, a program) that prints compilers, kernel, clock, and padding;
 - the *ceilings*: the probe with the largest limits that a server can store; its refusal names what is allowed;
-- the *sizes*: smaller and smaller answers and requests, until one is accepted.
+- the *sizes*: smaller and smaller answers and requests, until one is accepted; but the smallest request first.
 """
 
 from __future__ import annotations

@@ -315,7 +315,7 @@ class WorkerList:
                 is_alive = without_problems(runtimes) == without_problems(worker.runtimes)
                 if name in self._groups.changed:
                     is_alive = False
-                    self._prober.forget_sizes(worker)
+                    self._prober.measure_again(worker.url)
                 if is_alive:
                     self._groups.note_runtimes(name, runtimes)
                     self.unusable.pop(name, None)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import random
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from yarl import URL
 from ioi_eval.errors import InputError, IoiEvalError, SandboxError, TransientError
 from ioi_eval.sandbox.piston import discovery, probing, workers
 from ioi_eval.sandbox.piston.cluster import PistonCluster
-from ioi_eval.sandbox.piston.discovery import Prober
+from ioi_eval.sandbox.piston.discovery import Prober, UnsuitableWorkerError
 from ioi_eval.sandbox.piston.http_client import HttpClient, Reply
 from ioi_eval.sandbox.piston.pool import Pool
 from ioi_eval.sandbox.piston.workers import WorkerGroups, WorkerList
@@ -130,19 +132,48 @@ def test_silent_endpoints_do_not_delay_others() -> None:
     asyncio.run(scenario())
 
 
-def test_a_measurement_that_does_not_end_delays_no_other_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker of the same kind is measured, and joins."""
+def measure_by(monkeypatch: pytest.MonkeyPatch, body: Callable[[URL], Awaitable[int | None]]) -> list[str]:
+    """Let workers of one kind return enough, and accept requests as long as `body` says.
+
+    Returns:
+        A list of the measurements that are made, with the worker's host.
+    """
+    made: list[str] = []
 
     async def probe(*_: Any) -> Any:
         return WORKER.installed, WORKER.report
 
-    async def sizes(_: Prober, url: URL, __: Any) -> tuple[int, int]:
-        if url.host == "hangs":
-            await asyncio.Event().wait()
-        return 4 << 20, 48 << 20
+    async def measure_output(_: Prober, url: URL, __: Any) -> int:
+        made.append(f"output {url.host}")
+        return 4 << 20
+
+    async def measure_body(_: Prober, url: URL, __: Any) -> int | None:
+        made.append(f"body {url.host}")
+        return await body(url)
 
     monkeypatch.setattr(Prober, "_probe", probe)
-    monkeypatch.setattr(Prober, "_measure_sizes", sizes)
+    monkeypatch.setattr(Prober, "_measure_output", measure_output)
+    monkeypatch.setattr(Prober, "_measure_body", measure_body)
+    return made
+
+
+async def size_of(prober: Prober, host: str) -> int | type[UnsuitableWorkerError] | None:
+    """The request size of a worker, or the type of the error if it is unsuitable."""
+    try:
+        return (await prober.explore(URL(f"http://{host}:2000/api/v2"))).max_body_bytes
+    except UnsuitableWorkerError as error:
+        return type(error)
+
+
+def test_a_measurement_that_does_not_end_delays_no_other_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker of the same kind is measured, and joins."""
+
+    async def body(url: URL) -> int:
+        if url.host == "hangs":
+            await asyncio.Event().wait()
+        return 48 << 20
+
+    measure_by(monkeypatch, body)
 
     async def scenario() -> None:
         prober = Prober(Client())  # type: ignore[arg-type]
@@ -158,22 +189,96 @@ def test_a_measurement_that_does_not_end_delays_no_other_worker(monkeypatch: pyt
 
 def test_a_request_size_that_is_not_found_out_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next worker of the same kind is measured: the first, or a proxy, may have failed at that moment."""
-    found: list[tuple[int, int | None]] = [(4 << 20, None), (4 << 20, 48 << 20), (4 << 20, None)]
+    found = [None, 48 << 20, None]
 
-    async def probe(*_: Any) -> Any:
-        return WORKER.installed, WORKER.report
-
-    async def sizes(*_: Any) -> tuple[int, int | None]:
+    async def body(_: URL) -> int | None:
         return found.pop(0)
 
-    monkeypatch.setattr(Prober, "_probe", probe)
-    monkeypatch.setattr(Prober, "_measure_sizes", sizes)
+    measure_by(monkeypatch, body)
 
-    async def scenario() -> list[int | None]:
+    async def scenario() -> list[Any]:
         prober = Prober(Client())  # type: ignore[arg-type]
-        return [(await prober.explore(URL(f"http://w{number}:2000/api/v2"))).max_body_bytes for number in range(3)]
+        return [await size_of(prober, f"w{number}") for number in range(3)]
 
     assert asyncio.run(scenario()) == [None, 48 << 20, 48 << 20]
+
+
+@pytest.mark.parametrize("small", [100 << 10, 4 << 20])
+def test_a_request_size_that_is_too_small_is_assumed_of_no_other_worker(
+    monkeypatch: pytest.MonkeyPatch, small: int
+) -> None:
+    """One worker of eight is behind a proxy with a limit. The others are measured until one accepts enough."""
+
+    async def body(url: URL) -> int:
+        await asyncio.sleep(0.01)  # the first four are measured at once
+        return small if url.host == "w3" else 48 << 20
+
+    made = measure_by(monkeypatch, body)
+
+    async def scenario() -> list[Any]:
+        prober = Prober(Client())  # type: ignore[arg-type]
+        first = await asyncio.gather(*(size_of(prober, f"w{number}") for number in range(8)))
+        again = await size_of(prober, "w3")
+        assert again == first[3]
+        return first
+
+    limited = UnsuitableWorkerError if small < 1 << 20 else small
+    assert asyncio.run(scenario()) == [*[48 << 20] * 3, limited, *[48 << 20] * 4]
+    assert made.count("body w3") == 2
+    assert not [f"body w{number}" for number in range(4, 8) if f"body w{number}" in made]
+    assert "output w3" not in made  # the answers of w0 were long enough
+
+
+def test_a_worker_is_measured_until_it_accepts_as_much_as_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its limit is lowered during a run, and raised again. Neither changes what is assumed for a new worker."""
+    sizes = {"a": 48 << 20, "b": 48 << 20}
+
+    async def body(url: URL) -> int:
+        return sizes[str(url.host)]
+
+    measure_by(monkeypatch, body)
+
+    async def scenario() -> None:
+        prober = Prober(Client())  # type: ignore[arg-type]
+        assert await size_of(prober, "a") == 48 << 20
+        sizes["a"] = 100 << 10
+        prober.measure_again(URL("http://a:2000/api/v2"))
+        assert await size_of(prober, "a") is UnsuitableWorkerError
+        assert await size_of(prober, "b") == 48 << 20
+        assert await size_of(prober, "a") is UnsuitableWorkerError
+        sizes["a"] = 48 << 20
+        assert await size_of(prober, "a") == 48 << 20
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("limit", "sizes", "expected"),
+    [
+        (100 << 10, [1 << 20], 102_400),
+        (3 << 20, [1 << 20, 48 << 20, 16 << 20, 4 << 20], 1 << 20),
+        (20 << 20, [1 << 20, 48 << 20, 16 << 20], 16 << 20),
+        (64 << 20, [1 << 20, 48 << 20], 48 << 20),
+    ],
+)
+def test_a_request_size_costs_little_where_it_is_small(limit: int, sizes: list[int], expected: int) -> None:
+    """The smallest request is sent first. A thousand workers that refuse it may be measured every 30 s."""
+    sent: list[int] = []
+
+    class Limited:
+        time = staticmethod(time.monotonic)
+
+        async def is_too_large(self, *_: Any, **__: Any) -> bool:
+            return False
+
+        async def post(self, _: URL, sending: Any, **__: Any) -> Reply:
+            (packed,) = sending._value.segments
+            sent.append(len(gzip.decompress(packed)))
+            return Reply(status=413 if sent[-1] > limit else 200, body=b"{}")
+
+    prober = Prober(Limited())  # type: ignore[arg-type]
+    assert asyncio.run(prober._measure_body(WORKER.url, WORKER.installed)) == expected
+    assert sent == sizes
 
 
 @pytest.mark.usefixtures("short_requests")
@@ -202,7 +307,7 @@ def test_a_failure_while_the_request_size_is_measured(status: int) -> None:
         finally:
             await server.cleanup()
 
-    assert asyncio.run(scenario()) == probing.BODY_LADDER[0]
+    assert asyncio.run(scenario()) == max(probing.BODY_LADDER)
     assert failed == [status]
 
 
@@ -225,7 +330,7 @@ def test_a_measurement_that_fails_ends_the_other(monkeypatch: pytest.MonkeyPatch
 
     async def scenario() -> None:
         with pytest.raises(TransientError, match="reset"):
-            await Prober(Client())._measure_sizes(WORKER.url, WORKER.installed)  # type: ignore[arg-type]
+            await Prober(Client())._find_sizes(WORKER.url, WORKER.installed, ())  # type: ignore[arg-type]
         assert ended == ["body"]
 
     asyncio.run(scenario())
