@@ -292,28 +292,33 @@ async def _piston(
         tell(*(f"  not used: {reason}" for reason in first_of(tuple(sandbox.unusable.values()))))
         if sandbox.silent:
             tell(f"  no answer yet: {', '.join(first_of(sandbox.silent))}; each is used as soon as it answers")
-        loss = _WorkerLoss(sandbox, patience_s)
-        events.add(loss)
+        lines = _WorkerLines(sandbox, patience_s)
+        events.add(lines)
         try:
             yield sandbox
         finally:
-            events.remove(loss)
-            loss.close()
+            events.remove(lines)
+            lines.close()
             tell(*(f"  {fault}" for fault in sandbox.package_faults))
 
 
-class _WorkerLoss:
-    """Prints a line when a cluster has had no worker in service for `LOST_S`, and another when it has one again."""
+class _WorkerLines:
+    """Prints a line when a cluster has had no worker in service for `LOST_S`, and another when it has one again; and
+    one for each reason why the list of endpoints could not be read again."""
 
     def __init__(self, cluster: PistonCluster, patience_s: float) -> None:
         self._cluster, self._patience_s = cluster, patience_s
         self._timer: asyncio.TimerHandle | None = None
         self._is_told = False
+        self._unreadable: set[str] = set()
 
     def listen(self, event: Event) -> None:
-        """Note that a worker has entered or left service."""
+        """Note that a worker has entered or left service, or that the list could not be read."""
         from asyncio import get_running_loop
 
+        if event["event"] == "endpoints_unreadable" and event["message"] not in self._unreadable:
+            self._unreadable.add(event["message"])
+            tell(f"the list of endpoints could not be read again, and the same workers are used: {event['message']}")
         if event["event"] not in ("worker_joined", "worker_lost"):
             return
         _, slots = self._cluster.busy()

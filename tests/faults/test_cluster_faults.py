@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from ioi_eval.events import Events
 from ioi_eval.model import Retries, StageLimits
 from ioi_eval.programs import with_retries
 from ioi_eval.sandbox.piston import cluster as cluster_module
-from ioi_eval.sandbox.piston import wire
+from ioi_eval.sandbox.piston import wire, workers
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.events.listener import Listener
 from tests.faults.stub_jobs import (
@@ -136,6 +137,41 @@ def test_a_cluster_without_workers_says_so_and_when_one_is_back(start: Any, monk
             assert told[1:] == ["a worker can be used again"]
 
     asyncio.run(run())
+
+
+def test_a_list_of_endpoints_that_cannot_be_read_again_is_mentioned(
+    start: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A line has the reason, once for each reason."""
+    told: list[str] = []
+    monkeypatch.setattr(workers, "REDISCOVER_S", 0.05)
+    monkeypatch.setattr(sandboxes, "tell", lambda *lines: told.extend(lines))
+    server, path, listener = start("stub_piston.py"), tmp_path / "endpoints", Listener()
+
+    def write(text: str) -> None:
+        new = path.with_name("new")
+        new.write_text(f"{text}\n")
+        new.rename(path)
+
+    def failures() -> int:
+        return sum(event["event"] == "endpoints_unreadable" for event in listener.told)
+
+    async def run() -> None:
+        options, events = sandboxes.sandbox_options_of(endpoints=f"file:{path}"), Events([listener])
+        async with asyncio.timeout(60), sandboxes.opened(options, events=events):
+            del told[:]
+            for number, text in enumerate(["http://127.0.0.1:notaport", "", "http://127.0.0.1:notaport"], 1):
+                write(text)
+                await until(lambda: failures() == number)  # noqa: B023 - called before the next number
+
+    write(server.urls[0])
+    asyncio.run(run())
+    wrong, empty = told
+    begin = "the list of endpoints could not be read again, and the same workers are used: "
+    assert wrong.startswith(begin)
+    assert "http://127.0.0.1:notaport" in wrong
+    assert empty.startswith(begin)
+    assert str(path) in empty
 
 
 def test_a_mixture_of_faults(start: Any) -> None:
