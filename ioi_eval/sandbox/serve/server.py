@@ -379,8 +379,8 @@ def _json(body: Any) -> bytes:
 
 def _size_of(body: Any) -> int:
     """Roughly the size of an answer; only executions can be large."""
-    run = body.get("run") if isinstance(body, dict) else None
-    return 4 * len(run["output"]) if isinstance(run, dict) else 0
+    stages = (body.get("compile"), body.get("run")) if isinstance(body, dict) else ()
+    return sum(4 * len(stage["output"]) for stage in stages if isinstance(stage, dict))
 
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any, size: int) -> Any:

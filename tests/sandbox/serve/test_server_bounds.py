@@ -124,8 +124,10 @@ def test_held_bytes_of_answers_are_bounded(cache: Path) -> None:
     """An answer that needs more gets 503. Else clients that never read could fill the machine's memory."""
     settings = ServerSettings(body_bytes=1 << 20, held_bytes=1_000_000)
     with server(cache, settings=settings) as small:
-        response = small.execute(files=[{"content": "yes | head -c 2000000"}])
-        assert (response.status_code, "too many bytes" in response.json()["message"]) == (503, True)
+        for compiling, run in (("true", "yes | head -c 2000000"), ("yes | head -c 2000000", "true")):
+            files = [{"name": "run", "content": run}, {"name": "compile", "content": compiling}]
+            response = small.execute(language="ioi_eval", files=files)
+            assert (response.status_code, "too many bytes" in response.text) == (503, True), response.text[:100]
         assert small.execute(files=[{"content": "yes | head -c 20"}]).status_code == 200
 
 
