@@ -101,13 +101,14 @@ class Job:
 
     Args:
         kind: what starts it.
-        files: what is in the box. The first is the main file.
+        files: what is in the box. The first is the main file. No two have one name.
         args: arguments of the run stage (kind SCRIPTS only; the runner reads all that it needs from files).
         compile_limits: limits of the compile stage (kind SCRIPTS with a `compile` file only).
         run_limits: limits of the run stage.
         alone: no other job of ours may run on that machine at the same time: a CPU time is measured again, or a
             compilation that a limit stopped.
-        trusted: nothing in the box comes from a submission (the runner's own compilation).
+        trusted: nothing in the box comes from a submission (the runner's own compilation). The embedded sandbox then
+            needs no box, and refuses a file `compile` and files in directories.
         sees: further paths of the machine that are visible in the box, read-only (of an interpreter or compiler that
             is not the system's). On a server, its operator decides what boxes see.
         returns: names of files that the runner writes instead of its stdout, if the sandbox gives them to it as open

@@ -138,6 +138,19 @@ def test_names_that_lead_out_of_the_box(entering: Entering, name: str) -> None:
     with_sandbox(entering, use)
 
 
+@pytest.mark.parametrize("trusted", [False, True])
+def test_two_files_with_one_name(entering: Entering, trusted: bool) -> None:
+    """A job that names a file twice is refused with RejectedError: it is not clear which of them it needs."""
+
+    async def use(sandbox: Sandbox, target: Target) -> None:
+        skip_without_scripts(target)
+        job = scripts("cat a", {"a": b"first"}, trusted=trusted)
+        with pytest.raises(RejectedError):
+            await sandbox.execute(replace(job, files=(*job.files, JobFile(name="a", content=b"second"))), target)
+
+    with_sandbox(entering, use)
+
+
 def test_many_at_once(entering: Entering) -> None:
     """More jobs than slots, some of them alone: each job gets its own answer."""
 

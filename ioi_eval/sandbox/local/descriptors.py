@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 
-from ioi_eval.errors import TransientError
+from ioi_eval.errors import RejectedError, TransientError
 from ioi_eval.model import Blob, JobFile
 from ioi_eval.sandbox import lost, require_size
 
@@ -23,6 +23,7 @@ def descriptors(files: Sequence[JobFile]) -> AbstractContextManager[dict[str, in
     """The job's files as open, read-only descriptors, by name; closed at the end.
 
     Raises:
+        RejectedError: on entering: two files have one name.
         LostDataError: on entering: a file that the job refers to has been deleted.
         SetupError: on entering: such a file was changed.
         TransientError: on entering: no memory or descriptors are left.
@@ -34,6 +35,7 @@ def returned_files(names: Sequence[str]) -> AbstractContextManager[dict[str, int
     """Empty memory files for a job's output, by name. A process without a descriptor of a file cannot reach it.
 
     Raises:
+        RejectedError: on entering: two files have one name.
         TransientError: on entering: no memory or descriptors are left.
     """
     return _opened([(name, partial(_memory_file, executable=False)) for name in names], "the files for a job's output")
@@ -42,6 +44,7 @@ def returned_files(names: Sequence[str]) -> AbstractContextManager[dict[str, int
 @contextlib.contextmanager
 def _opened(openers: Sequence[tuple[str, Callable[[], int]]], what: str) -> Iterator[dict[str, int]]:
     """Descriptors by name; all are closed at the end, also if one of them cannot be opened."""
+    require_different_names([name for name, _ in openers])
     opened: dict[str, int] = {}
     try:
         try:
@@ -53,6 +56,17 @@ def _opened(openers: Sequence[tuple[str, Callable[[], int]]], what: str) -> Iter
     finally:
         for descriptor in opened.values():
             os.close(descriptor)
+
+
+def require_different_names(names: Sequence[str]) -> None:
+    """Refuse a job that names a file twice.
+
+    Raises:
+        RejectedError: it does.
+    """
+    if len(set(names)) != len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise RejectedError(f"a job names these files twice: {', '.join(twice)}")
 
 
 def content_of(descriptor: int) -> bytes:

@@ -40,7 +40,7 @@ from ioi_eval.sandbox import LOCAL, Target, profile_named, read_content
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces, why_not_shown
 from ioi_eval.sandbox.local.control_groups import processors, refused_processes
-from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned_files
+from ioi_eval.sandbox.local.descriptors import content_of, descriptors, require_different_names, returned_files
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by, require_none_fatal
 from ioi_eval.sandbox.local.scripts import Command, ScriptBoxes, commands
@@ -161,7 +161,8 @@ class LocalSandbox:
         """Run one job in a fresh box; see `Sandbox.execute`.
 
         Raises:
-            RejectedError: the job needs paths that may not be shown to a box (`confinement.py`).
+            RejectedError: the job needs paths that may not be shown to a box (`confinement.py`), names a file twice, or
+                is a trusted script that needs more than `run` and files beside it.
             SandboxError: the box could not be made, or gave no answer.
         """
         if job.sees not in self._allowed:
@@ -250,6 +251,10 @@ class LocalSandbox:
         return Execution(run=stage_of(end), returned=returned)
 
     async def _run_trusted_script(self, job: Job, box: int) -> Execution:
+        names = [file.name for file in job.files]
+        require_different_names(names)
+        if refused := [name for name in names if name == "compile" or "/" in name]:
+            raise RejectedError(f"a trusted script has only `run` and files beside it, not {', '.join(refused)}")
         with work_directory(_box_uid(box)) as directory:
             try:
                 for file in job.files:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.blobs import BlobStore
-from ioi_eval.errors import SetupError, TransientError
+from ioi_eval.errors import RejectedError, SetupError, TransientError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned_files
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
@@ -95,6 +95,17 @@ def test_files_are_closed_at_the_end() -> None:
         os.write(returns["made"], b"some")
         os.write(returns["made"], b"thing")
         assert [content_of(returns["made"]), content_of(returns["made"])] == [b"something"] * 2
+    assert _open_descriptors() == before
+
+
+@pytest.mark.parametrize(
+    "opening", [descriptors(FILES[:1] * 2), returned_files(["f0", "f0"])], ids=["files", "returns"]
+)
+def test_two_files_with_one_name_are_refused(opening: AbstractContextManager[dict[str, int]]) -> None:
+    """Neither is opened. (The first was opened too, and never closed.)"""
+    before = _open_descriptors()
+    with pytest.raises(RejectedError, match="these files twice: f0"), opening:
+        pass
     assert _open_descriptors() == before
 
 

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import subprocess
@@ -21,7 +22,7 @@ import pytest
 import ioi_eval
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import CompileLimits, Policy
-from ioi_eval.errors import TransientError, TransportError
+from ioi_eval.errors import RejectedError, TransientError, TransportError
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import recipes
 from ioi_eval.jobs.runner_answer import CompileAnswer, compile_answer
@@ -312,6 +313,21 @@ def test_a_full_disk_fails_only_the_job_of_a_trusted_script(monkeypatch: pytest.
                 await sandbox.execute(script, target)
             monkeypatch.undo()
             assert (await sandbox.execute(script, target)).run.stdout == "\n"
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("name", ["compile", "sub/there", "../above"])
+def test_a_trusted_script_has_only_files_beside_it(name: str) -> None:
+    """A `compile` file and directories are refused. (The first was not run, and the second was a TransientError.)"""
+    limits = StageLimits(wall_ms=10_000, cpu_ms=10_000)
+    files = (JobFile(name="run", content=b"echo"), JobFile(name=name, content=b"false"))
+    script = Job(kind=JobKind.SCRIPTS, files=files, run_limits=limits, trusted=True)
+
+    async def scenario() -> None:
+        async with LocalSandbox(slots=1) as sandbox:
+            with pytest.raises(RejectedError, match=f"only `run` and files beside it, not {re.escape(name)}"):
+                await sandbox.execute(script, sandbox.targets()[0])
 
     asyncio.run(scenario())
 
