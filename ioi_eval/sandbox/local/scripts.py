@@ -19,6 +19,7 @@ A script can destroy its own job's answer (a `TransientError`), but it cannot fo
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,12 +35,13 @@ from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.local.descriptors import descriptors, sealed
 from ioi_eval.sandbox.local.work_directories import work_directory
 from ioi_eval.sandbox.process import run_process
-from ioi_eval.slots import TaskLock
+from ioi_eval.slots import TaskLock, in_new_thread
 from ioi_eval.toolchain import Toolchain
 
 _BUILD_WALL_MS = 120_000
 _START_MS = 10_000  # for starting the box and placing the files, on a loaded machine
 _HEADER_BYTES = 4096
+_PIECE = 1 << 20  # bytes of output that are decoded at once; a longer answer is read in a thread
 _NOTHING = -1  # the stage runner reads this as /dev/null
 _NOT_PID_1 = 2  # the stage runner's exit code outside of a box. Source: graders/stages.cpp
 
@@ -137,7 +139,9 @@ class ScriptBoxes:
             )
         if end.returncode != 0:
             raise _no_answer(end.returncode, end.timed_out, end.stderr.decode("utf-8", "replace").strip())
-        return _execution(end.stdout)
+        if len(end.stdout) <= _PIECE:
+            return _execution(end.stdout)
+        return await in_new_thread(lambda: _execution(end.stdout))
 
     async def _open_stage_runner(self, uid: int | None) -> int:
         async with self._building.take():
@@ -261,6 +265,13 @@ _LIMITS = {
 """Status and message. Source: Piston since isolate (recorded: `cpu_time_limit`, `run_timeout_sleep`, `limit_*`)."""
 
 
+def _text(output: bytes) -> str:
+    """As text. Python runs no other thread while it decodes, so a long output is decoded in pieces."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    pieces = [decoder.decode(output[start : start + _PIECE]) for start in range(0, len(output), _PIECE)]
+    return "".join([*pieces, decoder.decode(b"", final=True)])
+
+
 def _stage(header: Mapping[str, Any], stdout: bytes, stderr: bytes) -> Stage:
     code = None if header["limit"] or header["signal"] else header["code"]
     name = status = message = None
@@ -273,8 +284,8 @@ def _stage(header: Mapping[str, Any], stdout: bytes, stderr: bytes) -> Stage:
     elif code:
         status, message = "RE", f"Exited with error status {code}"
     return Stage(
-        stdout=stdout.decode("utf-8", "replace"),
-        stderr=stderr.decode("utf-8", "replace"),
+        stdout=_text(stdout),
+        stderr=_text(stderr),
         code=code,
         signal=name,
         status=status,

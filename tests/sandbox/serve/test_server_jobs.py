@@ -39,6 +39,14 @@ def test_own_scripts(served: Served) -> None:
     assert failed["run"]["code"] == 4
 
 
+def test_a_long_answer_is_whole(served: Served) -> None:
+    """All that a script prints arrives, and the connection can be used again."""
+    for _ in range(2):
+        run = served.bash("yes é | head -c 3000000; yes | head -c 2000000 >&2")
+        assert (run["stdout"], run["stderr"]) == ("é\n" * 1_000_000, "y\n" * 1_000_000)
+        assert run["output"] == run["stdout"] + run["stderr"]
+
+
 def test_a_job_with_our_runner_runs_without_a_shell(served: Served) -> None:
     """A job with our runner and a plan runs the runner directly, with full isolation. The runner need not be sent."""
     nonce = secrets.token_hex(16)
