@@ -181,7 +181,8 @@ def _is_ours(runner: Content, ours: Content) -> bool:
 
 
 def _refuse_more_memory(request: Request) -> None:
-    """Refuse a plan that allows programs, or a compiler, more memory or longer files than the request allows the job.
+    """Refuse a plan that allows one process of a program or compiler more memory, or more output or longer files, than
+    the request allows the job. (A program may have up to 64 processes.)
 
     The runner follows the plan, and another one that the plan names. It would also read a number with `%` in it.
 
