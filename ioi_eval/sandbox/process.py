@@ -74,9 +74,9 @@ async def run_process(
         environment: its whole environment; empty by default.
         wall_ms: deadline.
         output_bytes: most stdout.
-        turn: entered after the program has been started: then it gets its input, and its deadline begins. Left when it
-            has ended, or `is_complete` holds.
-        is_complete: whether this stdout is complete: then `turn` is left, and the program is still waited for.
+        turn: entered after the program has been started, before it gets its input and its deadline begins. Left at the
+            program's end, or earlier, when `is_complete` says that stdout is complete.
+        is_complete: whether this stdout is complete. The program is still waited for.
 
     Raises:
         TransientError: the program cannot be started.
@@ -135,9 +135,10 @@ class _Overflow(Exception):
 
 
 async def _time_out(within_s: float) -> None:
-    """Raise TimeoutError after this time, of which at most `_STEP_S` passes while this process is stopped (Ctrl-Z).
+    """Raise TimeoutError after this time.
 
-    The program runs on meanwhile. That it has ended, and what it has written, can only be seen afterwards.
+    If this process is stopped (Ctrl-Z), at most one step of the deadline passes. The program runs on, so it may have
+    ended by then; this process sees its end and its output only afterwards.
     """
     while within_s > 0:
         await asyncio.sleep(min(within_s, _STEP_S))
@@ -275,15 +276,15 @@ async def _listen(
     output: bytearray,
     bound: int,
     is_complete: Callable[[bytearray], bool] | None,
-    turn: contextlib.AsyncExitStack,
+    held: contextlib.AsyncExitStack,
 ) -> None:
-    """Read a stream to its end. Raise if it is too long; leave `turn` when it is complete."""
+    """Read a stream to its end. Raise if it is too long; leave what is `held` when it is complete."""
     while chunk := await _chunk(stream):
         if len(output) + len(chunk) > bound:
             raise _Overflow
         output += chunk
         if is_complete is not None and is_complete(output):
-            await turn.aclose()
+            await held.aclose()
 
 
 async def _read(stream: IO[bytes], output: bytearray) -> None:

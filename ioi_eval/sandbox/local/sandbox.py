@@ -198,11 +198,12 @@ class LocalSandbox:
             SandboxError: the box could not be made, or gave no answer.
         """
         (target,) = self.targets()
-        if target.isolation is not Isolation.FULL or self._script_boxes is None:
+        if target.isolation is not Isolation.FULL:
             raise RejectedError(
                 f"scripts of others need isolation 'full', and this sandbox has {target.isolation.value!r} "
                 f"({self.why_not_full}): remove that cause, or judge without scripts, by the profile 'bundled'"
             )
+        assert self._script_boxes is not None, "the sandbox is entered"
         executable = {file.name for file in files if file.executable}
         async with self._boxes.take(alone=alone) as box, self._slots.take():
             try:

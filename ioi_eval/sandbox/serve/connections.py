@@ -52,7 +52,7 @@ class Connections:
         return lambda: _Watched(make(), self)
 
     @contextmanager
-    def reading(self, transport: asyncio.BaseTransport | None) -> Iterator[None]:
+    def busy(self, transport: asyncio.BaseTransport | None) -> Iterator[None]:
         """While a request is read and answered, its connection does not wait."""
         if transport is None or transport not in self._timers:  # it is closed
             yield

@@ -6,9 +6,10 @@ This is Piston's layout, without the files that only Piston needs. A package is 
 then renamed, so it is never visible in part, and servers may share a directory. The repository is a directory with an
 `index` (`problem_packages.py`), or a URL of an index. Every file is hashed before its first use.
 
-Installing a package may take minutes, and a repository may be silent. So `ServedPackages` has three threads, besides
-those that parse requests: one installs and removes, one reads the repository's index, one lists what is installed. One
-package is changed at a time: other changes are refused meanwhile, and the client should retry.
+Installing a package may take minutes, and a repository may be silent. So `ServedPackages` has three threads of its own:
+one installs and removes, one reads the repository's index, one lists what is installed. One package is changed at a
+time: other changes are refused meanwhile, and the client should retry. (Jobs look up their files, and hash those that
+are used for the first time, in the threads that also parse requests.)
 """
 
 from __future__ import annotations

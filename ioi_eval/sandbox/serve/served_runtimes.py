@@ -42,13 +42,13 @@ _PLAN_TITLE, _PLANNED_BYTES = b"ioi-eval-runner ", re.compile(rb" (memory|output
 _MAX_DIGITS = 20
 
 _JUDGE_WALL_MS = 900_000
-"""The least wall clock of a stage of our own scripts: the runner in it enforces the real limits, which do not include
-waiting for a processor. Source: ours."""
+"""A stage of our own scripts gets at least this wall clock: the runner in it enforces the real limits, which do not
+include waiting for a processor. Source: ours."""
 
 _JUDGE_COMPILES_S = 720
 """All compilers of a job together get this part of it; then `graders/compile` reports that the machine is too busy."""
 
-_JUDGE = ".ioi_eval"
+_JUDGE_DIRECTORY = ".ioi_eval"
 """The directory in which a client's script finds our runner, so that the client sends us this one. As in our package,
 IOI_EVAL_JUDGE names it."""
 
@@ -101,10 +101,10 @@ def work(request: Request, own_files: Mapping[str, Content]) -> Job | Scripts:
             run_limits=_limits(request.run),
         )
     judge = {
-        f"{_JUDGE}/runner": own_files["runner"],
-        f"{_JUDGE}/runner.digest": boxfiles.runner_files_digest().encode(),
+        f"{_JUDGE_DIRECTORY}/runner": own_files["runner"],
+        f"{_JUDGE_DIRECTORY}/runner.digest": boxfiles.runner_files_digest().encode(),
     }
-    return _scripts(_files({**judge, **request.files}), request, f"IOI_EVAL_JUDGE=/box/{_JUDGE}")
+    return _scripts(_files({**judge, **request.files}), request, f"IOI_EVAL_JUDGE=/box/{_JUDGE_DIRECTORY}")
 
 
 def stored_work(request: Request, files: Mapping[str, Content], own_files: Mapping[str, Content]) -> Job:
@@ -208,7 +208,7 @@ def _is_classic(request: Request) -> bool:
 
 def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:
     """As on Piston, no file is executable until a script makes it so; except for our runner."""
-    ours = {"runner", f"{_JUDGE}/runner"}
+    ours = {"runner", f"{_JUDGE_DIRECTORY}/runner"}
     return tuple(JobFile(name=name, content=content, executable=name in ours) for name, content in contents.items())
 
 

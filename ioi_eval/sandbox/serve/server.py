@@ -164,7 +164,7 @@ class _Server:
         """Answer any request, and wait until its client has received the answer."""
         from aiohttp import web
 
-        with self._connections.reading(http_request.transport), self._memory.of_request() as held:
+        with self._connections.busy(http_request.transport), self._memory.of_request() as held:
             status, answer = await self._status_and_answer(http_request, held)
             response = web.StreamResponse(status=status)
             pieces: list[bytes] = []
