@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ioi_eval.cli.grouped import grouped
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, SetupError
 from ioi_eval.extensions import Kind, extension
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class Rows:
         Raises:
             InputError: packages are refused. If there are several packages, the rows of the others are written, unless
                 two hold the same problem.
+            SetupError: the only package needs something that this machine lacks; or the rows cannot be written.
         """
         from ioi_eval.cli.messages import tell
         from ioi_eval.importers.rows_out import write_rows
@@ -78,7 +79,7 @@ class Rows:
         for package in packages:
             try:
                 tasks.append(read(package, year=self.year, day=self.day, **stated))
-            except InputError as error:
+            except (InputError, SetupError) as error:
                 if len(packages) == 1:
                     raise
                 tell(str(error))

@@ -78,6 +78,7 @@ def import_package(
     Raises:
         InputError: the package is missing, damaged, incomplete or contradicts itself, or there is no time limit.
         UnsupportedError: it uses a feature that is not supported.
+        SetupError: its grader cannot be tried on this machine.
     """
     with open_package(path, ROOT_FILE, or_file=INI_FILE) as package:
         package.format = _FORMAT

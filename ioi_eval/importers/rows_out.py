@@ -24,6 +24,13 @@ from ioi_eval.model import ProblemKey
 from ioi_eval.new_files import new_file
 from ioi_eval.rows import open_source
 
+Refused = Callable[[InputError | SetupError], None]
+"""Is called with the error about a task whose rows cannot be written."""
+
+
+class _UnwritableError(SetupError):
+    """A file of rows cannot be written, so the rows of no task can."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenRows:
@@ -35,9 +42,7 @@ class WrittenRows:
     tasks: tuple[ImportedTask, ...]
 
 
-def write_rows(
-    tasks: Sequence[ImportedTask], out: str | Path, *, refused: Callable[[InputError], None] | None = None
-) -> WrittenRows:
+def write_rows(tasks: Sequence[ImportedTask], out: str | Path, *, refused: Refused | None = None) -> WrittenRows:
     """Write tasks as rows.
 
     Args:
@@ -49,7 +54,8 @@ def write_rows(
     Raises:
         InputError: two packages hold the same problem, or no task can be written, for example because a package's test
             cannot be read.
-        SetupError: the directory cannot be written, or the disk is full.
+        SetupError: the directory cannot be written, or the disk is full; without `refused` also if a package's tests
+            cannot be made on this machine.
     """
     keys = [task.key for task in tasks]
     for key in keys:
@@ -133,14 +139,14 @@ class _RowFile:
             os.fsync(self.new.fileno())
 
 
-def _write_task(task: ImportedTask, files: Sequence[_RowFile], refused: Callable[[InputError], None] | None) -> bool:
+def _write_task(task: ImportedTask, files: Sequence[_RowFile], refused: Refused | None) -> bool:
     """Write a task's rows; if that fails, none of them, but its older rows. Whether it succeeded."""
     sizes = [file.new.tell() for file in files]
     try:
         for file, rows in zip(files, (task.problem_rows, task.tests(), task.solution_rows), strict=True):
             file.write(rows)
-    except InputError as error:
-        if refused is None:
+    except (InputError, SetupError) as error:
+        if refused is None or isinstance(error, _UnwritableError):
             raise
         refused(error)
         for file, size in zip(files, sizes, strict=True):
@@ -170,6 +176,6 @@ def _errors_with_path(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise SetupError(
+        raise _UnwritableError(
             f"cannot write {path}: {error.strerror or error}; free space or choose another directory"
         ) from error

@@ -77,6 +77,7 @@ class ImportedTask:
         solution_rows: one row for each solution: the columns of a dump, and what its authors state about it.
         notes: notes for the user: what is missing, was left out or was repaired.
         tests: reads the test rows, as in `open-r1/ioi-test-cases`, one at a time; may be called again.
+            Raises `SetupError` if tests that the package lacks cannot be made on this machine.
         timing: how to derive its time limit; `None` if it is stated.
     """
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.addition import Start
+from tests.importers.kattis_packages import PASS_FAIL, SCORING, package
 
 
 def test_a_missing_package_is_named(start: Start, tmp_path: Path) -> None:
@@ -84,6 +85,30 @@ def test_packages_that_are_refused_do_not_stop_the_others(start: Start, tmp_path
     assert ended.returncode == 2
     assert ended.stderr.splitlines()[2:] == ["ioi-eval: none of 2 packages imported"]
     assert not (tmp_path / "nothing").exists()
+
+
+def test_a_package_that_this_machine_cannot_read_does_not_stop_the_others(start: Start, tmp_path: Path) -> None:
+    """Its own grader is run by the sandbox, which needs a compiler."""
+    package(tmp_path / "plain", PASS_FAIL)
+    custom = {
+        "problem.yaml": "type: scoring\nvalidation: custom score\n",
+        "data/testdata.yaml": "on_reject: continue\ngrading: custom\n",
+        "output_validators/check.py": "import sys\nsys.exit(42)\n",
+        "graders/grader.py": "print('AC', 1)\n",
+    }
+    package(tmp_path / "custom", SCORING, **custom)
+    names = [f"{name}/sums" for name in ("custom", "plain")]
+    without_compiler = {"CXX": "/nonexistent/g++"}
+    ended = start("import", "kattis", *names, "--year", "2022", "--out", "out", env=without_compiler)
+    assert ended.returncode == 2
+    first, last = ended.stderr.splitlines()
+    assert "its grader cannot be tried" in first
+    assert last == "ioi-eval: 1 of 2 packages not imported"
+    assert (tmp_path / "out" / "problems.jsonl").read_text().count("\n") == 1
+
+    ended = start("import", "kattis", names[0], "--year", "2022", "--out", "nothing", env=without_compiler)
+    assert ended.returncode == 2
+    assert "its grader cannot be tried" in ended.stderr
 
 
 def test_out_must_not_be_a_file(start: Start, tmp_path: Path) -> None:

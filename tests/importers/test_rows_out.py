@@ -134,19 +134,20 @@ def test_an_unreadable_test_leaves_no_new_files(tmp_path: Path, out: str) -> Non
     assert not list(tmp_path.iterdir())
 
 
-def test_an_unreadable_test_does_not_stop_other_tasks(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reason", [InputError("the archive is damaged"), SetupError("its tests cannot be made")])
+def test_an_unreadable_test_does_not_stop_other_tasks(tmp_path: Path, reason: InputError | SetupError) -> None:
     """The rows of its own task are not written, and the older ones of that problem stay."""
     write_rows([task("b", text="old")], tmp_path)
 
     def fail() -> Iterator[dict[str, Any]]:
         yield {"year": 2025, "problem_id": "b", "test_name": "new"}
-        raise InputError("the archive is damaged")
+        raise reason
 
-    errors: list[InputError] = []
+    errors: list[InputError | SetupError] = []
     tasks = [task("a"), replace(task("b"), tests=fail), task("c")]
     written = write_rows(tasks, tmp_path, refused=errors.append)
     assert [found.key.id for found in written.tasks] == ["a", "c"]
-    assert list(map(str, errors)) == ["the archive is damaged"]
+    assert list(map(str, errors)) == [str(reason)]
     assert content(tmp_path) == {
         "problems.jsonl": [(2025, name) for name in "abc"],
         "solutions.jsonl": [(2025, name) for name in "abc"],
@@ -178,6 +179,20 @@ def test_a_directory_that_cannot_be_created(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SetupError, match=r"cannot write .*problems\.jsonl.*choose another directory"):
         write_rows([task("a")], tmp_path / "file")
+
+
+def test_a_full_disk_ends_the_import_of_all(tmp_path: Path) -> None:
+    """It is not an error of the one package whose rows are written then."""
+
+    def fail() -> Iterator[dict[str, Any]]:
+        yield {"year": 2025, "problem_id": "b", "test_name": "new"}
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    refused: list[InputError | SetupError] = []
+    with pytest.raises(SetupError, match=r"cannot write .*tests\.jsonl"):
+        write_rows([task("a"), replace(task("b"), tests=fail)], tmp_path / "rows", refused=refused.append)
+    assert not refused
+    assert not list(tmp_path.iterdir())
 
 
 def test_existing_damaged_rows_are_not_replaced(tmp_path: Path) -> None:
