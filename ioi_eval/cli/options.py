@@ -187,7 +187,7 @@ class ContestRules:
     @property
     def factor(self) -> float:
         """The number by which time limits are multiplied. Raises `InputError` if the time scale is not one."""
-        from ioi_eval.problems.ioi import check_time_scale
+        from ioi_eval.problems.time_scale import check_time_scale
 
         return check_time_scale(self.time_scale)
 

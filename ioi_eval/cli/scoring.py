@@ -28,9 +28,10 @@ from ioi_eval.pipeline.contest import ContestDumpReader, ContestFamily
 from ioi_eval.pipeline.survey import Survey, survey
 from ioi_eval.pipeline.threads import in_thread, until
 from ioi_eval.problems.first_rows import FIRST
-from ioi_eval.problems.ioi import ProblemSet, load_problems, problems_without_tests, scaled_set
+from ioi_eval.problems.ioi import ProblemSet, load_problems, problems_without_tests
 from ioi_eval.problems.loading import LoadingProblems
 from ioi_eval.problems.submissions import submission_columns
+from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.terminal import terminal_report

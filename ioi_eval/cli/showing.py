@@ -30,9 +30,10 @@ from ioi_eval.model import Problem, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.model.methods import ComparatorKind, Tokens, WhiteDiff
 from ioi_eval.problems.apps_values import shown_texts
-from ioi_eval.problems.ioi import load_problems, scaled
+from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.submissions import fitted, submission_from_row
+from ioi_eval.problems.time_scale import scaled
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.inputs import TextPart, beginning, stored_input
 from ioi_eval.report.one_submission import Limits, TestTexts, listing, submission_text

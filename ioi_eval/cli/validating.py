@@ -27,7 +27,8 @@ from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import RESUMED, progress_for, with_progress
 from ioi_eval.pipeline.writing import replacing, to_json, write_text
 from ioi_eval.problems.first_rows import FIRST
-from ioi_eval.problems.ioi import load_problems, scaled_set
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source

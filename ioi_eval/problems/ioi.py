@@ -7,7 +7,6 @@ ends the run.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +17,7 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import DoubtfulDataWarning, InputError, RowError
 from ioi_eval.model import Interactive, JudgeProgram, Problem, ProblemKey, Subtask, Tokens, WhiteDiff
 from ioi_eval.problems.ioi_rules import SharedColumns, problem_from, read_shared_columns
-from ioi_eval.problems.limits import check_time_limit, long_limit_notes
+from ioi_eval.problems.limits import long_limit_notes
 from ioi_eval.problems.output_files import with_kind_argument
 from ioi_eval.problems.row import Row, Source, misspelling, problem_key, warn_of_misspelled
 from ioi_eval.problems.testcases import PROGRAMS, TestData, collect_tests
@@ -308,47 +307,3 @@ def _placed(key: ProblemKey, error: InputError, rows: _ProblemRows | None = None
     missing = (column for column in PROBLEM_COLUMNS if column not in rows.names and column in str(error))
     similar = next(filter(None, (misspelling(column, unknown) for column in missing)), "")
     return type(error)(f"problem {key} ({rows.where}): {error}{similar}")
-
-
-# --------------------------------------------------------------------------- time limits for another machine
-
-_LEAST_SCALE, _MAX_SCALE = 0.1, 100.0
-
-
-def check_time_scale(text: str) -> float:
-    """Read a time scale that a user gave.
-
-    Raises:
-        InputError: it is not a number between 0.1 and 100.
-    """
-    try:
-        scale = float(text)
-    except ValueError:
-        scale = math.nan
-    if not _LEAST_SCALE <= scale <= _MAX_SCALE:
-        raise InputError(f"--time-scale {text}: must be auto, or a number from {_LEAST_SCALE:g} to {_MAX_SCALE:g}")
-    return scale
-
-
-def scaled(problem: Problem, scale: float) -> Problem:
-    """The problem with its time limit multiplied by `scale`; so is its earlier scale.
-
-    The scaled limit replaces the problem's limit, in every rule about the limit and in the fingerprint. The factor is
-    kept in the problem, and is part of every result.
-    """
-    if scale == 1.0:
-        return problem
-    return replace(problem, time_limit_s=problem.time_limit_s * scale, time_scale=problem.time_scale * scale)
-
-
-def scaled_set(problems: ProblemSet, scale: float) -> ProblemSet:
-    """All problems of a set, scaled. Those whose scaled limit the runner does not accept become unusable."""
-    by_key = {key: scaled(problem, scale) for key, problem in problems.problems.items()}
-    unusable = dict(problems.unusable)
-    for key, problem in problems.problems.items():
-        try:
-            check_time_limit(by_key[key].time_limit_s)
-        except InputError as error:
-            unusable[key] = InputError(f"problem {key}: {error} ({problem.time_limit_s:g} s, scaled by {scale:g})")
-            del by_key[key]
-    return replace(problems, problems=by_key, unusable=unusable)

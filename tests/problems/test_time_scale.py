@@ -9,7 +9,8 @@ import pytest
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import Batch, Problem, ProblemKey
-from ioi_eval.problems.ioi import ProblemSet, check_time_scale, scaled, scaled_set
+from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.problems.time_scale import check_time_scale, scaled, scaled_set
 
 PROBLEM = Problem(
     key=ProblemKey(year=2024, id="x"),
