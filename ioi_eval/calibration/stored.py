@@ -18,6 +18,7 @@ from ioi_eval.cache_directory import make_private_directory
 from ioi_eval.calibration.workload import workload_digest
 from ioi_eval.errors import SetupError
 from ioi_eval.new_files import new_file
+from ioi_eval.problems.time_scale import LEAST_SCALE, MAX_SCALE
 
 NAME = "calibration.json"
 _ADVICE = "run `ioi-eval doctor --calibrate` on an idle machine, or give --time-scale a number"
@@ -98,6 +99,7 @@ def _this_machine() -> str:
 
 def _read(values: Mapping[str, Any]) -> Calibration:
     calibration = Calibration(**{name: values[name] for name in Calibration.__slots__})
-    if not isinstance(calibration.time_scale, float) or not 0.01 <= calibration.time_scale <= 100:
-        raise ValueError(f"time_scale is {calibration.time_scale!r}")
+    scale = calibration.time_scale
+    if not isinstance(scale, float) or not LEAST_SCALE <= scale <= MAX_SCALE:
+        raise ValueError(f"time_scale is {scale!r}; it must be from {LEAST_SCALE:g} to {MAX_SCALE:g}")
     return calibration

@@ -10,7 +10,7 @@ from ioi_eval.model import Problem
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.limits import check_time_limit
 
-_LEAST_SCALE, _MAX_SCALE = 0.1, 100.0
+LEAST_SCALE, MAX_SCALE = 0.1, 100.0
 
 
 def check_time_scale(text: str) -> float:
@@ -23,8 +23,8 @@ def check_time_scale(text: str) -> float:
         scale = float(text)
     except ValueError:
         scale = math.nan
-    if not _LEAST_SCALE <= scale <= _MAX_SCALE:
-        raise InputError(f"--time-scale {text}: must be auto, or a number from {_LEAST_SCALE:g} to {_MAX_SCALE:g}")
+    if not LEAST_SCALE <= scale <= MAX_SCALE:
+        raise InputError(f"--time-scale {text}: must be auto, or a number from {LEAST_SCALE:g} to {MAX_SCALE:g}")
     return scale
 
 

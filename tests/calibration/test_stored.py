@@ -44,9 +44,9 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
         find(tmp_path, compiler="g++ 12")
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, 1e9, None, "1", float("nan")])
+@pytest.mark.parametrize("scale", [0.0, -1.0, 0.05, 1e9, None, "1", float("nan")])
 def test_impossible_scales_are_refused(tmp_path: Path, scale: object) -> None:
-    """The scale multiplies every limit."""
+    """The scale multiplies every limit. A user's own number must be in the same range."""
     path = store(HERE, tmp_path)
     path.write_text(json.dumps({**json.loads(path.read_text()), "time_scale": scale}))
     with pytest.raises(SetupError, match="cannot be read"):
