@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.apps.settings import AppsSettings
-from ioi_eval.config import CompileLimits, Environment, JudgeLimits, Policy
+from ioi_eval.boxfiles import runner_rules
+from ioi_eval.config import LEAST_SECONDS, MAX_BYTES, MAX_SECONDS, CompileLimits, Environment, JudgeLimits, Policy
 from ioi_eval.config_file import read_config_file
 from ioi_eval.errors import InputError
 from tests import unprivileged
@@ -137,3 +138,9 @@ def test_a_working_directory_that_may_not_be_searched() -> None:
     with unprivileged.private_directory() as directory:
         message = _error_in(directory) if os.geteuid() else unprivileged.call(_error_in, directory)
     assert message == "ioi-eval.toml cannot be read: Permission denied"
+
+
+def test_the_highest_limits_are_the_runner_s() -> None:
+    """The runner counts time in milliseconds."""
+    rules = runner_rules()
+    assert (0.001, rules["kMaxMs"] / 1000, rules["kMaxBytes"]) == (LEAST_SECONDS, MAX_SECONDS, MAX_BYTES)

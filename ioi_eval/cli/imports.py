@@ -6,6 +6,7 @@ packages one by one, writes the rows of all that it can read, prints what it fou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ioi_eval.cli.grouped import grouped
+from ioi_eval.config import LEAST_SECONDS, MAX_SECONDS
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.extensions import Kind, extension
 
@@ -25,8 +27,8 @@ TimeLimit = Annotated[
     typer.Option(
         "--time-limit",
         metavar="S",
-        min=0.001,
-        max=86_400,
+        min=LEAST_SECONDS,
+        max=MAX_SECONDS,
         help="Seconds of CPU time, in place of the package's time limit or if it has none.",
     ),
 ]
@@ -173,9 +175,11 @@ def _seconds(time_limit: str | None) -> float | None:
     try:
         seconds = float(time_limit)
     except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < 86_400:
-        raise InputError(f"--time-limit {time_limit}: give a number of seconds, or auto")
+        seconds = math.nan
+    if not LEAST_SECONDS <= seconds <= MAX_SECONDS:
+        raise InputError(
+            f"--time-limit {time_limit}: must be auto, or a number of seconds from {LEAST_SECONDS:g} to {MAX_SECONDS:g}"
+        )
     return seconds
 
 

@@ -8,6 +8,7 @@ Source: DOMjudge, `ImportProblemService`, `SubmissionService::maybeSetScoringRes
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -68,7 +69,8 @@ def time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, st
     """The time limit in seconds: the caller's, else that of `problem.yaml`, else that of DOMjudge's files.
 
     Raises:
-        InputError: there is no limit, it is not a number, or `.timelimit` states another limit (source: DOMjudge).
+        InputError: there is no limit, it is not a number above 0, or `.timelimit` states another limit (source:
+            DOMjudge).
     """
     if given is not None:
         return _seconds(given)
@@ -100,7 +102,7 @@ def _seconds(stated: object) -> float:
         seconds = float(str(stated))
     except ValueError:
         seconds = 0.0
-    if not 0 < seconds < 86_400:
+    if not 0 < seconds < math.inf:
         raise InputError(f"the time limit {stated!r} is not a number of seconds")
     return seconds
 

@@ -133,3 +133,18 @@ def test_a_time_limit_of_zero_is_refused_as_an_option(start: Start, tmp_path: Pa
     assert answer.returncode == 2
     assert "--time-limit" in answer.stderr, answer.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_time_limits_of_a_day(start: Start, tmp_path: Path) -> None:
+    """The longest that can be judged, for a Kattis package by its own files or by the option, as for other formats."""
+    package(tmp_path, {**PASS_FAIL, ".timelimit": None})
+    ended = start("import", "kattis", "sums", "--year", "2026", "--out", "out", "--time-limit", "86400")
+    assert ended.returncode == 0, ended.stderr
+    (tmp_path / "sums" / ".timelimit").write_text("86400")
+    ended = start("import", "kattis", "sums", "--year", "2026", "--out", "out")
+    assert ended.returncode == 0, ended.stderr
+    (tmp_path / "sums" / ".timelimit").write_text("86401")
+    ended = start("import", "kattis", "sums", "--year", "2026", "--out", "out")
+    assert "time_limit is 86401 s; it must be from 0.001 to 86400 s" in ended.stderr
+    ended = start("import", "kattis", "sums", "--year", "2026", "--out", "out", "--time-limit", "86401")
+    assert "--time-limit 86401: must be auto, or a number of seconds from 0.001 to 86400" in ended.stderr
