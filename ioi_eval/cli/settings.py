@@ -28,10 +28,15 @@ def commands_of(group: TyperGroup, path: tuple[str, ...] = ()) -> Iterator[tuple
 
 
 def settings_of(command: TyperCommand) -> dict[str, TyperOption]:
-    """The options of a command that a file can set, by their long names without the dashes, with `-` for `_`."""
+    """The options of a command that a file can set, each by the longest of its names (`_setting`)."""
     options = (option for option in command.params if isinstance(option, TyperOption))
-    named = ((max(option.opts, key=len).removeprefix("--").replace("_", "-"), option) for option in options)
+    named = ((_setting(max(option.opts, key=len)), option) for option in options)
     return {name: option for name, option in named if option.name not in _NOT_SETTINGS}
+
+
+def _setting(name: str) -> str:
+    """A long name as in a file: without the dashes, with `-` for `_`."""
+    return name.removeprefix("--").replace("_", "-")
 
 
 def default_map(group: TyperGroup, file: ConfigFile) -> dict[str, Any]:
@@ -68,12 +73,15 @@ def _of_group(group: TyperGroup, tables: Mapping[str, Any], where: str, path: tu
 
 
 def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str, call: str) -> dict[str, Any]:
-    settings = settings_of(command)
+    options = settings_of(command).values()
+    settings = {_setting(name): option for option in options for name in option.opts if name.startswith("--")}
     values: dict[str, Any] = {}
     for name, value in table.items():
-        option = settings.get(name.replace("_", "-"))
+        option = settings.get(_setting(name))
         if option is None:
             raise InputError(f"{header}: {unknown('option', name, settings, help_of=call)}")
+        if option.name in values:
+            raise InputError(f"{header}: {name} is set twice, by two of its names ({', '.join(option.opts)})")
         if wrong := _why_wrong(value, option):
             raise InputError(f"{header}: {name} = {value!r}: {wrong}")
         text = _as_text(value, option)

@@ -86,6 +86,15 @@ def test_options_with_underlines_are_set_with_either(
     assert shown["add-includes"] == ["true", NAME]
 
 
+def test_an_option_is_set_by_each_of_its_long_names(
+    tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]
+) -> None:
+    """It is shown by the longest."""
+    for name in ("dataset", "problems"):
+        (tmp_path / NAME).write_text(f'[show]\n{name} = "rows.jsonl"\n')
+        assert lines_of("show")["problems"] == ["rows.jsonl", NAME]
+
+
 def test_a_variable_can_name_another_file(
     start: Start, tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]
 ) -> None:
@@ -125,6 +134,7 @@ def test_a_variable_can_name_another_file(
         ("[score]\nout = ['x']", "[score]: out = ['x']: one value is wanted, not a list or a table"),
         ("[score]\nby = ['x', ['y']]", "[score]: by = ['x', ['y']]: one value is wanted"),
         ("[score]\nhelp = true", "[score]: no such option 'help'"),
+        ("[show]\ndataset = 'x'\nproblems = 'y'", "[show]: problems is set twice, by two of its names"),
         ("[xyz]\n", "no such command 'xyz'; `ioi-eval --help` lists them\n"),
         ("[import.foo]\n", "no such command 'import.foo'; `ioi-eval import --help` lists them\n"),
         ("[score]\nxyz = 1", "[score]: no such option 'xyz'; `ioi-eval score --help` lists them\n"),
