@@ -62,7 +62,7 @@ class AppsScoreCall(RunOptions):
     @cached_property
     def settings(self) -> AppsSettings:
         """How programs are run and judged."""
-        return self.rules.settings(self.problems.configuration)
+        return self.rules.settings(self.problems.configuration, isolation=self.sandbox.isolation)
 
     def as_dict(self) -> dict[str, Any]:
         """The values that the journal and the summary record."""
@@ -118,7 +118,8 @@ class AuditCall:
     @cached_property
     def settings(self) -> AppsSettings:
         """How programs are run and judged: as the data set's own solutions need it."""
-        return replace(self.rules, conventions=True).settings(self.problems.configuration)
+        rules = replace(self.rules, conventions=True)
+        return rules.settings(self.problems.configuration, isolation=self.sandbox.isolation)
 
 
 @grouped(call=AuditCall)

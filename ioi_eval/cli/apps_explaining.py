@@ -97,14 +97,13 @@ def explain(call: ExplainCall) -> int:
 async def _explain(call: ExplainCall, dump_reader: AppsDumpReader, catalog: Catalog, count: int) -> _Explained:
     names = tuple(dict.fromkeys(call.compat or NAMES))
     explained = _Explained(graders=(OURS, *names))
+    rules = {OURS: call.rules}
+    rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in names}
+    settings = {name: rule.settings(isolation=call.sandbox.isolation) for name, rule in rules.items()}
     progress = progress_for(count, bar=call.bar)
     async with opened(call.sandbox) as entered:
-        await make_ready(entered, [call.rules.settings().memory_limit_bytes])
-        rules = {OURS: call.rules}
-        rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in names}
-        executors = {
-            name: apps_calls.executor(entered.sandbox, rule.settings(), call.sandbox) for name, rule in rules.items()
-        }
+        await make_ready(entered, [settings[OURS].memory_limit_bytes])
+        executors = {name: apps_calls.executor(entered.sandbox, own, call.sandbox) for name, own in settings.items()}
         python = await executors[OURS].interpreter()
         tell(apps_calls.interpreter_line(python, call.rules.python, is_here=call.sandbox.is_here))
         tell(f"our rules compare outputs by {call.rules.comparator}")

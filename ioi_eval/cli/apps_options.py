@@ -199,7 +199,6 @@ class Rules:
         ),
     ] = "python3"
     near_limit_repeats: options.NearLimitRepeats = 1
-    isolation: options.LeastIsolation = None
     compat: Annotated[
         str | None,
         typer.Option(
@@ -225,8 +224,11 @@ class Rules:
         ),
     ] = False
 
-    def settings(self, configuration: Configuration | None = None) -> AppsSettings:
+    def settings(self, configuration: Configuration | None = None, *, isolation: Isolation | None) -> AppsSettings:
         """The settings for the executor.
+
+        Args:
+            isolation: the weakest isolation that is accepted, an option of the sandbox; `None` if the user did not say.
 
         Raises:
             InputError: an option has a value that is not allowed.
@@ -253,5 +255,5 @@ class Rules:
             fail_fast=self.fail_fast,
             conventions=self.conventions,
             near_limit_repeats=self.near_limit_repeats,
-            least_isolation=self.isolation or Isolation.REDUCED,
+            least_isolation=isolation or Isolation.REDUCED,
         )

@@ -340,8 +340,8 @@ async def _rerun_apps(
     code = row.get("code")
     if not isinstance(code, str):
         raise InputError("--rerun needs a program, and this result has none")
-    rules = replace(_rules(results, row), isolation=call.sandbox.isolation)
-    settings = replace(rules.settings(), shown_bytes=_READ_BYTES)
+    settings = _rules(results, row).settings(isolation=call.sandbox.isolation)
+    settings = replace(settings, shown_bytes=_READ_BYTES)
     async with opened(call.sandbox) as entered:
         executor = await apps_calls.ready_executor(entered, settings, call.sandbox)
         result = await executor.score(problem, code)
