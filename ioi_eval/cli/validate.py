@@ -75,21 +75,17 @@ class ValidateCall:
         return (self.solution_source, self.problems, self.tests, *filter(None, [self.against]))
 
     def as_dict(self) -> dict[str, Any]:
-        """The values that the journal records."""
+        """The values that the journal records, under the names that `score` has too."""
         return {
             "solutions": self.solutions,
             "against": self.against,
             "problems": self.problems,
             "tests": self.tests,
-            "out": self.out,
-            "resume": not self.no_resume,
             **self.sandbox.as_dict(),
             "id_column": self.id_column,
             "years": sorted(self.year or ()),
-            "ids": sorted(self.problem or ()),
+            "problem_ids": sorted(self.problem or ()),
             **self.rules.as_dict(),
-            "keep_programs": self.keep_programs,
-            "bar": self.watch.bar,
         }
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ioi_eval.cli.options import ContestRules
 from ioi_eval.errors import InputError
 from ioi_eval.report.groups import label_of
 from ioi_eval.report.result_sets import ResultSet, open_results
@@ -109,6 +110,14 @@ def test_settings_of_the_runs_are_reasons(tmp_path: Path) -> None:
     found = compare_runs(before, newer)
     assert found.changes[0].reasons == ("rules",)
     assert "judged by ioi_eval 1" in found.notes[0]
+
+
+@pytest.mark.parametrize("option", sorted(ContestRules().as_dict().keys() - {"time_scale"}))
+def test_every_rule_of_a_contest_is_a_reason(tmp_path: Path, option: str) -> None:
+    """`time_scale` is compared row by row."""
+    before = results(tmp_path / "a", row("a", "AC", 100), options={option: "one"})
+    after = results(tmp_path / "b", row("a", "CE", 0, fingerprint="g"), options={option: "another"})
+    assert compare_runs(before, after).changes[0].reasons == ("rules",)
 
 
 @pytest.mark.parametrize("by_problem", [False, True])
