@@ -212,8 +212,8 @@ def _subtasks(data: _Data, graded: Mapping[str, GradedGroup]) -> list[Subtask]:
     if not kind.scoring:
         return pass_fail_subtasks(root)
     if not data.by_points:
-        return subtasks_by_group(root, custom=bool(kind.validation))
-    return scoring_subtasks(root, custom=kind.custom_score, graded=graded)
+        return subtasks_by_group(root, has_validator=bool(kind.validation))
+    return scoring_subtasks(root, gives_scores=kind.custom_score, graded=graded)
 
 
 def _test_columns(package: Package, data: _Data, graded: Mapping[str, GradedGroup]) -> dict[str, dict[str, object]]:
@@ -222,8 +222,7 @@ def _test_columns(package: Package, data: _Data, graded: Mapping[str, GradedGrou
     Source: Kattis problem package format (2025-09), "Test case configuration".
     """
     kind = data.kind
-    custom = kind.custom_score if kind.scoring else bool(kind.validation)
-    columns = test_columns(data.root, custom=custom, scoring=kind.scoring, graded=graded)
+    columns = test_columns(data.root, kind, graded)
     for test in columns if not kind.legacy else ():
         name = f"data/{test}.yaml"
         own = package.yaml(name) if package.has(name) else {}

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from ioi_eval.errors import UnsupportedError
 from ioi_eval.importers.kattis_data import AGGREGATIONS, DATA, VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_programs import validator_flags
+from ioi_eval.importers.kattis_settings import KattisKind
 from ioi_eval.importers.package import ONLY_SUBTASK
 from ioi_eval.importers.stated_numbers import number_of
 from ioi_eval.model import StepRounding, Subtask
@@ -80,12 +81,12 @@ def has_old_scores(root: TestGroup) -> bool:
 
 
 def scoring_subtasks(
-    root: TestGroup, *, custom: bool, graded: Mapping[str, GradedGroup] | None = None
+    root: TestGroup, *, gives_scores: bool, graded: Mapping[str, GradedGroup] | None = None
 ) -> list[Subtask]:
     """The groups of a scoring problem as subtasks.
 
     Args:
-        custom: whether the package has an output validator that gives scores.
+        gives_scores: whether the package has an output validator that gives scores.
         graded: by path, how the package's own grader scores groups by their lowest score.
 
     Raises:
@@ -101,7 +102,7 @@ def scoring_subtasks(
     subtasks = [] if samples_count else _sample_subtasks(root)
     for group, before in _with_required(root, ()):
         if group in counted:
-            subtasks += _subtasks(group, custom, graded or {}, before)
+            subtasks += _subtasks(group, gives_scores, graded or {}, before)
     names = [subtask.name for subtask in subtasks]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UnsupportedError(f"two test groups are called {twice}; rename one")
@@ -131,11 +132,11 @@ def _accepting(group: TestGroup) -> tuple[str, ...]:
 
 
 def _subtasks(
-    group: TestGroup, custom: bool, graded: Mapping[str, GradedGroup], before: tuple[str, ...]
+    group: TestGroup, gives_scores: bool, graded: Mapping[str, GradedGroup], before: tuple[str, ...]
 ) -> list[Subtask]:
     if not group.all_tests:
         return []
-    if before and custom:
+    if before and gives_scores:
         raise UnsupportedError(
             f"{group.path} is judged only if the groups before it are accepted (on_reject: break), and has"
             " scores of its own; that is not supported"
@@ -144,16 +145,16 @@ def _subtasks(
         return [Subtask(name=group.name, points=graded[group.path].points, tests=group.tests)]
     aggregation = _aggregation(group)
     if not group.groups:
-        return _leaf(group, aggregation, before, custom=custom)
+        return _leaf(group, aggregation, before, gives_scores=gives_scores)
     if group.tests:
         raise UnsupportedError(f"{group.path} holds both tests and groups; such a score is not supported")
     inner = [
-        _subtasks(part, custom, graded, needed)
+        _subtasks(part, gives_scores, graded, needed)
         for part, needed in _with_required(group, before)
         if part.all_tests  # Source: problemtools: a group without tests has no result
     ]
     if aggregation == "min":
-        return [_lowest(group, inner, custom)]
+        return [_lowest(group, inner, gives_scores)]
     if aggregation == "avg" and group.config["on_reject"] != "break":
         inner = [[replace(part, points=part.points / len(inner)) for part in subtasks] for subtasks in inner]
     elif aggregation != "sum":
@@ -164,13 +165,13 @@ def _subtasks(
     return [subtask for subtasks in inner for subtask in subtasks]
 
 
-def _lowest(group: TestGroup, inner: list[list[Subtask]], custom: bool) -> Subtask:
+def _lowest(group: TestGroup, inner: list[list[Subtask]], gives_scores: bool) -> Subtask:
     """The minimum over several groups, as one subtask of all their tests.
 
     Its points are those of the group with the fewest: each gets all or nothing, unless the validator gives scores.
     """
     points = {subtask.points for subtasks in inner for subtask in subtasks}
-    if any(len(subtasks) != 1 for subtasks in inner) or (custom and len(points) > 1):
+    if any(len(subtasks) != 1 for subtasks in inner) or (gives_scores and len(points) > 1):
         raise UnsupportedError(
             f"{group.path} takes the min of its groups; that is supported if each takes the min of its"
             " tests, and all have the same points if the validator gives scores"
@@ -179,7 +180,7 @@ def _lowest(group: TestGroup, inner: list[list[Subtask]], custom: bool) -> Subta
     return Subtask(name=group.name, points=min(points), tests=tuple(tests))
 
 
-def _leaf(group: TestGroup, aggregation: str, before: tuple[str, ...], *, custom: bool) -> list[Subtask]:
+def _leaf(group: TestGroup, aggregation: str, before: tuple[str, ...], *, gives_scores: bool) -> list[Subtask]:
     points = _points(group)
     if aggregation == "min":
         return [Subtask(name=group.name, points=points, tests=(*before, *group.tests))]
@@ -191,7 +192,7 @@ def _leaf(group: TestGroup, aggregation: str, before: tuple[str, ...], *, custom
             f"{group.path} takes the {aggregation} of its tests; min and sum are supported, and without"
             " on_reject: break avg"
         )
-    if breaks and custom and len(group.tests) > 1:
+    if breaks and gives_scores and len(group.tests) > 1:
         raise UnsupportedError(
             f"{group.path} sums scores of its own and breaks at the first rejection; that is not supported"
         )
@@ -233,9 +234,7 @@ def _aggregation(group: TestGroup) -> str:
     return (group.aggregations or ("sum",))[-1]
 
 
-def test_columns(
-    root: TestGroup, *, custom: bool, scoring: bool, graded: Mapping[str, GradedGroup]
-) -> dict[str, dict[str, object]]:
+def test_columns(root: TestGroup, kind: KattisKind, graded: Mapping[str, GradedGroup]) -> dict[str, dict[str, object]]:
     """The columns of test rows: further flags of the output validator, and how its scores are read.
 
     If the package's own grader multiplies the validator's score, full marks are what the grader takes for that, and the
@@ -243,11 +242,12 @@ def test_columns(
     On samples that are worth nothing, and in a pass-fail problem, it does not count: there only acceptance does.
 
     Args:
-        custom: whether the package has its own output validator, and in a scoring problem whether that gives scores.
+        kind: that of the package.
         graded: by path, how the package's own grader scores groups by their lowest score.
     """
     columns: dict[str, dict[str, object]] = {}
-    custom, only_accepts = custom and scoring, custom and not scoring
+    gives_scores = kind.scoring and kind.custom_score
+    only_accepts = not kind.scoring and bool(kind.validation)
     for group in root.walk():
         own: dict[str, object] = {}
         if flags := validator_flags(group.path, group.config):
@@ -257,13 +257,13 @@ def test_columns(
             own |= {"full_score": rule.full_score} if rule.full_score != 1 else {}
             own |= {"score_steps": max(rule.points, 1)} if rule.rounding else {}
             own |= {"step_rounding": rule.rounding.value} if rule.rounding not in (None, StepRounding.DOWN) else {}
-        elif custom and group.tests and group.path.startswith(f"{DATA}/secret"):
+        elif gives_scores and group.tests and group.path.startswith(f"{DATA}/secret"):
             own["full_score"] = _full_score(group)
         elif only_accepts:
             own["full_score"] = 0
         columns.update(dict.fromkeys(group.tests, own))
     for group in root.groups:
-        if custom and group.name == "sample" and ("ignore_sample" in _flags(root) or not _points(group)):
+        if gives_scores and group.name == "sample" and ("ignore_sample" in _flags(root) or not _points(group)):
             for test in group.all_tests:
                 columns[test] = {**columns[test], "full_score": 0}
     return columns

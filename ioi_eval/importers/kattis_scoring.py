@@ -25,11 +25,11 @@ _SECRET_SCORE = 100
 _AGGREGATIONS = ("pass-fail", "sum", "min")
 
 
-def subtasks_by_group(root: TestGroup, *, custom: bool) -> list[Subtask]:
+def subtasks_by_group(root: TestGroup, *, has_validator: bool) -> list[Subtask]:
     """The groups of a scoring problem.
 
     Args:
-        custom: whether the package has its own output validator, which may give scores.
+        has_validator: whether the package has its own output validator, which may give scores.
 
     Raises:
         InputError: a configuration is not valid.
@@ -45,7 +45,7 @@ def subtasks_by_group(root: TestGroup, *, custom: bool) -> list[Subtask]:
     required = _required(root, groups)
     if not groups:
         points = _points(secret, _SECRET_SCORE)
-        return subtasks + _of_tests(secret, aggregation, points, required[secret.path], custom=custom)
+        return subtasks + _of_tests(secret, aggregation, points, required[secret.path], has_validator=has_validator)
     if aggregation == "pass-fail":
         tests = [*required[secret.path], *(test for group in groups for test in required[group.path])]
         return [*subtasks, _subtask("secret", _points(secret, _SECRET_SCORE), (*tests, *secret.all_tests))]
@@ -56,7 +56,8 @@ def subtasks_by_group(root: TestGroup, *, custom: bool) -> list[Subtask]:
         raise InputError(f"the groups of {secret.path} are worth {stated} points, more than its max_score {most}")
     for group in groups:
         before = (*required[secret.path], *required[group.path])
-        subtasks += _of_tests(group, _aggregation(group, "pass-fail"), _points(group), before, custom=custom)
+        aggregation = _aggregation(group, "pass-fail")
+        subtasks += _of_tests(group, aggregation, _points(group), before, has_validator=has_validator)
     return subtasks
 
 
@@ -66,25 +67,19 @@ def _of_tests(
     points: float,
     required: Sequence[str],
     *,
-    custom: bool,
+    has_validator: bool,
 ) -> list[Subtask]:
     tests = group.all_tests
     if not tests:
         raise InputError(f"the test group {group.path} has no tests; get the complete package")
+    if has_validator and aggregation != "pass-fail":
+        raise UnsupportedError(
+            f"{group.path} takes the {aggregation} of scores that the package's output validator gives; in this version"
+            " of the format a validator is supported only in groups with pass-fail aggregation"
+        )
     if aggregation != "sum":
-        if custom and aggregation == "min":
-            raise UnsupportedError(_own_scores(group, aggregation))
         return [_subtask(group.name, points, (*required, *tests))]
-    if custom:
-        raise UnsupportedError(_own_scores(group, aggregation))
     return [_subtask(test, points / len(tests), (*required, test)) for test in tests]
-
-
-def _own_scores(group: TestGroup, aggregation: str) -> str:
-    return (
-        f"{group.path} takes the {aggregation} of scores that the package's output validator gives; in this version of"
-        " the format a validator is supported only in groups with pass-fail aggregation"
-    )
 
 
 def _subtask(name: str, points: float, tests: Sequence[str]) -> Subtask:
