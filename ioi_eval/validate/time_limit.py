@@ -21,7 +21,7 @@ from warnings import catch_warnings, simplefilter
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Environment
-from ioi_eval.errors import InputError
+from ioi_eval.errors import DoubtfulDataWarning, InputError
 from ioi_eval.expectations import Expectation
 from ioi_eval.importers.rows_out import write_rows
 from ioi_eval.importers.task import ImportedTask, Timing
@@ -86,7 +86,7 @@ def _read_back(task: ImportedTask, directory: Path) -> Problem:
     written = write_rows([task], directory / "rows")
     sources = open_source(written.problems), open_source(written.tests)
     with catch_warnings():
-        simplefilter("ignore", UserWarning)  # about the limit of the measurement
+        simplefilter("ignore", DoubtfulDataWarning)  # about the limit of the measurement
         problems = load_problems(*sources, BlobStore(directory / "tests"))
     problem = problems.problems.get(task.key)
     if problem is None:
