@@ -94,9 +94,9 @@ def score(call: AppsScoreCall) -> int:
     gave the verdicts), mcpbr.jsonl (the same in mcpbr's format), summary.json, report.md (by difficulty: test case
     average, strict accuracy, pass@k), report.html and the journal.
     """
-    from ioi_eval.cli.apps_scoring import score as score_dump
+    from ioi_eval.cli.apps_scoring import score as score_programs
 
-    return score_dump(call)
+    return score_programs(call)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,7 @@ KattisTimeLimit = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class ImportOptions:
     """The options that all formats have: the rows' year and day, and where they go."""
 
     year: Annotated[
@@ -63,7 +63,7 @@ class Rows:
         str | None, typer.Option("--day", metavar="D", help="The contest day, for the column `day` of the rows.")
     ] = None
 
-    def write(self, packages: Sequence[Path], read: Callable[..., ImportedTask], **stated: Any) -> int:
+    def run(self, packages: Sequence[Path], read: Callable[..., ImportedTask], **stated: Any) -> int:
         """Turn packages (directories or archives) into rows by `import_package` of a format, with a line about each.
 
         Raises:
@@ -101,43 +101,43 @@ class Rows:
         return 0
 
 
-@grouped(rows=Rows)
+@grouped(options=ImportOptions)
 def cms(
     packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Exports of CMS: directories, archives.")],
-    rows: Rows,
+    options: ImportOptions,
 ) -> int:
     """Turn official CMS export packages into rows."""
     from ioi_eval.importers.cms import import_package
 
-    return rows.write(packages, import_package)
+    return options.run(packages, import_package)
 
 
-@grouped(rows=Rows)
+@grouped(options=ImportOptions)
 def tps(
     tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="TPS task directories, with generated tests.")],
-    rows: Rows,
+    options: ImportOptions,
 ) -> int:
     """Turn TPS task directories with generated tests into rows."""
     from ioi_eval.importers.tps import import_package
 
-    return rows.write(tasks, import_package)
+    return options.run(tasks, import_package)
 
 
-@grouped(rows=Rows)
+@grouped(options=ImportOptions)
 def polygon(
     packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Polygon packages: directories, archives.")],
-    rows: Rows,
+    options: ImportOptions,
 ) -> int:
     """Turn problem packages of Polygon into rows."""
     from ioi_eval.importers.polygon import import_package
 
-    return rows.write(packages, import_package)
+    return options.run(packages, import_package)
 
 
-@grouped(rows=Rows)
+@grouped(options=ImportOptions)
 def italian_yaml(
     tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="Directories with task.yaml, input/, output/.")],
-    rows: Rows,
+    options: ImportOptions,
     time_limit: TimeLimit = None,
 ) -> int:
     """Turn tasks in CMS's Italian YAML format into rows.
@@ -146,27 +146,27 @@ def italian_yaml(
     """
     from ioi_eval.importers.italian_yaml import import_package
 
-    return rows.write(tasks, import_package, time_limit_s=time_limit)
+    return options.run(tasks, import_package, time_limit_s=time_limit)
 
 
-@grouped(rows=Rows)
+@grouped(options=ImportOptions)
 def kattis(
     packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Kattis packages: directories, archives.")],
-    rows: Rows,
+    options: ImportOptions,
     time_limit: KattisTimeLimit = None,
 ) -> int:
     """Turn problem packages of Kattis or DOMjudge into rows."""
     from ioi_eval.importers.kattis import import_package
 
     if time_limit != "auto":
-        return rows.write(packages, import_package, time_limit_s=_seconds(time_limit))
+        return options.run(packages, import_package, time_limit_s=_seconds(time_limit))
 
     from ioi_eval.validate.time_limit import with_measured_limit
 
     def read(package: Path, **stated: Any) -> ImportedTask:
         return with_measured_limit(import_package(package, derive=True, **stated))
 
-    return rows.write(packages, read)
+    return options.run(packages, read)
 
 
 def _seconds(time_limit: str | None) -> float | None:
@@ -183,10 +183,10 @@ def _seconds(time_limit: str | None) -> float | None:
     return seconds
 
 
-@grouped(rows=Rows)
+@grouped(options=ImportOptions)
 def library_checker(
     problems: Annotated[list[Path], typer.Argument(metavar="PROBLEM", help="Directories with info.toml, in/, out/.")],
-    rows: Rows,
+    options: ImportOptions,
     time_limit: TimeLimit = None,
 ) -> int:
     """Turn problems of Library Checker into rows.
@@ -195,16 +195,16 @@ def library_checker(
     """
     from ioi_eval.importers.library_checker import import_package
 
-    return rows.write(problems, import_package, time_limit_s=time_limit)
+    return options.run(problems, import_package, time_limit_s=time_limit)
 
 
 def import_by_extension(name: str) -> Callable[..., int]:
     """The command of a format that another Python package reads."""
 
-    @grouped(rows=Rows)
+    @grouped(options=ImportOptions)
     def by_extension(
         packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="What that package's importer reads.")],
-        rows: Rows,
+        options: ImportOptions,
     ) -> int:
         """Turn packages into rows by an importer that another Python package provides."""
         from ioi_eval.importers.task import ImportedTask
@@ -219,6 +219,6 @@ def import_by_extension(name: str) -> Callable[..., int]:
                 )
             return task
 
-        return rows.write(packages, checked)
+        return options.run(packages, checked)
 
     return by_extension

@@ -186,7 +186,11 @@ class ContestRules:
 
     @property
     def factor(self) -> float:
-        """The number by which time limits are multiplied. Raises `InputError` if the time scale is not one."""
+        """The number by which time limits are multiplied.
+
+        Raises:
+            InputError: the time scale is not one, or is still `auto`: call `with_stored_time_scale` first.
+        """
         from ioi_eval.problems.time_scale import check_time_scale
 
         return check_time_scale(self.time_scale)

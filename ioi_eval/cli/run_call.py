@@ -74,7 +74,7 @@ class RunOptions(ABC):
 
     @property
     def dump(self) -> str:
-        """The dumps' names, for messages."""
+        """The names of the dumps; recorded in the summary, by which a later run knows whose results are there."""
         return ", ".join(self.dumps)
 
     def open_hub(self) -> Callable[[RunOptions, DumpOutcome], int]:

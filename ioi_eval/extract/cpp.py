@@ -36,7 +36,7 @@ def extract_cpp(generation: str, tags: frozenset[str] = CPP_TAGS) -> Extracted:
         generation: the whole text of the model.
         tags: the tags of blocks that count, without a version (`C_TAGS` for a program in C).
     """
-    name = "c" if tags is C_TAGS else "cpp"
+    name = "c" if tags == C_TAGS else "cpp"
     return extract_tagged(generation, name=name, tags=tags, looks_right=looks_like_cpp)
 
 

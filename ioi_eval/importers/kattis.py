@@ -115,18 +115,18 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     meta = package.yaml(ROOT_FILE) if package.has(ROOT_FILE) else {}
     version = str(meta.get("problem_format_version", "legacy"))
     package.format = f"{_FORMAT}, version {version}"
-    kind = read_kind(package, meta)
-    if not kind.legacy:
+    stated = read_kind(package, meta)
+    if not stated.legacy:
         package.edit = constants(meta)
     ini = read_ini(package)
-    own = "special_run" if kind.interactive else "special_compare" if kind.validation else None
-    check_executables(ini, own=own)
+    ignored = "special_run" if stated.interactive else "special_compare" if stated.validation else None
+    check_executables(ini, ignored_setting=ignored)
     timing = None
-    if derive and time_limit_s is None and (timing := derived_timing(package, meta, ini, legacy=kind.legacy)):
+    if derive and time_limit_s is None and (timing := derived_timing(package, meta, ini, legacy=stated.legacy)):
         time_limit_s = MAX_MEASURED_S
     key = ProblemKey(year=year, id=_identifier(package, ini))
-    columns = _columns(package, meta, ini, kind, time_limit_s)
-    data = _read_data(package, meta, kind)
+    columns = _columns(package, meta, ini, stated, time_limit_s)
+    data = _read_data(package, meta, stated)
     kind = data.kind
     graded = try_grader(package, [group for group in data.groups if _is_graded(group)]) if kind.custom_score else {}
     subtasks = _subtasks(data, graded)
@@ -160,7 +160,7 @@ def _solutions(package: Package, data: _Data, subtasks: Sequence[Subtask]) -> li
         data.root.secret[0].groups if data.root.secret else (),
         data.kind,
         one_group_suffices=data.one_group_suffices(subtasks),
-        no_points_suffice=data.kind.custom_score or (data.by_points and _accepts_nothing(data.root)),
+        accepted_without_points=data.kind.custom_score or (data.by_points and _accepts_without_points(data.root)),
         worst_counts=data.kind.legacy and not data.kind.scoring and _judges_all_tests(data.root),
     )
     return submissions.solutions()
@@ -318,7 +318,7 @@ def _accepts_in_part(root: TestGroup) -> bool:
     return any(_ACCEPTED_IN_PART & set(group.flags) for group in _outer(root))
 
 
-def _accepts_nothing(root: TestGroup) -> bool:
+def _accepts_without_points(root: TestGroup) -> bool:
     """Whether a submission can be accepted that fails each group of secret tests: always, or if it passes the samples.
 
     Source: Kattis problem package format (legacy), "Graders".

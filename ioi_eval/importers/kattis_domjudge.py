@@ -46,18 +46,18 @@ def _unquoted(value: str) -> str:
     return quoted[2] if quoted else value.partition(";")[0].strip().strip("'\"")
 
 
-def check_executables(ini: Mapping[str, str], *, own: str | None) -> None:
+def check_executables(ini: Mapping[str, str], *, ignored_setting: str | None) -> None:
     """Refuse packages that are judged by a program of the DOMjudge server, because the package does not contain it.
 
     Args:
-        own: the setting that is ignored because the package has its own validator; `None` if it has none.
+        ignored_setting: the one that is ignored because the package has its own validator; `None` if it has none.
 
     Raises:
         UnsupportedError: a setting names such a program.
     """
     for key, default in _DEFAULTS.items():
         name = ini.get(key) or default
-        if name != default and key != own:
+        if name != default and key != ignored_setting:
             raise UnsupportedError(
                 f"{INI_FILE} names {key} {name!r}, a program of a DOMjudge server that is not in the"
                 " package; add it as an output validator, or, if it only allows for errors of numbers, replace the"

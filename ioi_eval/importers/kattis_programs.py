@@ -187,7 +187,7 @@ def included_directory(package: Package, language: str) -> str:
     return next((directory for directory in directories if package.names(directory)), "")
 
 
-def has_cpp_grader(package: Package) -> bool:
+def has_linked_source(package: Package) -> bool:
     """Whether submissions in C++ are compiled with a source of the package."""
     directory = included_directory(package, "cpp")
     return bool(directory) and any(name.endswith(_SOURCE_ENDINGS) for name in package.names(directory))

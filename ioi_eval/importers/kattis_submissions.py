@@ -21,7 +21,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_data import TestGroup
 from ioi_eval.importers.kattis_expectations import CRASHES, Expectations, Stated
-from ioi_eval.importers.kattis_programs import has_cpp_grader, included_directory, included_python, is_python_2
+from ioi_eval.importers.kattis_programs import has_linked_source, included_directory, included_python, is_python_2
 from ioi_eval.importers.kattis_settings import KattisKind
 from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names
 from ioi_eval.importers.task import PackageSolution, language
@@ -66,7 +66,7 @@ class KattisSubmissions:
         kind: how submissions are judged. In a scoring problem the verdict of the whole is not that of each group, and
             if the validator gives scores, an accepted output may still get less than full marks.
         one_group_suffices: whether a submission is accepted if one group is.
-        no_points_suffice: whether a submission can be accepted without any points.
+        accepted_without_points: whether a submission can be accepted without any points.
         worst_counts: whether the verdict of a submission is the worst of all tests, not that of the first rejected one.
     """
 
@@ -78,16 +78,16 @@ class KattisSubmissions:
         kind: KattisKind,
         *,
         one_group_suffices: bool,
-        no_points_suffice: bool,
+        accepted_without_points: bool,
         worst_counts: bool,
     ) -> None:
         self.package, self.subtasks, self.kind, self.worst_counts = package, subtasks, kind, worst_counts
         self.groups = {group.path.removeprefix("data/"): group for group in groups}
-        self.has_grader = has_cpp_grader(package)
-        self.beside_python = () if self.has_grader else included_python(package)
+        self.has_linked_source = has_linked_source(package)
+        self.beside_python = () if self.has_linked_source else included_python(package)
         self.expectations = None if kind.legacy else Expectations(package, [*self.groups])
         self.full_marks = sum(subtask.points for subtask in subtasks)
-        self.least_accepted = 0.0 if no_points_suffice else _LEAST_POINTS
+        self.least_accepted = 0.0 if accepted_without_points else _LEAST_POINTS
         # `accepted` may then have submissions that get points in one group only
         self.accepted_in_part = one_group_suffices and not package.names(f"{_DIRECTORY}/partially_accepted")
 
@@ -140,7 +140,7 @@ class KattisSubmissions:
             return ""
         if is_python_2(text):
             return "it is Python 2"
-        return "the package has a grader in C++, and we start none in Python" if self.has_grader else ""
+        return "the package has a grader in C++, and we start none in Python" if self.has_linked_source else ""
 
     def _with_files_beside(self, path: str, files: tuple[str, ...]) -> tuple[str, ...]:
         """The files of a program, with those of the package that are put beside every program in Python."""

@@ -145,7 +145,7 @@ def with_tests(
     """
 
     def report_problem(key: ProblemKey, data: TestData) -> None:
-        with suppress(InputError):  # raised again below, when all is read
+        with suppress(InputError):  # found again below, where the problem becomes unusable
             when_complete(_with_tests(drafts.problems[key], data))
             _warn(test_source, key, _notes_on_answers(drafts.problems[key], data))
 

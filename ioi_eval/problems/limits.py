@@ -1,4 +1,4 @@
-"""The limits of a problem: which one counts, and the range in which the runner accepts it (and its processes)."""
+"""The limits of a problem: which one counts, and which limits and numbers of processes the runner accepts."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class TestData:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was added, and the columns that may be misspelled, as texts."""
+        """What was added, and notes on columns that may be misspelled."""
         if not self.mended:
             return self.misspelled
         counts = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in sorted(self.mended.items())]
