@@ -51,6 +51,7 @@ class AppsSummary(RunSummary):
         self.passed_over: Callable[[], int] = lambda: 0  # rows for problems that were not selected
         self._table = DifficultyTable()
         self._unusable: dict[str, str] = {}
+        self._unusable_before: Counter[str] = Counter()
         self._pythons: Counter[str] = Counter()
         self._failures = ReasonCounts()
         self._lacking: Counter[str] = Counter()
@@ -89,6 +90,16 @@ class AppsSummary(RunSummary):
         for summary in self._with_group(row):
             summary._unusable[catalog_entry.id] = catalog_entry.difficulty
 
+    def _add_what_rows_lack(self, earlier: Mapping[str, Any]) -> None:
+        """Also the ks and, if as many rows are refused, how many problems of each difficulty cannot be judged."""
+        super()._add_what_rows_lack(earlier)
+        lines = earlier.get("difficulties", ())
+        self.ks = tuple(dict.fromkeys(int(k) for line in lines for k in line["pass_at_k"])) or self.ks
+        if self.refused.counts.total() == earlier.get("submissions", {}).get("refused"):
+            self._unusable_before.update(
+                {line["difficulty"]: line["invalid_problems"] for line in lines if line["difficulty"] != ALL}
+            )
+
     def _own(self, run: RunFacts) -> dict[str, Any]:
         return {
             "judged_by": run.options.get("judged_by"),
@@ -104,7 +115,7 @@ class AppsSummary(RunSummary):
         return [*passed_over, *self._missing_ks(), *self._missing_modules()]
 
     def _scores(self, *, intervals: bool) -> dict[str, Any]:
-        unusable = Counter(self._unusable.values())
+        unusable = Counter(self._unusable.values()) + self._unusable_before
         return {"difficulties": self._table.lines(self._chosen_ks(), unusable, intervals=intervals)}
 
     def _chosen_ks(self) -> tuple[int, ...]:

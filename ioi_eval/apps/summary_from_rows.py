@@ -45,7 +45,6 @@ def apps_summary_from_rows(
         summary.add(row, row, reason=reason_of(row, Verdict(row["verdict"]), row["extraction"]), errors=errors)
 
     values = values_of_rows(summary, rows, add, summaries=summaries, directories=directories)
-    values["judged_by"] = ", ".join(judged_by) or None
-    names = (*RUN_ENTRIES, "judged_by", "difficulties", "invalid_problems")
-    copy_from_run(values, summaries, names, regrouped=grouping is not None)
+    values["judged_by"] = ", ".join(judged_by) or values["judged_by"]
+    copy_from_run(values, summaries, (*RUN_ENTRIES, "invalid_problems"))
     return values

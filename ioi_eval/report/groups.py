@@ -109,12 +109,18 @@ class Groups(Generic[S]):
 
     def of(self, row: Mapping[str, Any]) -> S:
         """The summary of the group of a dump's row. Without columns, all rows are one group."""
-        labels = self.grouping.labels(row)
+        return self.labelled(self.grouping.labels(row))
+
+    def labelled(self, labels: tuple[str, ...]) -> S:
+        """The summary of the group with these labels."""
         if labels not in self._found:
             if len(self._found) >= MAX_GROUPS:
                 labels = (OTHERS,) * len(labels)
             self._found.setdefault(labels, self._make())
         return self._found[labels]
+
+    def __contains__(self, labels: tuple[str, ...]) -> bool:
+        return labels in self._found
 
     def as_list(self, values: Callable[[S], Mapping[str, Any]]) -> list[dict[str, Any]]:
         """For JSON, with each group's `values`; sorted by name, or by value if the names are numbers."""
@@ -127,12 +133,16 @@ class Groups(Generic[S]):
     @property
     def notes(self) -> list[str]:
         """What users should know of the groups."""
-        if (OTHERS,) * len(self.grouping.columns) not in self._found or not self.grouping.columns:
-            return []
-        return [
-            f"there are more than {MAX_GROUPS} groups by {', '.join(self.grouping.columns)}: later ones "
-            f"are put together as {OTHERS!r}; choose columns with fewer values"
-        ]
+        columns = self.grouping.columns
+        return [too_many_groups(columns)] if columns and (OTHERS,) * len(columns) in self._found else []
+
+
+def too_many_groups(columns: Sequence[str]) -> str:
+    """The note about groups by these columns of which some were put together."""
+    return (
+        f"there are more than {MAX_GROUPS} groups by {', '.join(columns)}: later ones are put together as {OTHERS!r}; "
+        "choose columns with fewer values"
+    )
 
 
 def group_name(columns: Sequence[str], labels: Sequence[str]) -> str:

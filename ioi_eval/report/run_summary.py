@@ -136,6 +136,21 @@ class RunSummary(ABC):
             summary.pending += 1
             summary.pending_problems.add(problem)
 
+    def add_what_rows_lack(self, earlier: Mapping[str, Any]) -> None:
+        """Add from the earlier summary of the same run what rows do not have. All rows must have been added.
+
+        Groups get it if they are by the same columns.
+        """
+        self._add_what_rows_lack(earlier)
+        for group in earlier.get("groups", ()):
+            labels = tuple(group["group"].values())
+            if tuple(group["group"]) == self.by and (group["submissions"]["pending"] or labels in self._groups):
+                self._groups.labelled(labels)._add_what_rows_lack(group)
+
+    def _add_what_rows_lack(self, earlier: Mapping[str, Any]) -> None:
+        """As `add_what_rows_lack`, without groups; `earlier` may be an entry of `groups`."""
+        self.pending = earlier.get("submissions", {}).get("pending", 0)
+
     def _take(self, row: Mapping[str, Any], submission: str, problem: str, reason: str) -> None:
         """Add what all families have. `reason`: why there is no program, or none that compiles; empty if not known."""
         self.judged += 1

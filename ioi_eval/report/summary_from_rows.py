@@ -1,8 +1,8 @@
 """The summary of a contest's results, made again from the results: `ioi-eval report` writes it to `summary.json`.
 
-Rows do not have titles, limits, compile times and, except those of the reference, days. These are taken from the
-existing summary, or left out if there is none. If nobody changed the results, the new summary is equal to the existing
-one.
+Rows do not have titles, limits, compile times and, except those of the reference, days; nor do they show what is still
+to be judged. These are taken from the existing summary, or left out if there is none. If nobody changed the results,
+the new summary is equal to the existing one; if somebody did, all scores are those of the rows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ioi_eval.model import (
 from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.frame import wrong_file
-from ioi_eval.report.groups import Grouping
+from ioi_eval.report.groups import Grouping, too_many_groups
 from ioi_eval.report.result_values import NamedRow, day_of, problem_of
 from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of
 from ioi_eval.report.summary import Summary
@@ -37,10 +37,9 @@ from ioi_eval.selection import ResultRow
 
 RUN_ENTRIES = (
     *("ioi_eval", "python", "started", "finished", "interrupted", "this_run", "options"),
-    *("unusable_problems", "refused", "cpu_s", "notes", "by", "groups"),
+    *("unusable_problems", "refused", "cpu_s"),
 )
-"""The entries of the existing summary that cannot be made from rows. `groups` is one of them, because rows do not show
-how many submissions of a group are still to be judged."""
+"""The entries that rows do not have, or not as exactly as the existing summary."""
 
 _PLACE = re.compile(r"^.*?, row \d+: ")
 _REPEATED_ID = re.compile(r"(.+?) ['\"].* of problem .* is already in .*row \d+, and only that one counts; ", re.DOTALL)
@@ -96,7 +95,7 @@ def summary_from_rows(
     values = values_of_rows(summary, rows, add, summaries=summaries, directories=directories, id_column=id_column)
     known = _cpu_of(summaries).as_dict()
     values["cpu_s"] |= {"compile": known["compile"], "check": known["check"]}  # rows have only `run`
-    copy_from_run(values, summaries, RUN_ENTRIES, regrouped=grouping is not None)
+    copy_from_run(values, summaries, RUN_ENTRIES)
     values["options"] = {**values["options"], "id_column": id_column}
     return values
 
@@ -130,6 +129,8 @@ def values_of_rows(
             text = f"row {number} of {', '.join(directories)} is not a row of results ({type(error).__name__}: {error})"
             wrong = filter(None, map(wrong_file, map(Path, directories)))
             raise InputError(next(wrong, text)) from error
+    if len(summaries) == 1:
+        summary.add_what_rows_lack(summaries[0])
     summary.pending = sum((summary_values.get("submissions") or {}).get("pending", 0) for summary_values in summaries)
     summary.pending_problems.update(name for values in summaries for name in values.get("problems_pending", ()))
     return summary.as_dict(_facts_of(summaries, directories, id_column))
@@ -142,24 +143,24 @@ def _reason_in(error: str) -> str:
     return f"the same {repeated[1]} and problem as an earlier row" if repeated else reason
 
 
-def copy_from_run(
-    values: dict[str, Any], summaries: Sequence[Mapping[str, Any]], names: Iterable[str], *, regrouped: bool
-) -> None:
-    """Copy entries that cannot be made from rows from the run's summary, if there is one, and it is of the same rows.
+def copy_from_run(values: dict[str, Any], summaries: Sequence[Mapping[str, Any]], names: Iterable[str]) -> None:
+    """Copy these entries and the notes from the run's summary, if there is one with the same numbers of rows.
 
-    Args:
-        regrouped: whether the new summary has other groups. These are kept; the groups of pending rows are unknown.
+    Notes on groups are new, as the groups are.
     """
     before = summaries[0] if len(summaries) == 1 else {}
-    is_of_run = all(values[name] == before.get(name) for name in ("submissions", "verdicts"))
-    if is_of_run:
-        notes = values["notes"]
-        left_out = ("by", "groups") if regrouped else ()
-        values |= {name: before[name] for name in names if name in before and name not in left_out}
-        if regrouped:
-            values["notes"] = list(dict.fromkeys([*values["notes"], *notes]))
-    if (pending := values["submissions"]["pending"]) and values["groups"] and (regrouped or not is_of_run):
-        values["notes"] = [*values["notes"], f"{counted(pending, 'row')} still to be judged: in none of the groups"]
+    on_groups = {too_many_groups(values["by"])} & set(values["notes"])
+    if all(values[name] == before.get(name) for name in ("submissions", "verdicts")):
+        values |= {name: before[name] for name in names if name in before}
+        old = {too_many_groups(before.get("by", ())), _in_no_group(values["submissions"]["pending"])} | on_groups
+        values["notes"] = [*(note for note in before.get("notes", values["notes"]) if note not in old), *on_groups]
+    pending = values["submissions"]["pending"] - sum(group["submissions"]["pending"] for group in values["groups"])
+    if pending and values["groups"]:
+        values["notes"] = [*values["notes"], _in_no_group(pending)]
+
+
+def _in_no_group(pending: int) -> str:
+    return f"{counted(pending, 'row')} still to be judged: in none of the groups"
 
 
 def grouping_of_runs(summaries: Sequence[Mapping[str, Any]]) -> Grouping:

@@ -204,6 +204,27 @@ def test_rows_that_cannot_be_judged_are_named(score: Start, write: Write, rows: 
     assert (lines["all"]["invalid_problems"], lines["all"]["test_case_average"]["value"]) == (3, 1.0)
 
 
+def test_report_makes_the_same_files_from_unchanged_results(
+    score: Start, start: Start, write: Write, tmp_path: Path
+) -> None:
+    """Byte by byte: with groups, ks, rows of broken problems, missing modules, and programs that cannot be found."""
+    dump = write(
+        "dump.jsonl",
+        *({"problem_id": n, "model": m, "code": DOUBLE} for n, m in ((0, "a"), (0, "b"), (1, "a"), (3, "a"), (5, "b"))),
+        {"problem_id": 1, "model": "b", "code": FAILS},
+        {"problem_id": 2, "model": "b", "generation": "no idea"},
+        {"problem_id": 0, "model": "a", "code": "import not_there\n"},
+        {"problem_id": 4, "model": "broken", "code": DOUBLE},
+    )
+    for options in (("--pass-at", "2", "--pass-at", "1"), ("--by", "none"), ()):
+        ended = score(dump, *options)
+        assert ended.returncode == 1, ended.stderr
+        before = {name: (tmp_path / "out" / name).read_bytes() for name in ("summary.json", "report.md")}
+        assert b"no module not_there" in before["summary.json"]
+        assert start("report", "out").returncode == 1
+        assert {name: (tmp_path / "out" / name).read_bytes() for name in before} == before
+
+
 def test_problems_can_be_selected(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
     """By difficulty, id, number, a file of mcpbr's, or an audit. Other problems are left out."""
     dump = write("dump.jsonl", *({"problem_id": n, "code": DOUBLE} for n in (0, 1, 4)))

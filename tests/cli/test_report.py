@@ -15,6 +15,7 @@ from ioi_eval.cli.reporting import remake
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
+from ioi_eval.report.groups import MAX_GROUPS, too_many_groups
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_details import detail_of
 from ioi_eval.report.standings import Standings
@@ -34,7 +35,7 @@ ROWS = (
 
 def test_report_makes_the_same_files_as_score(score: Start, start: Start, write: Write, tmp_path: Path) -> None:
     """The files are equal byte by byte if they are made from results and summary. Without a summary the numbers are the
-    same.
+    same, and titles, days and limits are unknown.
     """
     ended = score(write("dump.jsonl", *ROWS))
     out = tmp_path / "out"
@@ -47,8 +48,71 @@ def test_report_makes_the_same_files_as_score(score: Start, start: Start, write:
     (out / "summary.json").unlink()
     assert start("report", out / "results.jsonl").returncode == 1
     one, other = orjson.loads(before["summary.json"]), orjson.loads((out / "summary.json").read_bytes())
-    same = ("submissions", "verdicts", "contests", "pass_at_k", "undecided", "isolation", "targets", "near_limit")
+    same = (
+        "submissions", "verdicts", "contests", "average_score", "pass_at_k", "pass_at_k_interval", "undecided",
+        "isolation", "targets", "near_limit",
+    )  # fmt: skip
     assert {name: one[name] for name in same} == {name: other[name] for name in same}
+    unknown = dict.fromkeys(("name", "day", "time_limit_s", "memory_limit_bytes"))
+    for mine, again_made in ((one, other), *zip(one["groups"], other["groups"], strict=True)):
+        assert [problem | unknown for problem in mine["problems"]] == [
+            problem | unknown for problem in again_made["problems"]
+        ]
+        assert mine["average_score"] == again_made["average_score"]
+
+
+def test_the_numbers_of_edited_results_are_new(tmp_path: Path) -> None:
+    """Groups, and for APPS the table by difficulty, were copied from the old summary if as many rows had each verdict.
+    The rows that are still to be judged stay in their group.
+    """
+
+    def made() -> dict[str, Any]:
+        remake([tmp_path / "out"], None, "uuid")
+        found: dict[str, Any] = orjson.loads((tmp_path / "out" / "summary.json").read_bytes())
+        return found
+
+    models = ("alpha", "beta", "beta")
+    write_results(tmp_path / "out", [contest_row(f"{n}", float(n > 1), model=m) for n, m in enumerate(models)])
+    before = made()
+    for each in (before, before["groups"][1]):
+        each["submissions"] |= {"pending": 2, "rows": each["submissions"]["rows"] + 2}
+    (tmp_path / "out" / "summary.json").write_bytes(orjson.dumps(before))
+    again = made()
+    assert [(group["name"], group["submissions"]) for group in again["groups"]] == [
+        (group["name"], group["submissions"]) for group in before["groups"]
+    ]
+    results = tmp_path / "out" / "results.jsonl"
+    results.write_bytes(results.read_bytes().replace(b'"beta"', b'"gamma"'))
+    counts = {
+        group["name"]: (group["submissions"]["scored"], group["submissions"]["pending"]) for group in made()["groups"]
+    }
+    assert counts == {"alpha": (1, 0), "beta": (0, 2), "gamma": (2, 0)}
+    assert "gamma" in (tmp_path / "out" / "report.md").read_text()
+
+    rows = [apps_row("a", True, False, level="hot"), apps_row("b", True, False, level="cold")]
+    write_results(tmp_path / "out", rows, {"by": ["level"]})
+    before = made()
+    results.write_bytes(results.read_bytes().replace(b'"passed":1', b'"passed":0'))
+    for old, new in zip((before, *before["groups"]), ((after := made()), *after["groups"]), strict=True):
+        assert [each["difficulties"][0]["test_case_average"]["value"] for each in (old, new)] == [0.5, 0.0]
+
+
+def test_a_note_on_groups_goes_with_them(tmp_path: Path) -> None:
+    """It stayed when results were grouped by other columns, as that on rows in none of the groups did."""
+    rows = [contest_row(str(n), 1.0, model="m", prompt=str(n)) for n in range(MAX_GROUPS + 1)]
+    counts = {"rows": len(rows) + 1, "scored": len(rows), "undecided": 0, "refused": 0, "pending": 1, "copies": 0}
+    facts = {"submissions": counts, "verdicts": {"AC": len(rows)}, "notes": ["a note"], "by": ["model"], "groups": []}
+    out = write_results(tmp_path / "out", rows, facts)
+
+    def notes(*by: str) -> list[str]:
+        assert remake([out], None, "uuid", by=by) == 1
+        found: list[str] = orjson.loads((out / "summary.json").read_bytes())["notes"]
+        return found
+
+    pending = "1 row still to be judged: in none of the groups"
+    assert notes("prompt") == notes() == ["a note", too_many_groups(["prompt"]), pending]
+    assert notes("model") == ["a note", pending]
+    assert notes("none") == ["a note"]
 
 
 def test_an_unchanged_page_is_not_made_again(score: Start, write: Write, tmp_path: Path) -> None:
@@ -222,7 +286,8 @@ def test_groups_by_a_column_with_the_name_of_a_result_column(
     before = orjson.loads((out / "summary.json").read_bytes())["groups"]
     assert start("report", "out", "--by", "verdict").returncode == 0
     after = orjson.loads((out / "summary.json").read_bytes())["groups"]
-    assert [group["name"] for group in after] == [group["name"] for group in before] == ["OK", "WRONG"]
+    assert [group["name"] for group in after] == ["OK", "WRONG"]
+    assert after == before
 
 
 def test_a_directory_of_reports_is_not_taken_for_results(start: Start, write: Write, tmp_path: Path) -> None:
