@@ -23,7 +23,7 @@ from ioi_eval.report.result_values import full_marks_of, share_of, verdict_of
 from ioi_eval.report.texts import counted, listed, printable
 
 _COLUMNS = (
-    "code", "verdict", "total_score", "all_subtasks_results", "passed", "total", "judged_by",
+    "code", "verdict", "total_score", "all_subtasks_results", "passed", "total", "codes", "judged_by",
     "fingerprint", "target", "isolation", "time_scale", "near_limit",
 )  # fmt: skip
 _LIMITS = ("time_limit_s", "memory_limit_bytes")
@@ -70,7 +70,9 @@ class Result:
         verdict: empty if it was not judged.
         share: the share of the points, or of the tests; `None` if unknown.
         has_points: whether the problem is worth points; for APPS it always is.
-        program, shape: hashes of the program, and of the subtasks or the number of tests.
+        program: a hash of it.
+        shape: a hash of the subtasks, or of the number of tests; `None` if another grader judged: its `total` is the
+            number of its codes.
         rules: how it was judged, as far as its row states it.
         time_scale, machine, near_limit, fingerprint: from its row.
     """
@@ -79,7 +81,7 @@ class Result:
     share: float | None
     has_points: bool
     program: bytes
-    shape: bytes
+    shape: bytes | None
     rules: str
     time_scale: float
     machine: tuple[str, str]
@@ -283,12 +285,13 @@ def _result(family: Family, row: Mapping[str, Any]) -> Result:
     subtasks = row.get("all_subtasks_results") or ()
     points = [[subtask["subtask"], subtask["points"]] for subtask in subtasks]
     shape: object = row.get("total") if family is Family.APPS else points
+    code = row.get("code")
     return Result(
         verdict=verdict_of(row),
         share=share_of(row),
         has_points=full_marks_of(row) > 0,
-        program=_hash(row.get("code")),
-        shape=_hash(shape),
+        program=_hash(code.lstrip("\r\n").rstrip() if isinstance(code, str) else code),
+        shape=_hash(shape) if row.get("codes") is None else None,
         rules=str(row.get("judged_by") or ""),
         time_scale=float(row.get("time_scale") or 1.0),
         machine=(str(row.get("target") or ""), str(row.get("isolation") or "")),
@@ -306,7 +309,8 @@ def _change(name: Name, before: Result, after: Result, option_differences: Seque
     reasons = []
     if before.program != after.program:
         reasons.append("program")
-    if before.shape != after.shape and before.verdict and after.verdict:
+    shapes = before.shape, after.shape
+    if None not in shapes and before.shape != after.shape and before.verdict and after.verdict:
         reasons.append("problem")
     if before.time_scale != after.time_scale or "limits" in option_differences:
         reasons.append("limits")

@@ -143,6 +143,16 @@ def test_both_families_are_compared(tmp_path: Path) -> None:
     assert (found.only_before, found.regressed) == (1, True)
 
 
+def test_another_grader_is_no_other_problem_or_program(tmp_path: Path) -> None:
+    """Its `total` is the number of its codes, and it may have stripped the program. `compare` named both as reasons."""
+    ours = [apps_row("a", "WA", 2, code="print(1)\n"), apps_row("b", "WA", 2, code=" print(1)")]
+    theirs = {"judged_by": "hendrycks", "codes": [True, False], "code": "print(1)"}
+    found = compared(tmp_path, ours, [apps_row(name, "RE", 1, 2, **theirs) for name in "ab"])
+    assert {change.name[1]: change.reasons for change in found.changes} == {"a": ("rules",), "b": ("program", "rules")}
+    found = compared(tmp_path, ours[:1], [apps_row("a", "RE", 1, 2, code="print(1)")])
+    assert [change.reasons for change in found.changes] == [("problem",)]
+
+
 def test_only_a_submission_with_a_verdict_can_be_missing(tmp_path: Path) -> None:
     """A row that was refused had no result that could be lost."""
     both = row("a", "AC", 100.0)
