@@ -154,10 +154,14 @@ def test_inspect_reads_its_logs(results: Path) -> None:
 
 
 def test_a_row_of_apps_without_its_number_of_tests(tmp_path: Path) -> None:
-    """It can be exported: `passed` and `total` are only in a text."""
+    """It can be exported: `passed` and `total` are only shown, under these names."""
     row = apps_row("a", True)
     del row["total"]
-    assert export(write_results(tmp_path / "apps", [row]), "inspect")
+    (path,) = export(write_results(tmp_path / "apps", [row, apps_row("b", True, False)]), "inspect")
+    with ZipFile(path) as log:
+        facts = [json.loads(log.read(f"samples/17_epoch_{epoch}.json"))["metadata"] for epoch in (1, 2)]
+    assert [(each["passed"], each["total"]) for each in facts] == [(1, None), (1, 2)]
+    assert "tests" not in facts[1]
 
 
 def test_an_inspect_log_of_a_part_is_not_a_success(tmp_path: Path) -> None:

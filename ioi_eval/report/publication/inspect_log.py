@@ -111,7 +111,7 @@ def _facts(row: ResultRow) -> Values:
             str(subtask["subtask"]): subtask["weighted_score"] for subtask in row["all_subtasks_results"] or ()
         }
     else:
-        facts["passed"], facts["tests"] = row.get("passed"), row.get("total")
+        facts |= {name: row.get(name) for name in ("passed", "total")}
     return facts
 
 
