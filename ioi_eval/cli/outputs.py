@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.journal import check_writable
-from ioi_eval.report.frame import INPUTS, RESULTS, TESTS
+from ioi_eval.report.frame import INPUTS, MCPBR_RECORDS, RESULTS, SUMMARY, TESTS
 from ioi_eval.report.texts import counted
 from ioi_eval.rows import reads_all_files
 
@@ -20,7 +20,7 @@ SCORE, APPS_SCORE, VALIDATE = "ioi-eval score", "ioi-eval apps score", "ioi-eval
 
 _WRITTEN = {
     SCORE: (RESULTS, TESTS, INPUTS),
-    APPS_SCORE: (RESULTS, TESTS, INPUTS, "mcpbr.jsonl"),
+    APPS_SCORE: (RESULTS, TESTS, INPUTS, MCPBR_RECORDS),
     VALIDATE: (RESULTS,),
 }
 """The files with rows that each command writes."""
@@ -45,8 +45,8 @@ class Earlier:
         if os.path.exists(directory / "validation.json"):  # before the summary, which `report` writes there
             return cls(command=VALIDATE)
         try:
-            (directory / "results.jsonl").stat()  # if it is missing, the summary describes results in other directories
-            summary = json.loads((directory / "summary.json").read_bytes())
+            (directory / RESULTS).stat()  # if it is missing, the summary describes results in other directories
+            summary = json.loads((directory / SUMMARY).read_bytes())
             command = APPS_SCORE if "judged_by" in summary else SCORE
             counts = summary["submissions"]
             rows = int(counts["rows"]) - int(counts.get("pending", 0))

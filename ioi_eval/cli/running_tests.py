@@ -16,6 +16,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.pipeline import DumpOutcome
 from ioi_eval.pipeline.writing import write_text
+from ioi_eval.report.frame import SUMMARY
 from ioi_eval.report.hub import HubResults, check_name
 from ioi_eval.report.markdown_pages import INDEX, overview_page, write_pages
 from ioi_eval.report.texts import counted
@@ -86,7 +87,7 @@ class _Pages:
         directories = [
             path for path in sorted(self._command.local_results_path.iterdir()) if Earlier.of(path).command == SCORE
         ]
-        finished = {path.name: path for path in directories if (path / "summary.json").is_file()}
+        finished = {path.name: path for path in directories if (path / SUMMARY).is_file()}
         write_text(self._directory / INDEX, overview_page(finished))
         print(f"Pages:   {self._directory / name / INDEX} and {len(written) - 1} more", flush=True)
         if self._hub is None:

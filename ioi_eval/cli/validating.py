@@ -135,6 +135,6 @@ async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events
 def _write(directory: Path, values: dict[str, Any], validation: Validation) -> None:
     write_text(directory / "validation.json", json.dumps(values, indent=2, ensure_ascii=False) + "\n")
     write_text(directory / "validation.md", markdown_validation(values))
-    with replacing(directory / "results.jsonl") as file:
+    with replacing(directory / RESULTS) as file:
         for row in result_rows(validation):
             file.write(to_json(row))

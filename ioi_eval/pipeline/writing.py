@@ -18,6 +18,7 @@ from ioi_eval.errors import ODD_DATA, SetupError
 from ioi_eval.model import Keep, Verdict
 from ioi_eval.new_files import new_file
 from ioi_eval.report import compact
+from ioi_eval.report.frame import SUMMARY
 from ioi_eval.report.inputs import TextPart, input_line
 
 _LEAST, _MOST = -(2**63), 2**64 - 1
@@ -92,7 +93,7 @@ def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> No
     Raises:
         SetupError: they cannot be written.
     """
-    write_text(directory / "summary.json", json.dumps(values, indent=2, ensure_ascii=False, default=str) + "\n")
+    write_text(directory / SUMMARY, json.dumps(values, indent=2, ensure_ascii=False, default=str) + "\n")
     write_text(directory / "report.md", report)
 
 

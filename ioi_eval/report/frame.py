@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _BUFFER_BYTES = 1024 * 1024  # lines have 2 kB; with the usual buffer of 8 kB, reading them takes twice as long
 RESULTS, TESTS, INPUTS, SUMMARY, PAGE = "results.jsonl", "tests.jsonl", "inputs.jsonl", "summary.json", "report.html"
+MCPBR_RECORDS = "mcpbr.jsonl"
 
 _LONGEST_SHARED = 1 << 16  # equal texts of many rows are kept once; longer texts are hardly ever equal
 _MAX_SHARED = 1 << 16

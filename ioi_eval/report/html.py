@@ -25,9 +25,9 @@ from ioi_eval.report.html_cells import CURVE_KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow, shown_name
 from ioi_eval.report.result_sets import Family
-from ioi_eval.report.result_values import VERDICT_NAMES, NamedRow, problem_of
+from ioi_eval.report.result_values import PRACTICE, VERDICT_NAMES, NamedRow, problem_of
 from ioi_eval.report.run_summary import time_of
-from ioi_eval.report.selection_table import PRACTICE, RANKED_METHODS, contests_by_group
+from ioi_eval.report.selection_table import RANKED_METHODS, contests_by_group
 from ioi_eval.report.standings import Standings, published_cutoffs
 from ioi_eval.report.texts import counted, points, printable
 from ioi_eval.selection import ResultRow, SelectionMethod

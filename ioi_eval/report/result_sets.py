@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
-from ioi_eval.report.frame import RESULTS, directory_of, lines_of, not_a_result_row, result_rows
+from ioi_eval.report.frame import RESULTS, SUMMARY, directory_of, lines_of, not_a_result_row, result_rows
 from ioi_eval.report.pending import Pending
 from ioi_eval.report.result_values import name_columns, problem_of, submission_of, with_our_columns
 from ioi_eval.report.run_summary import FORMAT
@@ -193,7 +193,7 @@ def summary_of(directory: Path, *, allow_damaged: bool = False) -> dict[str, Any
     Raises:
         InputError: it is damaged, or a newer version of this package wrote it.
     """
-    path = directory / "summary.json"
+    path = directory / SUMMARY
     try:
         values = json.loads(path.read_bytes())
         if not isinstance(values, dict) or not isinstance(values.get("options"), dict):

@@ -44,6 +44,10 @@ def problem_of(row: ResultRow) -> tuple[str, str]:
     return str(year), _plain(row.get("problem_id"))
 
 
+PRACTICE = "practice"
+"""The day of practice problems, which do not belong to a contest."""
+
+
 def day_of(row: ResultRow, known: object) -> str | None:
     """The contest day of a row's problem: that of the summary (`known`) if it has one.
 

@@ -11,7 +11,7 @@ from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.estimates import Estimate
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.result_sets import Family, ResultSet
-from ioi_eval.report.result_values import day_of, verdict_of
+from ioi_eval.report.result_values import PRACTICE, day_of, verdict_of
 from ioi_eval.report.standings import Standings
 from ioi_eval.report.texts import counted, points, printable, table
 from ioi_eval.selection import (
@@ -32,9 +32,6 @@ from ioi_eval.selection import (
 DEFAULT_METHODS = tuple(method for method in SelectionMethod if method is not SelectionMethod.REFERENCE)
 RANKED_METHODS = (SelectionMethod.SINGLE, SelectionMethod.ROUND_ROBIN, SelectionMethod.ALL)
 """The methods for which a report gives the rank that a group would have among the contestants."""
-
-PRACTICE = "practice"
-"""The day of practice problems, which do not belong to a contest."""
 
 _SUBTASK_COLUMNS = ("subtask", "points", "score", "score_precision", "weighted_score", "status")
 _COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "metadata", "generation")

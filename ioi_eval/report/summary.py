@@ -8,6 +8,7 @@ from typing import Any
 
 from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.report.groups import Grouping
+from ioi_eval.report.result_values import PRACTICE
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary, verdict_counts
 from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, problem_estimates
 from ioi_eval.report.totals import CpuSplit, scores_of
@@ -158,7 +159,7 @@ def _contests(problems: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Sums over each year's problems (values of `_problem`), without practice problems."""
     years: dict[int, list[Mapping[str, Any]]] = {}
     for problem in problems:
-        if problem["day"] != "practice":
+        if problem["day"] != PRACTICE:
             years.setdefault(problem["year"], []).append(problem)
     return [
         {
