@@ -135,7 +135,8 @@ def deciding_test(row: ResultRow) -> str | None:
 
     For APPS it is the first one with that verdict. For contest problems it is in the first subtask with that verdict:
     the first test with the lowest score, or if a score over the threshold decided (`GroupThreshold`), the one with the
-    highest, which is certainly over it.
+    highest, which is certainly over it. If a later test is WA with 0, it is that one, though the one over the threshold
+    decided.
     """
     holder, verdict, is_contest = row, verdict_of(row), "all_subtasks_results" in row
     if is_contest:
