@@ -44,7 +44,7 @@ def apps_summary_from_rows(
         errors = [test.get("message", "") for test in row.get(TEST_RESULTS) or ()]
         summary.add(row, row, reason=reason_of(row, Verdict(row["verdict"]), row["extraction"]), errors=errors)
 
-    values = values_of_rows(summary, rows, add, summaries=summaries, directories=directories)
-    values["judged_by"] = ", ".join(judged_by) or values["judged_by"]
-    copy_from_run(values, summaries, (*RUN_ENTRIES, "invalid_problems"))
-    return values
+    remade = values_of_rows(summary, rows, add, summaries=summaries, directories=directories)
+    remade["judged_by"] = ", ".join(judged_by) or remade["judged_by"]
+    copy_from_run(remade, summaries, (*RUN_ENTRIES, "invalid_problems"))
+    return remade

@@ -25,7 +25,7 @@ from ioi_eval.report.html_cells import CURVE_KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow, shown_name
 from ioi_eval.report.result_sets import Family
-from ioi_eval.report.result_values import PRACTICE, VERDICT_NAMES, NamedRow, problem_of
+from ioi_eval.report.result_values import PRACTICE, VERDICT_NAMES, NamedRow, problem_name_of
 from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.selection_table import RANKED_METHODS, contests_by_group
 from ioi_eval.report.standings import Standings, published_cutoffs
@@ -178,7 +178,7 @@ class Page:
         if self.family is Family.APPS or not near:
             return []
         rows = (
-            (self.group_names[self._groups[key]], shown_name("/".join(problem_of(row))), row)
+            (self.group_names[self._groups[key]], shown_name("/".join(problem_name_of(row))), row)
             for key, _, row in self._keyed_rows()
             if row["verdict"]
         )

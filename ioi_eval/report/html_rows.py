@@ -24,7 +24,7 @@ from ioi_eval.report.frame import RESULTS, TESTS, lines_of, not_a_result_row, wr
 from ioi_eval.report.groups import Grouping, group_name, grouping_by_model
 from ioi_eval.report.inputs import input_offsets
 from ioi_eval.report.result_sets import Family, ResultSet, family_of, first_row, has_column, id_column_of, summary_of
-from ioi_eval.report.result_values import NamedRow, day_of, problem_of, with_our_columns
+from ioi_eval.report.result_values import NamedRow, day_of, problem_name_of, with_our_columns
 from ioi_eval.report.texts import distinct_line, printable
 from ioi_eval.selection import points_in_subtask, sum_of_points
 
@@ -183,7 +183,7 @@ class PageResults(ResultSet):
         subtasks = row["all_subtasks_results"] or [] if is_contest else []
         if row["verdict"] is not None and problem not in self.problems:
             self.problems[problem] = PageProblem(
-                bucket=shown_name(problem_of(row)[0] if is_contest else row.get("difficulty") or "unknown"),
+                bucket=shown_name(problem_name_of(row)[0] if is_contest else row.get("difficulty") or "unknown"),
                 day=_title(day_of(row, None)) if is_contest else "",
                 date=_date(row),
                 subtasks=tuple((shown_name(subtask["subtask"]), float(subtask["points"])) for subtask in subtasks),

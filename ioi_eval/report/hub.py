@@ -25,8 +25,8 @@ from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.markdown_pages import INDEX as CARD
 from ioi_eval.report.parquet import write_parquet
-from ioi_eval.report.result_sets import MARKS, Family, family_of, first_row
-from ioi_eval.report.result_values import name_columns, problem_of, submission_of
+from ioi_eval.report.result_sets import FAMILY_COLUMNS, Family, family_of, first_row
+from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of
 from ioi_eval.report.texts import printable
 from ioi_eval.rows import is_hub_id, open_source
 from ioi_eval.rows.hub import HUB_ADVICE, hub_error_text, hub_errors
@@ -186,7 +186,7 @@ class HubResults:
             raise InputError(
                 f"{name} of the data set {self.name} is not a Parquet file: {reason}; {_ELSEWHERE}"
             ) from error
-        if MARKS[family] not in columns:
+        if FAMILY_COLUMNS[family] not in columns:
             raise InputError(
                 f"{name} of the data set {self.name} has rows that are not results of {family}, which these would"
                 f" replace (its columns: {printable(', '.join(columns))}); {_ELSEWHERE}"
@@ -231,9 +231,9 @@ class _Naming:
         """The problem, the program (empty in rows of APPS that were refused), and the dump's row (empty without id)."""
         name = submission_of(row, self.id_column, otherwise="")
         if self.family is not Family.APPS:
-            return problem_of(row), name, name
+            return problem_name_of(row), name, name
         named = next((value for column in PROBLEM_COLUMNS if (value := row.get(column)) is not None), "")
-        year, problem = problem_of({"problem_id": named})
+        year, problem = problem_name_of({"problem_id": named})
         return (year, problem.removeprefix("apps_")), str(row.get("submission") or ""), name
 
 

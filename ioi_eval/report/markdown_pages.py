@@ -17,7 +17,7 @@ from ioi_eval.errors import ODD_DATA, InputError, SetupError
 from ioi_eval.report.frame import SUMMARY, result_rows
 from ioi_eval.report.markdown import LOWER_BOUND, cell, markdown_table
 from ioi_eval.report.result_sets import summary_of
-from ioi_eval.report.result_values import name_columns, problem_of, submission_of
+from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of
 from ioi_eval.report.terminal import bounded, of_full_marks
 from ioi_eval.report.texts import file_name, points
 
@@ -43,7 +43,7 @@ def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]
     lines: dict[tuple[str, str], list[tuple[float, list[str]]]] = {}
     compiling: dict[tuple[str, str], int] = {}
     for row in result_rows(results, columns={*name_columns(id_column), *_COLUMNS}, tests=False):
-        key = problem_of(row)
+        key = problem_name_of(row)
         lines.setdefault(key, []).append(_line(row, id_column))
         compiling[key] = compiling.get(key, 0) + bool(row.get("code_compiles"))
     pages = {INDEX: _read(results / "report.md") + _links(summary["problems"])}

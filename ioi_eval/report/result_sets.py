@@ -16,7 +16,7 @@ from typing import Any
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.report.frame import RESULTS, SUMMARY, directory_of, lines_of, not_a_result_row, result_rows
 from ioi_eval.report.pending import Pending
-from ioi_eval.report.result_values import name_columns, problem_of, submission_of, with_our_columns
+from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of, with_our_columns
 from ioi_eval.report.run_summary import FORMAT
 
 
@@ -27,7 +27,7 @@ class Family(StrEnum):
     APPS = "APPS problems"
 
 
-MARKS = {Family.CONTEST: "all_subtasks_results", Family.APPS: "judged_by"}
+FAMILY_COLUMNS = {Family.CONTEST: "all_subtasks_results", Family.APPS: "judged_by"}
 """For each family, a column that only its results have."""
 
 
@@ -98,8 +98,8 @@ class ResultSet:
     def name_of(self, row: Mapping[str, Any], *, otherwise: str = "–") -> Name:
         """The problem and submission of a row; `otherwise` if the row names no submission."""
         if self.family is Family.APPS:
-            return problem_of(row)[1], str(row.get("submission") or otherwise)
-        return "/".join(problem_of(row)), submission_of(row, self.id_column, otherwise=otherwise)
+            return problem_name_of(row)[1], str(row.get("submission") or otherwise)
+        return "/".join(problem_name_of(row)), submission_of(row, self.id_column, otherwise=otherwise)
 
     @property
     def naming_columns(self) -> tuple[str, ...]:
@@ -175,12 +175,13 @@ def family_of(row: Any, directory: Path) -> Family:
     Raises:
         InputError: it is not a row of results.
     """
-    for family, mark in MARKS.items():
-        if isinstance(row, dict) and mark in row:
+    for family, column in FAMILY_COLUMNS.items():
+        if isinstance(row, dict) and column in row:
             return family
     raise InputError(
         f"{directory / RESULTS}, line 1: this is not a row of results, as it has neither "
-        f"{' nor '.join(MARKS.values())}; name a directory that `ioi-eval score` or `ioi-eval apps score` has written"
+        f"{' nor '.join(FAMILY_COLUMNS.values())}; name a directory that `ioi-eval score` or `ioi-eval apps score` has "
+        "written"
     )
 
 

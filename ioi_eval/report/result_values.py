@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ioi_eval.model import DEFAULT_YEAR, Verdict
-from ioi_eval.report.rows import RESULT_MARKS, name_in
+from ioi_eval.report.rows import COLUMNS_OF_RESULTS, name_in
 from ioi_eval.selection import PRECISION, ResultRow, sum_of_points
 
 NamedRow = tuple[str, ResultRow]
@@ -30,11 +30,11 @@ VERDICT_NAMES: Final[Mapping[str, str]] = {
 
 
 def name_columns(id_column: str) -> tuple[str, ...]:
-    """The columns of results that `problem_of` and `submission_of` read."""
-    return ("year", "problem_id", id_column, f"dump_{id_column}", *RESULT_MARKS)
+    """The columns of results that `problem_name_of` and `submission_of` read."""
+    return ("year", "problem_id", id_column, f"dump_{id_column}", *COLUMNS_OF_RESULTS)
 
 
-def problem_of(row: ResultRow) -> tuple[str, str]:
+def problem_name_of(row: ResultRow) -> tuple[str, str]:
     """Year and id of the problem, or `–` without an id; 2024.0, as tables have it, becomes 2024 again."""
     year = row.get("year")
     try:
@@ -191,7 +191,12 @@ def with_our_columns(row: Any) -> Any:
     if not isinstance(row, dict) or "verdict" in row or "all_subtasks_results" not in row:
         return row
     subtasks = [
-        {"problem": problem_of(row)[1], "score_precision": PRECISION, **subtask, "weighted_score": _points(subtask)}
+        {
+            "problem": problem_name_of(row)[1],
+            "score_precision": PRECISION,
+            **subtask,
+            "weighted_score": _points(subtask),
+        }
         for subtask in row["all_subtasks_results"] or ()
     ]
     verdict = (

@@ -40,7 +40,7 @@ _RESULTS = frozenset(CONTEST_RESULT_COLUMNS) - _FROM_THE_DUMP
 APPS_RESULTS = frozenset((*result_columns("apps-result"), TEST_RESULTS, "all_subtasks_results"))
 """The columns of a dump that results for APPS rename: ours, and that by which readers know results of contests."""
 
-RESULT_MARKS = ("fingerprint", "duplicate_of", "all_subtasks_results")
+COLUMNS_OF_RESULTS = ("fingerprint", "duplicate_of", "all_subtasks_results")
 """The columns by which `name_in` knows rows of results and their family."""
 
 
@@ -192,7 +192,7 @@ def name_in(row: Mapping[str, Any], column: str) -> str:
     """The name of a dump's column in a row of results, or in a row of a dump: there its own.
 
     Args:
-        row: has those of `RESULT_MARKS` that exist, `column`, and `dump_<column>` if it exists.
+        row: has those of `COLUMNS_OF_RESULTS` that exist, `column`, and `dump_<column>` if it exists.
     """
     renamed, base = f"dump_{column}", column
     if renamed not in row or not _is_of_results(row):

@@ -28,7 +28,7 @@ from ioi_eval.problems.submissions import stated_language
 from ioi_eval.report.failure_reasons import failure_reason
 from ioi_eval.report.frame import wrong_file
 from ioi_eval.report.groups import Grouping, too_many_groups
-from ioi_eval.report.result_values import NamedRow, day_of, problem_of
+from ioi_eval.report.result_values import NamedRow, day_of, problem_name_of
 from ioi_eval.report.run_summary import UNKNOWN, RunCounts, RunFacts, RunSummary, time_of
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.texts import counted
@@ -72,7 +72,7 @@ def summary_from_rows(
 
     def add(name: str, row: ResultRow) -> None:
         verdict = Verdict(row["verdict"])
-        key = ProblemKey(year=int(problem_of(row)[0]), id=str(row["all_subtasks_results"][0]["problem"]))
+        key = ProblemKey(year=int(problem_name_of(row)[0]), id=str(row["all_subtasks_results"][0]["problem"]))
         if key not in problems:
             problems[key] = _problem(key, known_problems.get(str(key), {}), row)
         language = stated_language(row) or Language.CPP
@@ -92,12 +92,12 @@ def summary_from_rows(
             ),
         )
 
-    values = values_of_rows(summary, rows, add, summaries=summaries, directories=directories, id_column=id_column)
+    remade = values_of_rows(summary, rows, add, summaries=summaries, directories=directories, id_column=id_column)
     known = _cpu_of(summaries).as_dict()
-    values["cpu_s"] |= {"compile": known["compile"], "check": known["check"]}  # rows have only `run`
-    copy_from_run(values, summaries, RUN_ENTRIES)
-    values["options"] = {**values["options"], "id_column": id_column}
-    return values
+    remade["cpu_s"] |= {"compile": known["compile"], "check": known["check"]}  # rows have only `run`
+    copy_from_run(remade, summaries, RUN_ENTRIES)
+    remade["options"] = {**remade["options"], "id_column": id_column}
+    return remade
 
 
 def values_of_rows(
@@ -131,8 +131,8 @@ def values_of_rows(
             raise InputError(next(wrong, text)) from error
     if len(summaries) == 1:
         summary.add_what_rows_lack(summaries[0])
-    summary.pending = sum((summary_values.get("submissions") or {}).get("pending", 0) for summary_values in summaries)
-    summary.pending_problems.update(name for values in summaries for name in values.get("problems_pending", ()))
+    summary.pending = sum((earlier.get("submissions") or {}).get("pending", 0) for earlier in summaries)
+    summary.pending_problems.update(name for earlier in summaries for name in earlier.get("problems_pending", ()))
     return summary.as_dict(_facts_of(summaries, directories, id_column))
 
 
@@ -143,20 +143,20 @@ def _reason_in(error: str) -> str:
     return f"the same {repeated[1]} and problem as an earlier row" if repeated else reason
 
 
-def copy_from_run(values: dict[str, Any], summaries: Sequence[Mapping[str, Any]], names: Iterable[str]) -> None:
+def copy_from_run(remade: dict[str, Any], summaries: Sequence[Mapping[str, Any]], names: Iterable[str]) -> None:
     """Copy these entries and the notes from the run's summary, if there is one with the same numbers of rows.
 
     Notes on groups are new, as the groups are.
     """
-    before = summaries[0] if len(summaries) == 1 else {}
-    on_groups = {too_many_groups(values["by"])} & set(values["notes"])
-    if all(values[name] == before.get(name) for name in ("submissions", "verdicts")):
-        values |= {name: before[name] for name in names if name in before}
-        old = {too_many_groups(before.get("by", ())), _in_no_group(values["submissions"]["pending"])} | on_groups
-        values["notes"] = [*(note for note in before.get("notes", values["notes"]) if note not in old), *on_groups]
-    pending = values["submissions"]["pending"] - sum(group["submissions"]["pending"] for group in values["groups"])
-    if pending and values["groups"]:
-        values["notes"] = [*values["notes"], _in_no_group(pending)]
+    earlier = summaries[0] if len(summaries) == 1 else {}
+    on_groups = {too_many_groups(remade["by"])} & set(remade["notes"])
+    if all(remade[name] == earlier.get(name) for name in ("submissions", "verdicts")):
+        remade |= {name: earlier[name] for name in names if name in earlier}
+        old = {too_many_groups(earlier.get("by", ())), _in_no_group(remade["submissions"]["pending"])} | on_groups
+        remade["notes"] = [*(note for note in earlier.get("notes", remade["notes"]) if note not in old), *on_groups]
+    pending = remade["submissions"]["pending"] - sum(group["submissions"]["pending"] for group in remade["groups"])
+    if pending and remade["groups"]:
+        remade["notes"] = [*remade["notes"], _in_no_group(pending)]
 
 
 def _in_no_group(pending: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ioi_eval.model import Verdict
-from ioi_eval.report.result_values import problem_of, submission_of
+from ioi_eval.report.result_values import problem_name_of, submission_of
 from ioi_eval.report.texts import counted, printable, table
 
 SHOWN = 1000  # lines on a terminal; all are in results.jsonl
@@ -28,7 +28,7 @@ def suspicious_report(rows: Iterable[Mapping[str, Any]], *, id_column: str) -> s
         }
         calls = Counter({entry["call"]: entry["count"] for entry in row["attempted"]})
         if violating or calls:
-            problem, submission = "/".join(problem_of(row)), submission_of(row, id_column)
+            problem, submission = "/".join(problem_name_of(row)), submission_of(row, id_column)
             listed.append((len(violating), calls, problem, submission, str(row["verdict"])))
     if not listed:
         return "No submission tried a forbidden call."

@@ -12,7 +12,7 @@ from ioi_eval.model import Verdict
 from ioi_eval.report.result_values import (
     VERDICT_NAMES,
     deciding_test,
-    problem_of,
+    problem_name_of,
     submission_of,
     with_our_columns,
 )
@@ -69,8 +69,8 @@ def test_the_deciding_test_is_the_one_that_gave_the_verdict(row: dict[str, Any],
 
 def test_a_row_that_names_no_problem_or_submission() -> None:
     """Such a row was refused. A problem may be called None."""
-    assert problem_of({"problem_id": None}) == problem_of({}) == ("2024", "–")
-    assert problem_of({"year": 2025.0, "problem_id": "None"}) == ("2025", "None")
+    assert problem_name_of({"problem_id": None}) == problem_name_of({}) == ("2024", "–")
+    assert problem_name_of({"year": 2025.0, "problem_id": "None"}) == ("2025", "None")
     assert (submission_of({}, "uuid"), submission_of({"uuid": 7.0}, "uuid")) == ("–", "7")
 
 
