@@ -335,7 +335,7 @@ def _job_tests(problem: AppsProblem, compat: CompatGrader | None) -> Sequence[Jo
     """The inputs of a program. If the other grader only loads programs, there is one run with an empty input."""
     if compat is None:
         return [_job_test(test) for test in problem.tests]
-    if not problem.tests or (problem.fn_name is not None and compat.calls is Calls.LOAD):
+    if compat.only_loads(problem):
         return (JobTest(input=b""),)
     return [JobTest(input=compat.encode_input(test)) for test in problem.tests]
 

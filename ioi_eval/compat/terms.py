@@ -186,16 +186,23 @@ class CompatGrader:
         """
         return self.grade_runs(problem, runs, self._all_s(problem, test_s))
 
+    def only_loads(self, problem: AppsProblem) -> bool:
+        """Whether it loads programs for this problem and runs no test: it cannot call functions, or there are no tests.
+
+        The plain interpreter loads nothing without running it.
+        """
+        calls_nothing = problem.fn_name is not None and self.calls is Calls.LOAD
+        return self.harness_grader is not None and (calls_nothing or not problem.tests)
+
     def wants_another(self, problem: AppsProblem, runs: Sequence[TestRun], *, test_s: float | None = None) -> bool:
         """Whether another run could still change its results; arguments as of `grade`.
 
-        If a program is only loaded (the grader cannot call functions, or there are no tests) one run is needed. Of a
-        grader that stops, only the newest run is graded: it is not asked again after a failure.
+        If a program is only loaded, one run is needed. Of a grader that stops, only the newest run is graded: it is not
+        asked again after a failure.
         """
         if not can_grade(problem) or (problem.fn_name is not None and self.calls is Calls.NEVER):
             return False
-        only_loads = not problem.tests or (problem.fn_name is not None and self.calls is Calls.LOAD)
-        if self.harness_grader is not None and only_loads:
+        if self.only_loads(problem):
             return not runs
         if len(runs) >= len(problem.tests) or (runs and self._ends(runs[-1])):
             return False
