@@ -19,7 +19,8 @@ class AppsResult(JudgedResult):
 
     Args:
         passed: how many tests passed.
-        total: the row's number of tests, also of those that were not run; under another grader's rules, of its codes.
+        total: how many results the score is a share of: by our rules all tests of the row; by another grader's rules
+            its codes, which are fewer if it stopped.
         tests: in the row's order, each named by its place in the row, from 0.
         judged_by: the comparator or the other grader.
         fault: why the row cannot be judged; `None` if it can.

@@ -75,7 +75,7 @@ def is_right(problem: AppsProblem, settings: AppsSettings, outcome: TestOutcome)
         )
     tests = problem.tests[number : number + 1]
     alone = replace(problem, tests=tests, inputs=len(tests), outputs=len(tests))
-    in_time = replace(outcome, verdict=Verdict.JE, limit=None)
+    in_time = replace(outcome, verdict=Verdict.JE, limit=None)  # JE: as it came from the box, not judged
     run = replace(_run_of(in_time, compat), wall_s=0.0)
     return compat.grade(alone, [run]).all_passed
 
@@ -247,8 +247,7 @@ def _with_wall_clock_limit(outcome: TestOutcome, time_limit_s: float) -> TestOut
 
     Our runner allows a program as much CPU time, and a second more of waiting.
     """
-    is_ours = outcome.details.judged_in_box and outcome.verdict is Verdict.JE
-    if is_ours or outcome.verdict is Verdict.TLE or _wall_s(outcome) < time_limit_s:
+    if _failed_in_box(outcome) or outcome.verdict is Verdict.TLE or _wall_s(outcome) < time_limit_s:
         return outcome
     return replace(outcome, verdict=Verdict.TLE, limit="idle", score=0.0)
 
@@ -341,8 +340,12 @@ def _runs_of_grader(
 
 def _first_judge_error(outcomes: Sequence[TestOutcome]) -> str | None:
     """Why a program cannot be graded: the first failure of ours, or of a judge program; `None` if there is none."""
-    errors = (outcome for outcome in outcomes if outcome.details.judged_in_box and outcome.verdict is Verdict.JE)
-    return next((outcome.message for outcome in errors), None)
+    return next((outcome.message for outcome in outcomes if _failed_in_box(outcome)), None)
+
+
+def _failed_in_box(outcome: TestOutcome) -> bool:
+    """Whether the box failed to judge it. An outcome that our side has not judged yet is JE too."""
+    return outcome.details.judged_in_box and outcome.verdict is Verdict.JE
 
 
 def _graded_result(
