@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ioi_eval.errors import ODD_DATA, InputError, unknown
+from ioi_eval.errors import ODD_DATA, InputError, SetupError, unknown
 from ioi_eval.report import compact
 from ioi_eval.report.pending import Pending
 from ioi_eval.report.schema_check import wrong_value
@@ -23,6 +23,7 @@ _BUFFER_BYTES = 1024 * 1024  # lines have 2 kB; with the usual buffer of 8 kB, r
 RESULTS, TESTS, INPUTS, SUMMARY, PAGE = "results.jsonl", "tests.jsonl", "inputs.jsonl", "summary.json", "report.html"
 MCPBR_RECORDS = "mcpbr.jsonl"
 
+_NO_MEMORY = "Not enough memory"  # how a message of orjson begins if it gets no memory
 _LONGEST_SHARED = 1 << 16  # equal texts of many rows are kept once; longer texts are hardly ever equal
 _MAX_SHARED = 1 << 16
 
@@ -44,6 +45,7 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
 
     Raises:
         InputError: there are no results, a file is damaged, or no row has one of the columns.
+        SetupError: there is not enough memory.
 
     Warns:
         UserWarning: the run was stopped before all submissions were judged.
@@ -163,6 +165,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, int, Any]]:
 
     Raises:
         InputError: the results do not exist, the file cannot be read, or a line is damaged.
+        SetupError: there is not enough memory for a line.
     """
     offset = 0
     try:
@@ -185,6 +188,8 @@ def _parsed(path: Path, number: int, line: bytes) -> Any:
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError as error:
+        if str(error).startswith(_NO_MEMORY):
+            raise SetupError(f"{path}, line {number} cannot be read: there is not enough memory") from error
         raise InputError(
             f"{path}, line {number} cannot be read: {error}; delete the file and repeat the command that wrote it"
         ) from error

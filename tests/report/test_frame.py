@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,25 @@ def test_edited_row_that_is_nested_deeply_is_read(tmp_path: Path) -> None:
     deep = "[" * 900 + "]" * 900
     (tmp_path / "results.jsonl").write_text('{"uuid": "a", "extra": ' + deep + "}\n")
     assert list(load_results(tmp_path)["uuid"]) == ["a"]
+
+
+def test_a_lack_of_memory_is_not_a_damaged_file(tmp_path: Path) -> None:
+    """Nobody should delete a file because this machine has too little memory for it."""
+    (tmp_path / "results.jsonl").write_text('{"uuid": "' + "x" * (40 << 20) + '"}\n')
+    code = (
+        "import resource, sys\n"
+        "from ioi_eval.errors import SetupError\n"
+        "from ioi_eval.report.frame import result_rows\n"
+        "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + (256 << 20)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (size, size))\n"
+        "try:\n"
+        "    list(result_rows(sys.argv[1]))\n"
+        "except SetupError as error:\n"
+        "    print(error)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stdout.endswith("results.jsonl, line 1 cannot be read: there is not enough memory\n")
 
 
 def test_an_incomplete_run_gives_a_warning(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
