@@ -126,7 +126,7 @@ class Pool:
         If no other one of its group is in service, it keeps getting jobs, so that callers soon learn what is wrong.
         """
         state = self._endpoints.get(name)
-        if state is not None and state.group.in_service > 1:
+        if state is not None and state.group.in_service > state.in_service:
             state.pause_for_long(now, self._rng)
             self._after_change(state, now)
 

@@ -136,6 +136,19 @@ def test_an_endpoint_whose_answers_are_of_no_use_is_paused_for_long() -> None:
     assert names([waiting]) == ["w0"]
 
 
+def test_an_endpoint_that_is_paused_already_is_paused_for_long() -> None:
+    """It has just failed a job, so it would be checked after half a second; another endpoint is in service."""
+    world = World(2)
+    request = world.request()
+    world.release(request, JobEnd.TIMED_OUT)
+    assert world.pool.in_service("g") == 1
+    world.pool.pause("w0", world.now)
+    world.until(world.now + LONGEST_PAUSE_S / 2 - TICK_S)
+    assert world.pool.in_service("g") == 1
+    world.until(world.now + LONGEST_PAUSE_S)
+    assert world.pool.in_service("g") == 2
+
+
 def test_the_only_endpoint_in_service_is_not_paused() -> None:
     """No other one could do better, and its users wait for its answer."""
     world = World(2)
