@@ -224,6 +224,23 @@ def test_many_workers_come_back_with_lower_limits(start: Any) -> None:
     with_cluster([*stays.urls, *changes.urls], use, patience_s=QUICK_S)
 
 
+def test_limits_are_lowered_where_a_job_was_tried_before(start: Any) -> None:
+    """The job still finds the only worker that allows it: the first refusal of each other one does not count."""
+    stays, changes = start("stub_piston.py"), start("stub_piston.py", "--count", "5")
+
+    async def use(cluster: PistonCluster) -> None:
+        await until(lambda: cluster.busy() == (0, 6))
+        last = Retries(tried=[f"{url}/api/v2" for url in changes.urls])
+        while last.tried[-1] != f"{stays.urls[0]}/api/v2":  # then each other one is preferred
+            await cluster.execute(replace(echo("x"), retries=last), cluster.targets()[0])
+        changes.kill()
+        for port in changes.ports:
+            start("stub_piston.py", "--port", str(port), "--limit=run_timeout=1000")
+        assert (await cluster.execute(replace(echo("y"), retries=last), cluster.targets()[0])).run.stdout == "y"
+
+    with_cluster([*stays.urls, *changes.urls], use, patience_s=QUICK_S)
+
+
 def uninstall(url: str) -> None:
     """Remove our package from a worker."""
     httpx.request("DELETE", f"{url}/api/v2/packages", json={"language": "ioi_eval", "version": "1.0.0"})

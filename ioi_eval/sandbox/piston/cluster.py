@@ -66,9 +66,8 @@ _BYTES_PER_S = 1_000_000  # the slowest upload that does not miss the deadline
 _NOT_ENTERED = "the cluster is not entered: use `async with PistonCluster(…) as cluster`"
 _LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
 _MAX_UNSERVED = 3
-"""A job is given up after so many servers refused it. Those that turn out to lack the package, to have new limits or to
-be unable to isolate programs do not count, as they get no more such jobs, and there may be many. (One with new limits
-counts if it refuses the job again: exploring it did not help.)"""
+"""A job is given up after so many servers refused it. A server that lacks the package or cannot isolate is not counted:
+it gets no more such jobs. One whose limits have changed is counted from its second refusal of this job on."""
 
 
 class PistonCluster:
@@ -220,6 +219,7 @@ class PistonCluster:
         while retries.useless:
             pool.pause(retries.useless.pop(), self._client.time())
         retried = unserved = 0
+        refused: set[str] = set()
         last: SandboxError | None = None
         request = pool.request(
             target.name,
@@ -242,7 +242,8 @@ class PistonCluster:
                 return result
             last = self._last_failure = result
             if isinstance(result, UnservedError):
-                is_news = endpoint in self._groups.changed and retries.tried.count(endpoint) == 1
+                is_news = endpoint in self._groups.changed and endpoint not in refused
+                refused.add(endpoint)
                 unserved += not (is_news or self._groups.lacks(endpoint, result))
                 self._require_isolation(group, result)
             may_be_served = isinstance(result, UnservedError) and unserved < _MAX_UNSERVED
