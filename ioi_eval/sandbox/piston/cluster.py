@@ -204,7 +204,8 @@ class PistonCluster:
             UnavailableError: no worker was available for as long as jobs may wait.
             ExhaustedError: all allowed attempts of the job got no usable answer.
             RejectedError: a server will always refuse the job, also on other targets if it is too large here.
-            SetupError: the cluster was left, or entered in another event loop than the caller's.
+            SetupError: the cluster was left, or entered in another event loop than the caller's; or this machine has
+                no descriptor or disk space left for the job, or cannot read a part of it.
             SandboxError: any other failure that another attempt cannot help.
             InputError: the target is not one of this cluster's.
         """

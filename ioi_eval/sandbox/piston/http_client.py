@@ -90,12 +90,17 @@ class Wait:
 
 
 class Sending(Wait, Payload):
-    """A job that is being sent, and the wait for its answer. Segments of its body on disk are read piece by piece."""
+    """A job that is being sent, and the wait for its answer. Segments of its body on disk are read piece by piece.
+
+    Attributes:
+        unreadable: why a segment could not be read. aiohttp takes it for a failure of the connection.
+    """
 
     def __init__(self, body: Body, within_s: float, client: HttpClient) -> None:
         Wait.__init__(self, within_s, client)
         Payload.__init__(self, body, content_type="application/json")
         self.on_used_connection = False
+        self.unreadable: SetupError | None = None
         self.connecting_since: float | None = None
         self.receiving: Connection | None = None
 
@@ -130,9 +135,13 @@ class Sending(Wait, Payload):
         self.connecting_since = None
         transport = writer.transport
         self.on_used_connection = transport is not None and self._client.connections.requests.get(transport, 0) > 1
-        for segment in self._value.segments:
-            for piece in (segment,) if isinstance(segment, bytes) else segment:
-                await writer.write(piece)
+        try:
+            for segment in self._value.segments:
+                for piece in (segment,) if isinstance(segment, bytes) else segment:
+                    await writer.write(piece)
+        except SetupError as error:
+            self.unreadable = error
+            raise
 
 
 class _Announced(Sending):
@@ -265,7 +274,7 @@ class HttpClient:
 
         Raises:
             AnswerLostError: no answer arrived before the deadline.
-            SetupError: this machine has no descriptor left for the connection.
+            SetupError: this machine has no descriptor left for the connection, or cannot read a part of the job.
         """
         if sending.lost is not None:
             raise AnswerLostError(f"{url}: {sending.lost}", sending.lost.end)
@@ -342,6 +351,8 @@ class HttpClient:
             message += answer.tls_advice(message)
             raise AnswerLostError(f"{url}: no connection: {message}", JobEnd.NOT_SERVED) from error
         except (aiohttp.ClientError, ConnectionError) as error:
+            if sending is not None and sending.unreadable is not None:
+                raise sending.unreadable from error
             message = str(error) or type(error).__name__
             if isinstance(error, aiohttp.ClientResponseError):  # whose text begins with a status that nobody sent
                 message = f"the answer is not HTTP: {' '.join(error.message.split())}"

@@ -37,7 +37,7 @@ _Encode: TypeAlias = Callable[[bytes], Literal]
 
 @fast_dataclass
 class _StoredBytes:
-    """Bytes in the spool file; iterating gives them piece by piece.
+    """Bytes in the spool file; iterating gives them piece by piece, and raises SetupError if they cannot be read.
 
     Args:
         file: stays open as long as this refers to it.
@@ -55,7 +55,10 @@ class _StoredBytes:
     def __iter__(self) -> Iterator[bytes]:
         for start in range(0, self.size, _PIECE):
             want = min(_PIECE, self.size - start)
-            piece = os.pread(self.file.fileno(), want, self.offset + start)
+            try:
+                piece = os.pread(self.file.fileno(), want, self.offset + start)
+            except OSError as error:
+                raise SetupError(f"a temporary file of test data cannot be read: {error.strerror}") from error
             if len(piece) != want:
                 raise SetupError("a temporary file of test data was truncated: is its disk full?")
             yield piece

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import errno
 import hashlib
 import json
 import os
 import random
+import re
 import zlib
 from pathlib import Path
 
 import pytest
+from yarl import URL
 
 from ioi_eval.errors import LostDataError, SetupError
 from ioi_eval.model import Blob
+from ioi_eval.sandbox.piston.http_client import HttpClient, Sending
 from ioi_eval.sandbox.piston.literals import Literal
 from ioi_eval.sandbox.piston.spool import RequestSpool
+from ioi_eval.sandbox.piston.wire import Body
 
 
 def blob(path: Path, content: bytes) -> Blob:
@@ -124,3 +129,33 @@ def test_no_directory_for_the_file(tmp_path: Path) -> None:
 
     with pytest.raises(SetupError, match="set TMPDIR"):
         asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("number", "message"), [(None, "truncated: is its disk full?"), (errno.EIO, "cannot be read: Input/output error")]
+)
+def test_a_file_that_cannot_be_read_while_a_job_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int | None, message: str
+) -> None:
+    """It is an error of this machine with its reason, not a failure of the worker's connection."""
+
+    def pread(*_: int) -> bytes:
+        if number is not None:
+            raise OSError(number, os.strerror(number))
+        return b""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async def send() -> None:
+        literal = await RequestSpool(tmp_path).literal(blob(tmp_path / "input", b"1 2 3\n"))
+        monkeypatch.setattr("ioi_eval.sandbox.piston.spool.os.pread", pread)
+        body = Body(segments=(b"{", literal.data), size=1 + literal.size, max_run_s=1.0)
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        url = URL.build(scheme="http", host="127.0.0.1", port=server.sockets[0].getsockname()[1], path="/execute")
+        async with server, HttpClient() as client:
+            with pytest.raises(SetupError, match=re.escape(message)):
+                await client.post(url, Sending(body, 10.0, client), max_bytes=1_000)
+
+    asyncio.run(send())
