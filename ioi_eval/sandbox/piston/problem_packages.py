@@ -32,22 +32,8 @@ from ioi_eval.errors import SetupError
 from ioi_eval.model import Content, Problem, ProblemKey, ProblemPackage, size_of
 from ioi_eval.new_files import new_file
 from ioi_eval.sandbox import read_content
-from ioi_eval.sandbox.piston.stored_files import digest, is_worth_storing
+from ioi_eval.sandbox.piston.stored_files import PACKAGE_LIMITS, digest, is_worth_storing
 from ioi_eval.sandbox.piston.wire import PROBLEM_PACKAGE_PREFIX
-
-LIMITS = {
-    "compile_timeout": 300_000,
-    "run_timeout": 600_000,
-    "compile_cpu_time": 300_000,
-    "run_cpu_time": 600_000,
-    "compile_memory_limit": -1,
-    "run_memory_limit": -1,
-    "output_max_size": 134_217_728,
-    "max_process_count": 512,
-    "max_open_files": 4096,
-    "max_file_size": 1_000_000_000,
-}
-"""The limits that jobs may request on a server with default settings. Source: our package in `piston/packages/`."""
 
 _FORMAT = b"3"  # of the package's contents and of the list of files that its script reads; part of its name
 INDEX = "index"
@@ -176,7 +162,7 @@ def _pkg_info(language: str, version: str) -> bytes:
         "version": version,
         "build_platform": "docker-debian",
         "aliases": [],
-        "limit_overrides": LIMITS,
+        "limit_overrides": PACKAGE_LIMITS,
     }
     return json.dumps(values, indent=4).encode() + b"\n"
 

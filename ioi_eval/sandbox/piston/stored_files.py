@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.errors import RejectedError, SandboxError
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.model import Blob, Content, Execution, Job, JobFile, JobKind, size_of
+from ioi_eval.model import Blob, Content, Execution, Job, JobFile, JobKind, StageLimits, size_of
 from ioi_eval.sandbox import Target, read_content
 from ioi_eval.sandbox.piston import wire
 from ioi_eval.sandbox.piston.wire import Starter
@@ -52,6 +52,21 @@ _ALSO_STORED = re.compile(r"runner|checker|manager|harness|object\d+")
 
 _LEAST_BYTES = 128
 """Smaller files are sent: a reference takes 32 digits of a hash, 24 of a name, and a few words."""
+
+PACKAGE_LIMITS = {
+    "compile_timeout": 300_000,
+    "run_timeout": 600_000,
+    "compile_cpu_time": 300_000,
+    "run_cpu_time": 600_000,
+    "compile_memory_limit": -1,
+    "run_memory_limit": -1,
+    "output_max_size": 134_217_728,
+    "max_process_count": 512,
+    "max_open_files": 4096,
+    "max_file_size": 1_000_000_000,
+}
+"""The limits that jobs of a problem's package may request: those of our package `ioi_eval` in `piston/packages/`. A
+server's other packages, such as `bash`, have the limits of its settings."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.]*")
 _PACKAGES = "/packages/"
@@ -168,6 +183,11 @@ def without_runner(job: Job, package: str = "") -> Variant | None:
     return Variant(job=replace(job, files=files), named=frozenset((file_hash,)), package=package)
 
 
+def _is_allowed(limits: StageLimits) -> bool:
+    """Whether problems' packages allow these limits of a run."""
+    return limits.wall_ms <= PACKAGE_LIMITS["run_timeout"] and limits.cpu_ms <= PACKAGE_LIMITS["run_cpu_time"]
+
+
 def runner_line(file_hash: str) -> bytes:
     """The content of `stored` in a job that is sent without its runner."""
     return f"stored runner {file_hash}\n".encode()
@@ -208,7 +228,8 @@ class StoredFiles:
         url, compiler = str(worker.url), target.toolchain
         needed = (*job.sees, *(() if compiler.static else (compiler.command,)))
         others = set() if any(_PACKAGES in path for path in needed) else {each.language for each in worker.runtimes}
-        if job.package is not None and (package := job.package.language) in others:
+        may_use = worker.installed.starter is Starter.IOI_EVAL or _is_allowed(job.run_limits)
+        if job.package is not None and (package := job.package.language) in others and may_use:
             variant = without_stored_files(job, self._absent.get((url, package), ()))
             if variant is not None:
                 return variant

@@ -306,7 +306,7 @@ def body(
         installed: the package that will start it.
         files: from `sent_files`.
         literals: their contents, in the same order.
-        package: another package that will start it instead, with the same limits, in any version; empty for none.
+        package: another package that will start it instead, in any version, and allows the same limits; empty for none.
 
     Raises:
         RejectedError: the main file is not text.

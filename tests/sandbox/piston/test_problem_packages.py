@@ -13,14 +13,13 @@ import pytest
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import SetupError
 from ioi_eval.sandbox.piston.problem_packages import (
-    LIMITS,
     data_of,
     list_packages,
     make_package,
     package_of,
     version_of,
 )
-from ioi_eval.sandbox.piston.stored_files import digest
+from ioi_eval.sandbox.piston.stored_files import PACKAGE_LIMITS, digest
 from tests.sandbox.packaged import LARGE, blobs, installed, made, some_problem, unpacked
 
 
@@ -50,7 +49,7 @@ def test_other_data_is_another_package() -> None:
 def test_other_limits_are_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other limits give another version: otherwise a worker would keep the package with the old limits."""
     before = version_of(["00" * 32])
-    monkeypatch.setitem(LIMITS, "run_timeout", 1)
+    monkeypatch.setitem(PACKAGE_LIMITS, "run_timeout", 1)
     assert version_of(["00" * 32]) != before
 
 
@@ -90,7 +89,7 @@ def test_a_package_has_the_format_of_piston(tmp_path: Path) -> None:
     metadata = json.loads(unpacked(tmp_path / package.file, tmp_path / "x").joinpath("pkg-info.json").read_text())
     assert (metadata["language"], metadata["version"]) == (package.language, package.version)
     own = Path(__file__).resolve().parents[3] / "piston/packages/ioi_eval/1.0.0/metadata.json"
-    assert metadata["limit_overrides"] == LIMITS == json.loads(own.read_text())["limit_overrides"]
+    assert metadata["limit_overrides"] == PACKAGE_LIMITS == json.loads(own.read_text())["limit_overrides"]
 
 
 def test_the_index_keeps_its_lines(tmp_path: Path) -> None:

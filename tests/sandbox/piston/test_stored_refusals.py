@@ -158,3 +158,19 @@ def test_answers_of_the_runner_are_not_refusals(result: Execution | SandboxError
     stored = StoredFiles()
     assert not stored.note_missing(WORKER_URL, first_variant(stored), JOB, result)
     assert first_variant(stored) == first_variant(StoredFiles())
+
+
+@pytest.mark.parametrize("starter", [Starter.IOI_EVAL, Starter.BASH])
+@pytest.mark.parametrize("wall_ms", [600_000, 900_000])
+def test_a_job_that_its_problems_package_would_refuse(starter: Starter, wall_ms: int) -> None:
+    """A server may allow longer jobs of `bash` than of a problem's package: these are sent with all files. Our own
+    package and a problem's have the same limits, so there it is used.
+    """
+    worker = replace(WORKER, installed=InstalledStarter(starter=starter, version="1.0.0"))
+    job = replace(JOB, run_limits=StageLimits(wall_ms=wall_ms, cpu_ms=wall_ms))
+    variant = StoredFiles().variant(job, worker, TARGET)
+    if starter is Starter.BASH and wall_ms == 900_000:
+        assert variant is None
+    else:
+        assert variant is not None
+        assert variant.package == PACKAGE.language
