@@ -39,16 +39,18 @@ _MANY_PAUSES = 30  # after so many in a row, all are the longest
 
 CHECK_AFTER_S = 2.0
 LONGEST_CHECK_AFTER_S = 30.0
-"""An endpoint with jobs that has answered nothing for this long is checked. With the 3 s that a check may take, a
-machine that lost its power is out of service after about 5 s. While checks are answered, the time between them doubles
-up to the longest."""
+"""An endpoint with jobs that has answered nothing for this long is checked. While checks are answered, the time between
+them doubles up to the longest. With the 3 s that a check may take, a machine that loses its power is out of service
+within about 5 s if it has just answered, and within about 35 s in the midst of long jobs. A job that is sent there
+before gets no connection, which puts it out of service at once."""
 
 LEAST_UNCONNECTED = 3
 """Fewer attempts in a row without a connection say nothing about a group of endpoints."""
 
 ABANDON_AFTER_S = 20.0
-"""The jobs of an endpoint that has failed all checks for this long are abandoned. It is twenty times what a check takes
-on a server that unpacks a large request."""
+"""The jobs of an endpoint that has failed all checks for this long are abandoned, when the next check fails: half a
+minute to a minute after its machine has died. It is twenty times what a check takes on a server that unpacks a large
+request."""
 
 
 class Availability(Enum):

@@ -39,7 +39,8 @@ IDLE_CONNECTION_S = 4.0
 """Below Node's default of 5 s (recorded: `keepalive_idle`)."""
 
 CONNECT_S = 3.0
-"""Connecting takes milliseconds in a cluster; SYN is repeated after 1 s. A dead machine must be detected within 5 s."""
+"""Connecting takes milliseconds in a cluster; SYN is repeated after 1 s. A job that is sent to a dead machine must soon
+go elsewhere."""
 
 _TCP_KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
 """Servers send nothing until a job ends, so clients of a machine that lost its power keep waiting. Once it is up again
