@@ -24,8 +24,8 @@ from ioi_eval.errors import InputError, SetupError, TransientError
 from ioi_eval.sandbox.process import run_process
 
 EndpointSource = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
-"""The endpoints' URLs; or a function that returns them, called repeatedly. If it raises SetupError, they stay as they
-were; any other error ends the run."""
+"""The endpoints' URLs; or a function that returns them, called repeatedly. If it raises an IoiEvalError during a run,
+they stay as they were; any other error ends the run."""
 
 API = "/api/v2"
 _LOGIN = re.compile(r"(?<=//)[^/]*@|^[^/]*@")
