@@ -157,9 +157,10 @@ class WorkerGroups:
             group.members.discard(url)
 
     def targets(self) -> Sequence[Target]:
-        """One target for each group, the largest first; groups that lost all their workers last."""
+        """One target for each group, the largest first; groups that lost all their workers last. Their slots are
+        not those in service."""
         groups = sorted(self.groups.values(), key=lambda group: -len(group.members))
-        return [replace(group.target, slots=len(group.members) * self.slots) for group in groups]
+        return [group.target for group in groups]
 
     def _group(self, worker: Worker) -> WorkerGroup:
         sizes = worker.max_output_bytes, worker.max_body_bytes

@@ -35,11 +35,12 @@ def at(worker: Worker, host: str) -> Worker:
 
 
 def test_equal_workers_are_one_target() -> None:
-    """Workers with the same package, compiler and limits make a target with all their slots."""
+    """Workers with the same package, compiler and limits make one target."""
     groups = WorkerGroups(3)
     endpoints = [groups.add(at(WORKER, host)) for host in ("a", "b")]
     (target,) = groups.targets()
-    assert (target.slots, target.profile, target.isolation) == (6, "bundled", Isolation.REDUCED)
+    assert len(groups.groups[target.name].members) == 2
+    assert (target.profile, target.isolation) == ("bundled", Isolation.REDUCED)
     assert (target.max_wall_ms, target.max_output_bytes, target.max_body_bytes) == (60_000, 4 << 20, 48 << 20)
     assert {(endpoint.group, endpoint.slots) for endpoint in endpoints} == {(target.name, 3)}
     assert [endpoint.machine for endpoint in endpoints] == ["a", "b"]
@@ -72,7 +73,7 @@ def test_workers_that_differ_are_two_targets(other: Worker) -> None:
     groups.add(at(WORKER, "b"))
     groups.add(at(other, "c"))
     targets = groups.targets()
-    assert [target.slots for target in targets] == [2, 1]
+    assert [len(groups.groups[target.name].members) for target in targets] == [2, 1]
     assert len({target.name for target in targets}) == 2
 
 
@@ -93,7 +94,8 @@ def test_a_changed_worker_belongs_to_another_target() -> None:
     endpoint = groups.add(at(replace(WORKER, max_output_bytes=1 << 20), "a"))
     assert endpoint.group != old.name
     groups.remove("http://b:2000/api/v2")
-    assert {target.name: target.slots for target in groups.targets()} == {endpoint.group: 1, old.name: 0}
+    assert [target.name for target in groups.targets()] == [endpoint.group, old.name]
+    assert {name: len(group.members) for name, group in groups.groups.items()} == {endpoint.group: 1, old.name: 0}
     assert set(groups.workers) == {"http://a:2000/api/v2"}
 
 
