@@ -347,7 +347,7 @@ class PistonCluster:
                 execution = await asyncio.to_thread(answer.execution, reply.status, reply.body, output_bytes=most)
             else:
                 execution = answer.execution(reply.status, reply.body, output_bytes=most)
-            if two_stages.is_one_of_two(job):
+            if two_stages.was_joined(job):
                 execution = two_stages.split_stages(execution)
             self._check_worker(endpoint, execution, job)
         except SandboxError as error:

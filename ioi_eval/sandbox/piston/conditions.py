@@ -75,8 +75,9 @@ def conditions(
 
     Args:
         is_bundled: whether answers must be able to return compiled programs.
-        output_bytes: an answer may be at least this long; 0 if shorter than the probe's, `None` if not measured.
-        body_bytes: a request may be at least this long; `None` if that could not be found out.
+        output_bytes: answers of this length arrive, longer ones may too; 0 if shorter than the probe's, `None` if not
+            measured.
+        body_bytes: requests of this length are accepted, longer ones may be too; `None` if that could not be found out.
         report: what the worker reports; `None` if its answers are too short for that.
     """
     return (

@@ -45,7 +45,7 @@ within about 5 s if it has just answered, and within about 35 s in the midst of 
 before gets no connection, which puts it out of service at once."""
 
 LEAST_UNCONNECTED = 3
-"""Fewer attempts in a row without a connection say nothing about a group of endpoints."""
+"""Fewer attempts in a row that no server began say nothing about a group of endpoints."""
 
 ABANDON_AFTER_S = 20.0
 """The jobs of an endpoint that has failed all checks for this long are abandoned, when the next check fails: half a
@@ -87,12 +87,14 @@ class SlotRequest:
         order: its place among all jobs.
         is_alone: whether it needs a machine to itself.
         is_only: whether no other group would do.
-        last_endpoint: the endpoint that has the job, or had it last; a retry prefers another.
+        last_endpoint: the URL of the endpoint that has the job, or had it last; a retry prefers another. For a job that
+            its caller sends again, set before it gets a slot.
         is_retry: whether a server may have had work from the job before.
-        unconnected: how many attempts in a row got no connection; the first of them at `unconnected_since`.
+        unconnected: how many attempts in a row no server began (no connection, or a refusal). The first of them ended
+            at `unconnected_since`.
         is_waiting: whether it is in one of its group's queues.
         holds_slot: whether it holds a slot, since `granted_at`.
-        reserved: the machine that its job, to run alone, has or waits for.
+        reserved: the machine that is reserved for this job, if it must run alone.
         state: the endpoint whose slot it holds, or held last.
         held_back_since: since when the retry budget has held it back.
         failure: why it will get no slot.
@@ -128,7 +130,7 @@ class SlotRequest:
         self.unconnected = 0 if may_have_started else self.unconnected + 1
 
     def is_unconnected(self, now: float, patience_s: float) -> bool:
-        """Whether all attempts for so long had no connection; fewer than `LEAST_UNCONNECTED` of them say nothing."""
+        """Whether no server began any attempt for so long; fewer than `LEAST_UNCONNECTED` of them say nothing."""
         return self.unconnected >= LEAST_UNCONNECTED and now - self.unconnected_since >= patience_s
 
 

@@ -30,8 +30,9 @@ be sent again, the pool holds them back. A job fails if it is held back for `pat
 jobs fail immediately, until an endpoint is back. While other groups are in service, jobs fail after `LOST_AFTER_S`
 already, except those that only this group may run (`is_only`).
 
-**No connection.** An endpoint may answer checks and yet accept no job, so that it enters and leaves service for ever. A
-job fails that got no connection for `patience_s`, if meanwhile no endpoint of its group has accepted any job.
+**No server begins a job.** An endpoint may answer checks and yet accept no job, so that it enters and leaves service
+for ever. A job that no server began for `patience_s` (no connection, or a refusal) fails, if meanwhile no endpoint of
+its group has accepted any job.
 """
 
 from __future__ import annotations
@@ -172,7 +173,8 @@ class Pool:
         return request
 
     def retry(self, request: SlotRequest, now: float, *, may_have_started: bool) -> None:
-        """Ask for a slot for the same job once more. If the job was not sent, this does not count as a retry."""
+        """Ask for a slot for the same job once more. If no server began the job (no connection, or a refusal), this
+        does not count as a retry."""
         assert not request.holds_slot, "the slot was not released"
         assert request.state is not None, "the request never had a slot: there is nothing to retry"
         request.is_retry |= may_have_started

@@ -36,7 +36,7 @@ _Encode: TypeAlias = Callable[[bytes], Literal]
 
 
 @fast_dataclass
-class _StoredBytes:
+class _SpooledBytes:
     """Bytes in the spool file; iterating gives them piece by piece, and raises SetupError if they cannot be read.
 
     Args:
@@ -77,7 +77,7 @@ class RequestSpool:
         self._max_bytes = max_bytes
         self._file: FileIO | None = None
         self._end = 0
-        self._stored: dict[tuple[str, _Encode], Literal] = {}
+        self._literals: dict[tuple[str, _Encode], Literal] = {}
         self._locks: dict[tuple[str, _Encode], asyncio.Lock] = {}
         self._memory: RecentValues[bytes, Literal] = RecentValues(_MEMORY_BYTES)
         self._encoders = asyncio.Semaphore(2)
@@ -94,7 +94,7 @@ class RequestSpool:
         """
         if isinstance(content, Blob):
             encode = literals.deflated if may_deflate else literals.literal
-            return self._stored.get((content.sha256, encode)) or await self._literal_of_blob(content, encode)
+            return self._literals.get((content.sha256, encode)) or await self._literal_of_blob(content, encode)
         if len(content) < _SMALL:
             return literals.literal(content)
         if (known := self._memory.get(content)) is not None:
@@ -114,7 +114,7 @@ class RequestSpool:
 
     def close(self) -> None:
         """Release the file. Requests under way keep it open."""
-        self._stored.clear()
+        self._literals.clear()
         self._memory.clear()
         self._end = 0
         self._file = None
@@ -123,25 +123,25 @@ class RequestSpool:
         """Encode a blob once, also if several tasks need it at the same time."""
         key = blob.sha256, encode
         async with self._locks.setdefault(key, asyncio.Lock()):
-            literal = self._stored.get(key)
+            literal = self._literals.get(key)
             if literal is None:
                 async with self._encoders:
                     encoded = await asyncio.to_thread(lambda: encode(read_content(blob)))
                     room = self._reserve(encoded.size)
                     await asyncio.to_thread(self._write, encoded.whole(), room)
-                    literal = self._stored[key] = replace(encoded, data=room)
+                    literal = self._literals[key] = replace(encoded, data=room)
         self._locks.pop(key, None)
         return literal
 
-    def _reserve(self, size: int) -> _StoredBytes:
+    def _reserve(self, size: int) -> _SpooledBytes:
         """Room in the file for a literal. A new file is started if this one would be too long."""
         if self._file is None or self._end + size > self._max_bytes:
-            self._stored.clear()
+            self._literals.clear()
             self._file, self._end = self._new_file(), 0
         offset, self._end = self._end, self._end + size
-        return _StoredBytes(file=self._file, offset=offset, size=size)
+        return _SpooledBytes(file=self._file, offset=offset, size=size)
 
-    def _write(self, data: bytes, room: _StoredBytes) -> None:
+    def _write(self, data: bytes, room: _SpooledBytes) -> None:
         rest, at = memoryview(data), room.offset
         try:
             while rest:

@@ -45,7 +45,7 @@ _NO_PROCESS_CODE = 254
 """The exit code of bash if it cannot fork: the machine has reached a limit, so nothing is known about the package."""
 
 ALL = "*"
-"""Stands for all files, if none can be checked."""
+"""Stands for all files: the package as a whole cannot be used."""
 
 _ALSO_STORED = re.compile(r"runner|checker|manager|harness|object\d+")
 """Files that a package has if worker and client have the same compiler and version of ioi_eval."""
@@ -113,21 +113,21 @@ class Variant:
     """A job as it is sent to a worker that has some of its files.
 
     Args:
-        named: the hashes of the files that are not sent.
+        left_out: the hashes of the files that are not sent.
         package: the package that runs it; empty for the usual one.
     """
 
     job: Job
-    named: frozenset[str]
+    left_out: frozenset[str]
     package: str = ""
 
     def missing(self, result: Execution | SandboxError) -> dict[str, str]:
-        """The named files that a worker lacks, as `missing_files` does; empty if the runner was started."""
+        """Those of the files left out that a worker lacks, as `missing_files` does; empty if the runner was started."""
         if isinstance(result, RejectedError):
             return {ALL: f"is refused: {result}"}
         if not isinstance(result, Execution):
             return {}
-        known = {ALL, *self.named}
+        known = {ALL, *self.left_out}
         reasons = {file_hash: why for file_hash, why in missing_files(result).items() if file_hash in known}
         run = result.run
         has_runners_output = run.stdout.startswith("{")
@@ -147,7 +147,7 @@ def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
     if package is None or job.kind is not JobKind.RUNNER or ALL in absent:
         return None
     lines: list[str] = []
-    named: set[str] = set()
+    left_out: set[str] = set()
     sent: list[JobFile] = []
     for file in job.files:
         if not _PLAIN.fullmatch(file.name):
@@ -159,13 +159,13 @@ def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
                 lines.insert(0, f"{line} {_runner_sum(file.content)}\n")
             else:
                 lines.append(f"{line}\n")
-            named.add(file_hash)
+            left_out.add(file_hash)
         else:
             sent.append(file)
-    if not named:
+    if not left_out:
         return None
     files = (JobFile(name=LIST, content="".join(lines).encode()), *sent)
-    return Variant(job=replace(job, files=files), named=frozenset(named), package=package.language)
+    return Variant(job=replace(job, files=files), left_out=frozenset(left_out), package=package.language)
 
 
 def without_runner(job: Job, package: str = "") -> Variant | None:
@@ -180,7 +180,7 @@ def without_runner(job: Job, package: str = "") -> Variant | None:
     others = [file for file in job.files if file.name != "runner"]
     script = JobFile(name=wire.MAIN, content=_RUNNER_THERE.replace("DIGEST", file_hash).encode())
     files = (*others, script, JobFile(name=LIST, content=runner_line(file_hash)))
-    return Variant(job=replace(job, files=files), named=frozenset((file_hash,)), package=package)
+    return Variant(job=replace(job, files=files), left_out=frozenset((file_hash,)), package=package)
 
 
 def _is_allowed(limits: StageLimits) -> bool:

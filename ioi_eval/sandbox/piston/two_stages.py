@@ -37,7 +37,7 @@ def has_two_stages(job: Job) -> bool:
     return job.kind is JobKind.SCRIPTS and {"compile", "run"} <= {file.name for file in job.files}
 
 
-def is_one_of_two(job: Job) -> bool:
+def was_joined(job: Job) -> bool:
     """Whether `as_one_stage` made this job."""
     return any(file.name == _SCRIPTS["run"] for file in job.files)
 

@@ -33,7 +33,7 @@ from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits, size_of
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.piston.literals import Literal, Pieces
-from ioi_eval.sandbox.piston.two_stages import is_one_of_two
+from ioi_eval.sandbox.piston.two_stages import was_joined
 
 MAIN = "run"
 SUMS, PACKED, DEFLATED = "sums", "packed", ".deflated"  # graders/PROTOCOL.md
@@ -89,7 +89,8 @@ _WORTH_A_SEGMENT = 16 * 1024  # below this, copying costs less than one more wri
 
 
 class Starter(StrEnum):
-    """The Piston package that starts a job, by the language in the request."""
+    """The Piston package that starts a worker's jobs, by the language in the request. Single jobs are started by
+    `RUN_PACKAGE` or a problem's package instead (`stored_files.py`)."""
 
     IOI_EVAL = "ioi_eval"  # ours: starts the job's `compile` and `run`
     BASH = "bash"  # stock: no compile stage; starts the main file
@@ -314,7 +315,7 @@ def body(
     starts = literals if installed.starter is Starter.CMS_IOI else literals[:1]
     if "utf8" not in [each.encoding for each in starts]:
         raise RejectedError(f"{files[0].name if files else 'a job'!r} must be text: servers start a utf8 file only")
-    may_be_lowered = job.kind is JobKind.RUNNER or job.trusted or is_one_of_two(job)
+    may_be_lowered = job.kind is JobKind.RUNNER or job.trusted or was_joined(job)
     limits = _limits(job.run_limits, job.compile_limits, installed.ceilings, may_be_lowered=may_be_lowered)
     language, version = (package, "*") if package else (installed.starter.value, installed.version)
     head = {"language": language, "version": version, "args": job.args, **limits}

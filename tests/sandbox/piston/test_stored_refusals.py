@@ -73,7 +73,7 @@ def test_all_jobs_refused_at_the_same_time_are_sent_again(refusal: Execution | S
     variants = [first_variant(stored, job) for _ in range(3)]
     assert [stored.note_missing(WORKER_URL, variant, job, refusal) for variant in variants] == [True] * 3
     following = stored.variant(job, WORKER, TARGET)
-    assert following is None or following.named < variants[0].named or following.package != variants[0].package
+    assert following is None or following.left_out < variants[0].left_out or following.package != variants[0].package
 
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["of what it was asked for", "of anything"])
@@ -84,7 +84,7 @@ def test_the_number_of_refusals_is_bounded(is_known: bool) -> None:
     while (variant := stored.variant(JOB, WORKER, TARGET)) is not None:
         rounds += 1
         assert rounds <= len(JOB.files) + 1, "each of the package's files, all of the package, our own package's runner"
-        missing = min(variant.named) if is_known else digest(b"%d" % rounds)
+        missing = min(variant.left_out) if is_known else digest(b"%d" % rounds)
         assert stored.note_missing(WORKER_URL, variant, JOB, ended(f"not stored: {missing} is missing\n", 66))
 
 

@@ -96,8 +96,8 @@ def test_limits_of_the_joined_job() -> None:
     """The wall clock limit is more than the sum of both stages; the memory limit is the larger one."""
     both = two_stages.as_one_stage(job("", ""))
     assert two_stages.has_two_stages(job("", ""))
-    assert two_stages.is_one_of_two(both)
-    assert not two_stages.is_one_of_two(job("", ""))
+    assert two_stages.was_joined(both)
+    assert not two_stages.was_joined(job("", ""))
     assert both.compile_limits is None
     assert both.run_limits.wall_ms > 120_000
     assert both.run_limits.memory_bytes == 4 * MIB
