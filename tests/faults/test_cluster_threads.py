@@ -17,6 +17,7 @@ from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from tests.faults.stub_jobs import echo, until
 from tests.forks import in_a_fork
+from tests.small_targets import small_target
 
 JOB = Job(
     kind=JobKind.SCRIPTS,
@@ -45,10 +46,12 @@ def test_other_event_loops_are_refused(start: Callable[..., Any]) -> None:
 
 
 def test_a_cluster_that_was_left_is_refused(start: Callable[..., Any]) -> None:
-    """A reward function may be called after the training has ended. The cluster may be entered again."""
+    """A reward function may be called after the training has ended, or before it. The cluster may be entered again."""
     cluster = PistonCluster(start("stub_piston.py", "--count", "1").urls)
 
     async def scenario() -> None:
+        with pytest.raises(SetupError, match="the cluster is not entered"):
+            await cluster.execute(JOB, small_target())
         async with cluster:
             target = cluster.targets()[0]
             assert (await cluster.execute(JOB, target)).run.code == 0

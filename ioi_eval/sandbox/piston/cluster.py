@@ -204,15 +204,15 @@ class PistonCluster:
             UnavailableError: no worker was available for as long as jobs may wait.
             ExhaustedError: all allowed attempts of the job got no usable answer.
             RejectedError: a server will always refuse the job, also on other targets if it is too large here.
-            SetupError: the cluster was left, or entered in another event loop than the caller's; or this machine has
-                no descriptor or disk space left for the job, or cannot read a part of it.
+            SetupError: the cluster is not entered, or entered in another event loop than the caller's; or this
+                machine has no descriptor or disk space left for the job, or cannot read a part of it.
             SandboxError: any other failure that another attempt cannot help.
             InputError: the target is not one of this cluster's.
         """
+        self._require_entered_here()
         group = self._groups.groups.get(target.name)
         if group is None:
             raise InputError(f"{target.name!r} is not a target of this cluster")
-        self._require_entered_here()
         installed, pool = group.installed, self._pool
         if installed.starter is Starter.BASH and two_stages.has_two_stages(job):
             job = two_stages.as_one_stage(job)
@@ -269,7 +269,7 @@ class PistonCluster:
 
     def _require_entered_here(self) -> None:
         """Refuse other threads and forked processes: in another event loop the connections and timers never end."""
-        if not self._client.is_open:
+        if self._list is None or not self._client.is_open:
             raise SetupError(_NOT_ENTERED)
         if asyncio.get_running_loop() is not self._loop:
             raise SetupError(
