@@ -113,7 +113,7 @@ class Summary(RunSummary):
             "contests": _contests(problems),
             "problems": problems,
             "average_score": estimates[AVERAGE].as_dict() if AVERAGE in estimates else None,
-            "pass_at_k": {name: round(estimate.value, 6) for name, estimate in estimates.items() if name != AVERAGE},
+            "pass_at_k": {name: estimate.value for name, estimate in estimates.items() if name != AVERAGE},
             "pass_at_k_interval": {
                 name: [estimate.low, estimate.high] for name, estimate in estimates.items() if name != AVERAGE
             },
