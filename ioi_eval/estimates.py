@@ -1,10 +1,11 @@
-"""pass@k; confidence intervals of means and of differences of means; a test for counts of changes. Pure.
+"""pass@k; confidence intervals of means and of differences of means; tests for differences and counts of changes. Pure.
 
 Problems are the sample: they were drawn from all possible problems, and submissions to one problem are similar. So an
 interval is computed by drawing problems again with replacement (a bootstrap over clusters). Two sets of results are
 compared problem by problem, because hard problems are hard for both: the sample is the difference of each problem.
+The intervals of few problems are too narrow, so a difference is more than chance only if a randomisation test agrees.
 
-The script of `report.html` computes intervals of what is selected there (`report/page/data.js`), by the same rules:
+The script of `report.html` computes both for what is selected there (`report/page/data.js`), by the same rules:
 
 - The values of the n problems are sorted, so that the order of the problems does not matter.
 - A draw takes n of them. Each takes the next number r of mulberry32, and is the value at index floor(r · n / 2³²).
@@ -13,7 +14,7 @@ The script of `report.html` computes intervals of what is selected there (`repor
   is 0, so that errors of floats do not make a difference significant. The page has shares with 7 decimals.
 
 Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13 (percentile interval); Ettinger 2017 for
-mulberry32; McNemar 1947, in the exact form.
+mulberry32; Fisher 1935, The Design of Experiments, section 21 (randomisation test); McNemar 1947, in the exact form.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ DRAWS = 1000
 SEED = 20210520  # the day APPS was published
 _CUT = DRAWS // 40  # 2.5 %
 _AT_ONCE = 1 << 15  # random numbers, which then take about a megabyte
-INTERVALS = f"95 % bootstrap intervals from {DRAWS:,} draws of problems"
+LEAST_PROBLEMS = 6
+"""With fewer, means have no interval: no difference can be significant, as p of `sign_flip` is at least 1/16."""
+SIGNIFICANT = 0.05
+_MOST_EXACT = 20  # half a million sums, in 10 ms
+INTERVALS = f"95 % bootstrap intervals from {DRAWS:,} draws of problems, rather too narrow with fewer than 20 problems"
 """The note in reports about their intervals."""
 
 
@@ -41,7 +46,7 @@ INTERVALS = f"95 % bootstrap intervals from {DRAWS:,} draws of problems"
 class Estimate:
     """A mean over problems, with its 95 % interval.
 
-    Without an interval (`None`) with fewer than two problems, or if some submissions are not judged yet.
+    Without an interval (`None`) with fewer than `LEAST_PROBLEMS`, or if some submissions are not judged yet.
     """
 
     value: float
@@ -67,7 +72,7 @@ def mean_estimates(columns: Mapping[str, Sequence[float]], *, intervals: bool = 
     table = np.sort(np.array(list(columns.values()), dtype=np.float64))  # a ValueError if their lengths differ
     count = table.shape[1]
     means = [math.fsum(column) / count for column in columns.values()]
-    if count < 2 or not intervals:
+    if count < LEAST_PROBLEMS or not intervals:
         return {name: Estimate(value=mean, low=None, high=None) for name, mean in zip(columns, means, strict=True)}
     both = np.concatenate((table, table[:, ::-1]))
     sums = np.empty((DRAWS // 2, len(both)))
@@ -95,6 +100,27 @@ def random_numbers(start: int, count: int) -> NDArray[np.uint32]:
     mixed ^= mixed + (mixed ^ mixed >> 7) * (mixed | 61)
     mixed ^= mixed >> 14
     return mixed
+
+
+def sign_flip(differences: Sequence[float]) -> float:
+    """The two-sided p of a randomisation test of paired differences: how likely a sum at least as far from 0 is, if
+    each difference is as likely to have the opposite sign.
+
+    Differences within 10⁻⁹ of 0 have no effect. Of the others all assignments of signs are counted; the sum of more
+    than 20 is taken as normally distributed.
+    """
+    import numpy as np
+
+    sizes = sorted(abs(value) for value in differences if abs(value) > 1e-9)
+    if not sizes:
+        return 1.0
+    found = abs(math.fsum(differences))
+    if len(sizes) > _MOST_EXACT:
+        return math.erfc(found / math.sqrt(2 * math.fsum(size * size for size in sizes)))
+    sums = np.array(sizes[:1])  # with the opposite first sign, each sum has the opposite sign
+    for size in sizes[1:]:
+        sums = np.concatenate((sums + size, sums - size))
+    return float(np.mean(np.abs(sums) >= found - 1e-9))
 
 
 def mcnemar(lost: int, won: int) -> float:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.estimates import Estimate, mcnemar, mean_estimates, random_numbers
+from ioi_eval.estimates import Estimate, mcnemar, mean_estimates, random_numbers, sign_flip
 
 FIRST_NUMBERS = [3504448212, 349997040, 82979092, 1755948933, 1181970347]
 """The first random numbers, in 32 bits. The page must draw the same (`test_page_intervals.py`)."""
 BEFORE, AFTER = [0.0, 1.0, 0.4, 0.6, 0.3, 0.1], [0.1, 0.9, 0.4, 1.0, 0.6, 0.3]
 """The interval of the difference begins at 0; the mean of the drawn floats there is 2e-17."""
-SHARES = st.lists(st.floats(0, 1), min_size=2, max_size=30)
+SHARES = st.lists(st.floats(0, 1), min_size=6, max_size=30)
 COUNTS = st.integers(0, 500)
 
 
@@ -24,9 +25,10 @@ def test_random_numbers_are_fixed() -> None:
     assert random_numbers(3, 2).tolist() == FIRST_NUMBERS[3:]
 
 
-def test_one_problem_has_no_interval() -> None:
-    """The mean of one problem has no interval, because only one value can be drawn."""
-    assert mean_estimates({"a": [0.25]}) == {"a": Estimate(value=0.25, low=None, high=None)}
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_few_problems_have_no_interval(count: int) -> None:
+    """Two problems with the same mean had an interval of width 0."""
+    assert mean_estimates({"a": [0.25] * count}) == {"a": Estimate(value=0.25, low=None, high=None)}
     assert mean_estimates({}) == {}
 
 
@@ -80,7 +82,7 @@ def test_swapping_the_sides_changes_the_sign_of_a_difference(shares: list[float]
 
 def test_pairs_of_problems_are_drawn_together() -> None:
     """If all problems gain the same amount, the interval has width 0, although the problems differ by far more."""
-    found = difference([0.0, 0.5, 0.9], [0.1, 0.6, 1.0])
+    found = difference([0.0, 0.5, 0.9] * 2, [0.1, 0.6, 1.0] * 2)
     assert found.low == pytest.approx(0.1)
     assert found.high == pytest.approx(0.1)
 
@@ -88,6 +90,28 @@ def test_pairs_of_problems_are_drawn_together() -> None:
 def test_an_end_at_0_is_exactly_0() -> None:
     """Whether an interval contains 0 does not depend on errors of floats."""
     assert difference(BEFORE, AFTER).low == 0
+
+
+@pytest.mark.parametrize(
+    ("differences", "p"),
+    [
+        ([], 1.0), ([0.0, 1e-12], 1.0), ([0.5] * 5, 0.0625), ([-0.5] * 6, 0.03125), ([0.1, 0.0] * 6, 0.03125),
+        ([0.3, -0.1, 0.2], 0.5), ([0.1] * 9 + [-0.1], 0.021484375), ([0.7] * 20, 2**-19),
+        ([1.0] * 25 + [-1.0] * 15, math.erfc(10 / math.sqrt(80))),
+    ],
+)  # fmt: skip
+def test_sign_flip_counts_all_assignments_of_signs(differences: list[float], p: float) -> None:
+    """By hand: of ±1 ±2 ±3, four of eight sums are at least 4 from 0. Equal sizes have the p of McNemar's test."""
+    assert sign_flip(differences) == pytest.approx(p, rel=1e-9)
+    assert sign_flip([-value for value in differences[::-1]]) == pytest.approx(p, rel=1e-9)
+
+
+def test_the_normal_distribution_is_near_the_exact_test() -> None:
+    """The same differences with and without some that are too small to make a difference, but too many for the sums."""
+    dice = random.Random(1)
+    for shift in (0.0, 0.1, 0.2, 0.3):
+        values = [dice.uniform(-1, 1) + shift for _ in range(18)]
+        assert sign_flip([*values, *[1e-8] * 3]) == pytest.approx(sign_flip(values), abs=0.02)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ PRINTED = {
     "researcher": (
         *("Report:", "ships 0 and 2 collide in berth 0", "The problem has a checker of its own"),
         *("heron", "otter", "4 problems"),
-        "With fewer than 5 problems no interval shows whether a difference is more than chance.",
+        "with fewer than 6 there are no intervals, and a difference may be chance",
     ),
     "trainer": ("[1.0, 0.0]\n1.0\n",),
     "cluster-operator": ("one worker does not answer",),

@@ -9,7 +9,15 @@ from typing import Any
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report import markdown
 from ioi_eval.report.pending import CONTINUE
-from ioi_eval.report.terminal import counts_of_run, incomplete_heading, near_limit, reason_lists, share
+from ioi_eval.report.terminal import (
+    IN_BRACKETS,
+    counts_of_run,
+    has_interval,
+    incomplete_heading,
+    near_limit,
+    reason_lists,
+    share,
+)
 from ioi_eval.report.texts import counted, printable, table
 
 _FEW = 3
@@ -40,8 +48,11 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     failures = reason_lists(summary["failures"], "without a score, because of a judge error (JE)")
     groups = [table(*_groups(summary))] if summary["groups"] else []
     heading = filter(None, [incomplete_heading(summary)])
+    difficulties = [table(head, rows)]
+    if any(has_interval(line["strict_accuracy"]) for line in summary["difficulties"]):
+        difficulties.append(IN_BRACKETS)
     return "\n\n".join(
-        [*heading, *groups, table(head, rows), "\n".join(lines), *failures, *reason_lists(summary["refused"])]
+        [*heading, *groups, "\n".join(difficulties), "\n".join(lines), *failures, *reason_lists(summary["refused"])]
     )
 
 

@@ -50,7 +50,8 @@ def compare(
     from ioi_eval.cli.exits import FAILED
     from ioi_eval.cli.sources import opened_results
     from ioi_eval.errors import InputError
-    from ioi_eval.report.two_runs import LEAST_PROBLEMS, RowFilter, compare_runs
+    from ioi_eval.estimates import LEAST_PROBLEMS
+    from ioi_eval.report.two_runs import RowFilter, compare_runs
     from ioi_eval.report.two_runs_text import comparison_json, comparison_text, names_of
 
     only_a, only_b = (RowFilter() if text is None else RowFilter.parse(text) for text in (only_before, only_after))

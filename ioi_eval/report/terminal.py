@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.pending import BIASED, CONTINUE
 from ioi_eval.report.texts import counted, listed, percent, points, printable, table
 
@@ -48,6 +49,7 @@ _LEGEND = (
     "(best: best submission; all: sum of best subtasks over all submissions; "
     "50: over 50, chosen without knowing scores)"
 )
+IN_BRACKETS = f"(in brackets: {INTERVALS})"
 _BOUNDED = "(?: at least so many points, as a judge error (JE) has no score)"
 
 
@@ -105,6 +107,11 @@ def share(estimate: Mapping[str, Any] | None) -> str:
     return "–" if estimate is None else percent(estimate["value"], estimate["low"], estimate["high"])
 
 
+def has_interval(estimate: Mapping[str, Any] | None) -> bool:
+    """Whether a mean has an interval."""
+    return estimate is not None and estimate["low"] is not None
+
+
 def group_cells(summary: Mapping[str, Any], *, max_ks: int = 20) -> tuple[list[str], list[list[str]]]:
     """A line for each group of a summary: name, counts, means with intervals, at most `max_ks` pass@k, and contests."""
     groups = summary["groups"]
@@ -147,7 +154,8 @@ def no_mean(summary: Mapping[str, Any]) -> str:
 def _groups(summary: Mapping[str, Any]) -> Iterable[str]:
     if summary["groups"]:
         reasons = (f"({group['name']}: {why})" for group in summary["groups"] if (why := no_mean(group)))
-        yield "\n".join([table(*group_cells(summary, max_ks=1)), _LEGEND, *reasons])
+        brackets = [IN_BRACKETS] * any(has_interval(group["average_score"]) for group in summary["groups"])
+        yield "\n".join([table(*group_cells(summary, max_ks=1)), *brackets, _LEGEND, *reasons])
 
 
 def _contests(summary: Mapping[str, Any]) -> Iterable[str]:

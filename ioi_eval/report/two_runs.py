@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from ioi_eval.errors import InputError, similar
-from ioi_eval.estimates import Estimate, mcnemar, mean_estimates
+from ioi_eval.estimates import LEAST_PROBLEMS, SIGNIFICANT, Estimate, mcnemar, mean_estimates, sign_flip
 from ioi_eval.report.groups import NONE, Grouping, label_of
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.result_values import full_marks_of, share_of, verdict_of
@@ -27,9 +27,6 @@ _COLUMNS = (
     "fingerprint", "target", "isolation", "time_scale", "near_limit",
 )  # fmt: skip
 _LIMITS = ("time_limit_s", "memory_limit_bytes")
-LEAST_PROBLEMS = 5
-"""With fewer problems, as in `report.html`, an interval shows nothing about chance: too few draws differ."""
-
 _RULES = ("std", "python", "near_limit_repeats", "score_only", "fix_includes", "conventions", "fail_fast", "profile")
 
 
@@ -135,6 +132,7 @@ class Comparison:
             as the judged submissions are not a random sample.
         p: p of McNemar's test; `None` if only problems are compared.
         means: means by name: `score before`, `score difference`, `solved before`, …
+        sign_flip_p: p of the randomisation test of each difference that has an interval: `score`, `solved`.
     """
 
     family: Family
@@ -151,19 +149,26 @@ class Comparison:
     pending: tuple[int, int] = (0, 0)
     p: float | None = None
     means: Mapping[str, Estimate]
+    sign_flip_p: Mapping[str, float]
     notes: tuple[str, ...]
 
     @property
     def regressed(self) -> bool:
-        """Whether a pair is worse or missing. For problems, if they are enough: whether the whole interval of the score
-        difference is below 0.
-        """
+        """Whether a pair is worse or missing. For problems, whether the mean score fell by more than chance."""
         if not self.pairs:
-            if self.with_points < LEAST_PROBLEMS:
-                return False
-            high = self.means["score difference"].high
-            return high is not None and high < 0
+            return self.more_than_chance("score") and self.means["score difference"].value < 0
         return bool(self.missing) or any(change.worse for change in self.changes)
+
+    def interval_without_0(self, what: str) -> bool:
+        """Whether the difference of this mean (`score`, `solved`) has an interval that does not contain 0."""
+        difference = self.means.get(f"{what} difference")
+        if difference is None or difference.low is None or difference.high is None:
+            return False
+        return difference.low > 0 or difference.high < 0
+
+    def more_than_chance(self, what: str) -> bool:
+        """Whether its interval and the randomisation test both say so: alone, either is wrong too often."""
+        return self.interval_without_0(what) and self.sign_flip_p[what] < SIGNIFICANT
 
 
 def compare_runs(
@@ -202,7 +207,7 @@ def compare_runs(
     won = sum(new[name].solved and not old[name].solved for name in scored)
     problems = _problems_of(scored)
     pending = (before.pending.count, after.pending.count)
-    means, with_points = _means(problems, problems, old, new, intervals=not any(pending))
+    means, p_values, with_points = _means(problems, problems, old, new, intervals=not any(pending))
     return Comparison(
         family=before.family,
         pairs=len(common),
@@ -218,6 +223,7 @@ def compare_runs(
         pending=pending,
         p=None if any(pending) else mcnemar(lost, won),
         means=means,
+        sign_flip_p=p_values,
         notes=notes,
     )
 
@@ -235,7 +241,7 @@ def _by_problem(
     if not common:
         raise InputError("the two have no problem in common that was judged in both")
     pending = (before.pending.count, after.pending.count)
-    means, with_points = _means(old_problems, new_problems, old, new, intervals=not any(pending))
+    means, p_values, with_points = _means(old_problems, new_problems, old, new, intervals=not any(pending))
     return Comparison(
         family=before.family,
         only_before=len(old_problems) - len(common),
@@ -245,6 +251,7 @@ def _by_problem(
         with_points=with_points,
         pending=pending,
         means=means,
+        sign_flip_p=p_values,
         notes=notes,
     )
 
@@ -363,14 +370,15 @@ def _means(
     new: Mapping[Name, Result],
     *,
     intervals: bool,
-) -> tuple[dict[str, Estimate], int]:
-    """Means over common problems of the mean of each problem's submissions: before, after, and the difference. And how
-    many of the problems are in the mean score: those that are worth points.
+) -> tuple[dict[str, Estimate], dict[str, float], int]:
+    """Means over common problems of the mean of each problem's submissions: before, after, and the difference. And p of
+    each difference with an interval, and how many of the problems are in the mean score: those that are worth points.
     """
     sides = (old_names, old), (new_names, new)
     common = [problem for problem in old_names if problem in new_names]
     with_points = [problem for problem in common if all(of[names[problem][0]].has_points for names, of in sides)]
     means: dict[str, Estimate] = {}
+    p_values: dict[str, float] = {}
     for what, problems in (("score", with_points), ("solved", common)):
         before, after = (
             [_mean([of[name] for name in names[problem]], what) for problem in problems] for names, of in sides
@@ -378,7 +386,9 @@ def _means(
         differences = [b - a for a, b in zip(before, after, strict=True)]
         columns = {f"{what} before": before, f"{what} after": after, f"{what} difference": differences}
         means |= mean_estimates(columns, intervals=intervals) if problems else {}
-    return means, len(with_points)
+        if intervals and len(problems) >= LEAST_PROBLEMS:
+            p_values[what] = sign_flip(differences)
+    return means, p_values, len(with_points)
 
 
 def _mean(results: Sequence[Result], what: str) -> float:

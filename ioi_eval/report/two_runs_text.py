@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ioi_eval.estimates import INTERVALS, Estimate
+from ioi_eval.estimates import INTERVALS, LEAST_PROBLEMS, SIGNIFICANT
 from ioi_eval.report.texts import Cells, counted, percent, printable, table
-from ioi_eval.report.two_runs import LEAST_PROBLEMS, Change, Comparison, RowFilter
+from ioi_eval.report.two_runs import Change, Comparison, RowFilter
 
 NAMES = ("before", "after")
 """The usual names of the two sides."""
@@ -67,6 +67,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "won": comparison.won,
         "mcnemar_p": comparison.p,
         "regressed": comparison.regressed,
+        "sign_flip_p": dict(comparison.sign_flip_p),
         "means": {name: mean.as_dict() for name, mean in comparison.means.items()},
         "changes": [
             {
@@ -117,26 +118,25 @@ def _means(comparison: Comparison, names: tuple[str, str]) -> str:
     legend = f"(means over problems; in brackets {INTERVALS})"
     if any(comparison.pending):
         legend = "(means over problems; no intervals, as a run is not complete)"
-    elif comparison.problems == 1:
-        legend = "(of one problem: no interval, so a difference may be chance)"
     elif comparison.problems < LEAST_PROBLEMS:
-        legend += (
-            f"\nWith fewer than {LEAST_PROBLEMS} problems no interval shows whether a difference is more than chance."
+        legend = (
+            f"(means over problems; with fewer than {LEAST_PROBLEMS} there are no intervals, and a difference may be "
+            "chance)"
         )
     else:
         legend += "".join(
-            f"\n{label}: {_conclusion(comparison.means[f'{what} difference'])}"
-            for what, label in _MEANS
-            if counts[what] >= LEAST_PROBLEMS
+            f"\n{label}: {_conclusion(comparison, what)}" for what, label in _MEANS if what in comparison.sign_flip_p
         )
     return table(("", *names, "difference, percentage points"), rows) + f"\n{legend}"
 
 
-def _conclusion(difference: Estimate) -> str:
-    low, high = difference.low, difference.high
-    if low is not None and high is not None and (low > 0 or high < 0):
-        return "the difference is more than chance, as its interval does not contain 0"
-    return "the difference may be chance, as its interval contains 0"
+def _conclusion(comparison: Comparison, what: str) -> str:
+    if not comparison.interval_without_0(what):
+        return "the difference may be chance, as its interval contains 0"
+    p = f"a randomisation test has p = {comparison.sign_flip_p[what]:.2g}"
+    if comparison.more_than_chance(what):
+        return f"the difference is more than chance: its interval does not contain 0, and {p}"
+    return f"the difference may be chance: its interval does not contain 0, but {p}, not below {SIGNIFICANT}"
 
 
 _MEANS = (("score", "mean score"), ("solved", "pass@1"))

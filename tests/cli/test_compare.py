@@ -28,6 +28,8 @@ def test_exit_code_for_a_regression(start: Start, write: Write, tmp_path: Path) 
     assert start("compare", "a", "b", "--fail-on-regression").returncode == 1
     assert start("compare", "a", "a", "--fail-on-regression").returncode == 0
     assert json.loads(start("compare", "a", "b", "--json").stdout)["lost"] == 1
+    ended = start("compare", "a", "b", "--fail-on-regression", "--by-problem")
+    assert (ended.returncode, "needs at least 6 problems" in ended.stderr) == (2, True)
     ended = start("compare", "a", "nowhere")
     assert (ended.returncode, "does not exist" in ended.stderr) == (2, True)
 
@@ -55,7 +57,7 @@ def test_an_incomplete_run_has_no_intervals(start: Start, write: Write, tmp_path
         (tmp_path / name).mkdir()
         rows = [
             {**result(f"{problem}{number}", verdict, score), "problem_id": problem}
-            for problem, verdict, score in (("add", "AC", 100), ("mul", "WA", 0))
+            for problem, verdict, score in (("add", "AC", 100), *((f"mul{n}", "WA", 0) for n in range(5)))
             for number in range(2)
         ]
         write(f"{name}/results.jsonl", *rows)
@@ -67,7 +69,7 @@ def test_an_incomplete_run_has_no_intervals(start: Start, write: Write, tmp_path
             assert (ended.stderr.count(WARNING), "[" in ended.stdout) == (partial, not partial)
             assert ("p = 1" in ended.stdout) == (not partial and not how)
             ended = start("compare", "a", "b", "--fail-on-regression", *how)
-            why = "needs complete runs" if partial else "needs at least 5 problems" if how else ""
+            why = "needs complete runs" if partial else ""
             assert (ended.returncode, why in ended.stderr) == (2 * bool(why), True)
     found = start("compare", "a", "a", "--json")
     values = json.loads(found.stdout)

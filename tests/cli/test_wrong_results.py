@@ -153,7 +153,7 @@ def test_groups_of_one_row(start: Start, tmp_path: Path) -> None:
 
     ended = start("compare", "models", "models", "--only-a", "model=m1", "--only-b", "model=m2", "--by-problem")
     assert ended.returncode == 0, ended.stderr
-    assert "(of one problem: no interval, so a difference may be chance)" in ended.stdout
+    assert "with fewer than 6 there are no intervals, and a difference may be chance)" in ended.stdout
     assert "[" not in ended.stdout
     ended = start("compare", "models", "models", "--only-a", "model=m1", "--only-b", "model=m3", "--by-problem")
     assert ended.returncode == 2

@@ -207,12 +207,12 @@ def test_each_group_has_all_numbers_of_its_own() -> None:
 
 def test_the_table_of_an_incomplete_run_has_no_intervals() -> None:
     """Nor have groups that are complete. Problems without a result are named."""
-    problems = [
-        small_problem(name=name, subtasks=(Subtask(name="a", points=100, tests=("1",)),)) for name in ("nile", "tree")
-    ]
+    names = ("nile", "tree", "oak", "elm", "ash", "fir")
+    subtasks = (Subtask(name="a", points=100, tests=("1",)),)
+    problems = [small_problem(name=name, subtasks=subtasks) for name in names]
     for pending, interrupted in ((0, False), (2, True), (2, False)):
         summary = Summary(grouping=Grouping(columns=("model",)))
-        for number, (problem, score) in enumerate(zip(problems * 2, (1.0, 0.0, 1.0, 1.0), strict=True)):
+        for number, (problem, score) in enumerate(zip(problems * 2, (*[0.0] * 3, *[1.0] * 9), strict=True)):
             outcomes = {"1": TestOutcome(test="1", verdict=Verdict.AC if score else Verdict.WA, score=score)}
             submission = Submission(id=str(number), problem=problem.key, code="x")
             result = submission_result(problem, submission, CompileOutcome(verdict=None), outcomes)
@@ -223,12 +223,13 @@ def test_the_table_of_an_incomplete_run_has_no_intervals() -> None:
         values = summary.as_dict(replace(RUN, interrupted=interrupted))
         shown = terminal_report(values)
         assert ("[" in shown, "[" in markdown_report(values)) == (not pending, not pending)
+        assert ("too narrow with fewer than 20 problems" in shown) == (not pending)
         assert (values["average_score"]["low"] is None) == bool(pending)
-        head = ("Interrupted" if interrupted else "Not complete") + ": the numbers are of the 4 of 6 submissions judged"
+        head = f"{'Interrupted' if interrupted else 'Not complete'}: the numbers are of the 12 of 14 submissions judged"
         assert shown.startswith(head) == bool(pending)
         assert values["problems_pending"] == ["2024/sphinx"] * bool(pending)
         assert ("\n1 problem has no judged submission yet: 2024/sphinx.\n" in shown) == bool(pending)
-        assert re.search(r"^m +4 +0 +2 +75\.00 %", shown, re.MULTILINE)
+        assert re.search(r"^m +12 +0 +6 +75\.00 %", shown, re.MULTILINE)
 
 
 def test_reports_show_groups_and_pool_nothing() -> None:

@@ -127,9 +127,10 @@ def test_a_difference_is_over_common_problems(quiet: Tab, tmp_path: Path) -> Non
     assert differences({"m": 4, "n": 4}) == ["first", "−25.0 4 problems"]
     assert "significant" not in quiet.value(words)
     assert others not in quiet.value(words)
-    assert differences({"m": 5, "n": 5}) == ["first", "−25.0 [−25.0,\xa0−25.0] 5 problems"]
-    assert "does not contain 0 is significant" in quiet.value(words)
-    assert differences({"m": 6, "n": 5}) == ["first", "other problems 5 in common"]
+    assert differences({"m": 5, "n": 5}) == ["first", "−25.0 5 problems"]
+    assert differences({"m": 6, "n": 6}) == ["first", "−25.0 [−25.0,\xa0−25.0] 6 problems"]
+    assert "does not contain 0 and a randomisation test" in quiet.value(words)
+    assert differences({"m": 7, "n": 6}) == ["first", "other problems 6 in common"]
     assert others in quiet.value(words)
 
 
@@ -180,7 +181,7 @@ def test_captions_name_what_is_shown(quiet: Tab, report: Path) -> None:
     assert quiet.value(SHORT.format(".heat caption")) == ["pass@1, % of submissions, by year and group"]
     assert quiet.value(SHORT.format(".heat thead th"))[0] == "year"
     words = quiet.value("document.getElementById('groups').textContent")
-    assert all(text in words for text in ("1,000 resamples", "percentage points", "they have no interval"))
+    assert all(text in words for text in ("With fewer than 6 problems there are no intervals", "percentage points"))
     assert "worst verdict of its subtasks" in quiet.value("document.getElementById('verdicts').textContent")
 
 
@@ -454,8 +455,10 @@ def test_warnings_about_misleading_numbers(quiet: Tab, report: Path, tmp_path: P
     assert "Written for one subtask: 5 of 50 submissions (most in m: 5 of 25)." in quiet.value(notes)
     assert "written for one subtask count too" in quiet.value("document.getElementById('pass-at-k').textContent")
     assert "they are rough" not in quiet.value(notes)
+    few = [contest_row(f"{m}{n}", 1.0, 0.0, model=m, problem_id=f"p{n}") for m in "mn" for n in range(9)]
+    quiet.open(page([write_results(tmp_path / "out", few)], tmp_path / "few.html"))
+    assert all(text in quiet.value(notes) for text in ("With 9 problems they are rough", "1,000 resamples"))
     quiet.open(report)
-    assert "With 3 problems they are rough" in quiet.value(notes)
     assert "--standings FILE" in quiet.value(notes)
     assert not any(word in quiet.value(notes) for word in ("Written for", "Copies"))
 

@@ -79,7 +79,7 @@ def test_lines_can_be_distinguished_without_colours(quiet: Tab, tmp_path: Path, 
     """Each line and its band have their own dashes, and the group's name is at its end. No two names touch."""
     rows = [
         contest_row(f"{m}-{p}-{n}", float(n % 5 < m), 0.0, model=f"model {m}", problem_id=f"p{p}")
-        for m in range(8) for p in range(3) for n in range(5)
+        for m in range(8) for p in range(6) for n in range(5)
     ]  # fmt: skip
     quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "lines.html"), width=width)
     lines = "[...document.querySelectorAll('#pass-at-k figure > div polyline{}')].map((one) => one.{})"

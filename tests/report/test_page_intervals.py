@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.cli.reporting import remake
-from ioi_eval.estimates import mean_estimates
+from ioi_eval.estimates import mean_estimates, sign_flip
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.publication.material import Material
 from ioi_eval.report.result_sets import open_results
@@ -32,13 +32,25 @@ def test_the_intervals_are_the_same(quiet: Tab, report: Path) -> None:
     """Of shares and of differences, in any order."""
     quiet.open(report)
     dice = random.Random(1)
-    columns = [[dice.choice((0.0, dice.uniform(-1, 1))) for _ in range(count)] for count in (2, 3, 10, 300)]
+    columns = [[dice.choice((0.0, dice.uniform(-1, 1))) for _ in range(count)] for count in (2, 5, 6, 10, 300)]
     for values in ([b - a for a, b in zip(BEFORE, AFTER, strict=True)], *columns):
         expected = mean_estimates({"": values})[""].as_dict()
         dice.shuffle(values)
         found = quiet.value(f"estimate({values})")
         assert found == pytest.approx(expected, abs=1e-12)
         assert (found["low"] == 0) == (expected["low"] == 0)
+
+
+def test_the_randomisation_test_is_the_same(quiet: Tab, report: Path) -> None:
+    """With and without all assignments of signs."""
+    quiet.open(report)
+    dice = random.Random(3)
+    rare = []
+    for count in (0, 1, 5, 6, *range(7, 30)):
+        values = [dice.choice((0.0, 0.25, dice.uniform(-0.5, 1))) for _ in range(count)]
+        rare.append(sign_flip(values) < 0.05)
+        assert quiet.value(f"isSignFlipRare({values})") == rare[-1], values
+    assert set(rare) == {False, True}
 
 
 @pytest.mark.parametrize("is_apps", [False, True])

@@ -178,8 +178,10 @@ def test_models_are_compared_by_their_problems(tmp_path: Path) -> None:
     assert "2 problems" in text
     words = [line.split() for line in text.splitlines()]
     assert ["m1", "m2", "difference,", "percentage", "points"] in words
-    assert "+100.00 [+100.00, +100.00]" in text
-    assert "With fewer than 5 problems no interval shows" in text
+    assert words[-1][:3] == ["(means", "over", "problems;"]
+    assert "+100.00\n" in text
+    assert "[" not in text
+    assert "with fewer than 6 there are no intervals" in text
     assert names_of(RowFilter(), only[0]) == ("before", "m1")
     assert names_of(only[0], only[0]) == names_of(RowFilter(), RowFilter()) == ("before", "after")
     with pytest.raises(InputError, match=r"no submission in common.*such as m1p0 of 2024/p.*--by-problem"):
@@ -206,11 +208,11 @@ def test_rows_are_selected_by_a_number(tmp_path: Path, stored: object, typed: st
 
 
 def test_a_sentence_on_the_significance_of_a_difference(tmp_path: Path) -> None:
-    """For each mean, by its interval. For fewer than five problems it says that they are too few."""
+    """For each mean, by its interval. For fewer than six problems it says that they are too few."""
     before = [row(f"p{n}", "PA", 50, f"p{n}") for n in range(6)]
     after = [row(f"p{n}", "AC" if n == 0 else "PA", 100 if n == 0 else 60, f"p{n}") for n in range(6)]
     more, chance = (
-        "the difference is more than chance, as its interval",
+        "the difference is more than chance: its interval",
         "the difference may be chance, as its interval",
     )
     for by_problem in (False, True):
@@ -222,9 +224,27 @@ def test_a_sentence_on_the_significance_of_a_difference(tmp_path: Path) -> None:
         text = comparison_text(compared(tmp_path, before[:4], after[:4], by_problem=by_problem), most=5)
         assert more not in text
         assert chance not in text
-        assert "With fewer than 5 problems" in text
+        assert "with fewer than 6 there are no intervals" in text
     lost = comparison_text(compared(tmp_path, after, before[::-1]), most=5)
     assert f"mean score: {more}" in lost
+
+
+@pytest.mark.parametrize("by_problem", [False, True])
+def test_a_difference_is_more_than_chance_only_if_the_randomisation_test_agrees(
+    tmp_path: Path, by_problem: bool
+) -> None:
+    """Three of eight problems got worse: the interval does not contain 0, but two of eight assignments of signs have a
+    sum as far from 0. It was "more than chance", and a regression.
+    """
+    before = [row(f"p{n}", "AC", 100, f"p{n}") for n in range(8)]
+    after = [row(f"p{n}", "PA" if n < 3 else "AC", 40 if n < 3 else 100, f"p{n}") for n in range(8)]
+    found = compared(tmp_path, before, after, by_problem=by_problem)
+    assert (found.means["score difference"].high or 0) < 0
+    assert comparison_json(found)["sign_flip_p"] == {"score": 0.25, "solved": 0.25}
+    text = comparison_text(found, most=5)
+    assert "may be chance: its interval does not contain 0, but a randomisation test has p = 0.25, not below" in text
+    assert "more than chance" not in text
+    assert found.regressed is not by_problem
 
 
 @pytest.mark.parametrize(

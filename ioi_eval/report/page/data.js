@@ -62,6 +62,7 @@ function passAt(n, c, k) {
 }
 
 const DRAWS = 1000;
+const LEAST_PROBLEMS = 6;
 const SEED = 20210520;
 
 // Random numbers from 0 to 1 (mulberry32).
@@ -84,12 +85,12 @@ function drawsOf(count) {
   return drawn.get(count);
 }
 
-// A mean over problems with its 95 % interval, by the rules in `ioi_eval/estimates.py`; no interval for fewer than two problems.
+// A mean over problems with its 95 % interval, by the rules in `ioi_eval/estimates.py`; no interval for fewer than LEAST_PROBLEMS.
 function estimate(values, hasIntervals = true) {
   if (!values.length) return null;
   const value = mean(values);
   const count = values.length;
-  if (count < 2 || !hasIntervals) return { value, low: null, high: null };
+  if (count < LEAST_PROBLEMS || !hasIntervals) return { value, low: null, high: null };
   const sorted = Float64Array.from(values).sort();
   const indices = drawsOf(count);
   const means = new Float64Array(DRAWS);
@@ -105,6 +106,25 @@ function estimate(values, hasIntervals = true) {
   means.sort();
   const [low, high] = [means[DRAWS / 40], means[DRAWS - 1 - DRAWS / 40]].map((end) => (Math.abs(end) < 1e-6 ? 0 : end));
   return { value, low, high };
+}
+
+// Whether a randomisation test of paired differences has p < 0.05, by the rules of `sign_flip` in `ioi_eval/estimates.py`.
+function isSignFlipRare(differences) {
+  const sizes = differences.map(Math.abs).filter((size) => size > 1e-9).sort((a, b) => a - b);
+  if (!sizes.length) return false;
+  const found = Math.abs(sum(differences));
+  if (sizes.length > 20) return found > 1.959964 * Math.sqrt(sum(sizes.map((size) => size * size)));
+  const sums = new Float64Array(2 ** (sizes.length - 1));
+  sums[0] = sizes[0];
+  sizes.slice(1).forEach((size, index) => {
+    const half = 2 ** index;
+    for (let i = 0; i < half; i++) {
+      sums[half + i] = sums[i] - size;
+      sums[i] += size;
+    }
+  });
+  const count = sums.reduce((total, one) => total + (Math.abs(one) >= found - 1e-9), 0);
+  return count / sums.length < 0.05;
 }
 
 function withInterval(estimated, digits = 1) {

@@ -43,8 +43,6 @@ function numbersOf(view, group) {
   };
 }
 
-const LEAST_PROBLEMS = 5; // with fewer, resampling says nothing about significance
-
 // Whether one of two groups has scored submissions to a problem to which the other has none.
 function hasOthers(view, group, first) {
   return view.problems.some((problem) => !view.cell(group, problem)?.n !== !view.cell(first, problem)?.n);
@@ -56,11 +54,13 @@ function behind(view, group, first) {
   const both = pairs.filter(([one, other]) => one?.n && other?.n);
   if (!known(both.flat(), "mean").length) return "–";
   if (hasOthers(view, group, first)) return ["other problems ", el("small", {}, `${both.length.toLocaleString("en")} in common`)];
-  const difference = estimate(both.map(([one, other]) => one.mean - other.mean), view.hasIntervals);
+  const differences = both.map(([one, other]) => one.mean - other.mean);
+  const difference = estimate(differences, view.hasIntervals);
   const signed = (value) => rounded(100 * value, 1).replace("-", "−");
   const of = counted(both.length, "problem");
-  if (difference.low === null || both.length < LEAST_PROBLEMS) return [`${signed(difference.value)} `, el("small", {}, of)];
-  const word = difference.high < 0 || difference.low > 0 ? "" : ", not significant";
+  if (difference.low === null) return [`${signed(difference.value)} `, el("small", {}, of)];
+  const isSignificant = (difference.high < 0 || difference.low > 0) && isSignFlipRare(differences);
+  const word = isSignificant ? "" : ", not significant";
   return [`${signed(difference.value)} [${signed(difference.low)},\u00a0${signed(difference.high)}] `, el("small", {}, `${of}${word}`)];
 }
 
@@ -101,10 +101,10 @@ function intervalNotes(view) {
     `${capital(isApps(view) ? names.best : names.all)}: of ${together}. Mean over problems.`,
   ];
   if (!view.hasIntervals) return [...sentences, "There are no intervals: submissions are still to be judged, and the judged ones are not a random sample.", SCORED];
-  if (count > 1) sentences.push(`In brackets: 95 % intervals (bootstrap over problems, ${DRAWS.toLocaleString("en")} resamples).`);
+  sentences.push(count < LEAST_PROBLEMS ? `With fewer than ${LEAST_PROBLEMS} problems there are no intervals.` : `In brackets: 95 % intervals (bootstrap over problems, ${DRAWS.toLocaleString("en")} resamples).`);
   const isTested = view.groups.length > 1 && count >= LEAST_PROBLEMS;
-  if (count > 1 && view.groups.length > 1) sentences.push(`Differences are paired by problem. With fewer than ${LEAST_PROBLEMS} problems they have no interval.${isTested ? " A difference whose interval does not contain 0 is significant; this is not corrected for comparing several groups." : ""}`);
-  if (count > 1) sentences.push(`Intervals say how much depends on which problems were chosen, not on which submissions a model happened to write.${count < FEW_PROBLEMS ? ` With ${count} problems they are rough, and rather too narrow${isTested ? ': take "significant" as a hint' : ""}.` : ""}`);
+  if (count > 1 && view.groups.length > 1) sentences.push(`Differences are paired by problem.${isTested ? " A difference is significant if its interval does not contain 0 and a randomisation test (sign flips) has p < 0.05; this is not corrected for comparing several groups." : ""}`);
+  if (count >= LEAST_PROBLEMS) sentences.push(`Intervals say how much depends on which problems were chosen, not on which submissions a model happened to write.${count < FEW_PROBLEMS ? ` With ${count} problems they are rough, and rather too narrow.` : ""}`);
   return [...sentences, SCORED];
 }
 
@@ -259,7 +259,7 @@ function curvesNote(view) {
     : counts.length ? `No curve goes beyond k = ${least.toLocaleString("en")}: some problem has only ${counted(least, "scored submission")} of a group. ` : "";
   const whole = counts.some((ns) => view.summary.ks.includes(Math.min(...ns))) ? "Where k is the number of a problem's submissions, all of them are drawn, and 100 % [100.0, 100.0] means only that they reach it in each problem. " : "";
   const isTargeted = view.groups.some((group) => view.of(group).some((cell) => cell.targeted));
-  return `${end}${whole}${isTargeted ? "Submissions that were written for one subtask count too. " : ""}${view.hasIntervals ? "Bands: 95 % intervals over problems." : ""}`;
+  return `${end}${whole}${isTargeted ? "Submissions that were written for one subtask count too. " : ""}${view.hasIntervals && view.problems.length >= LEAST_PROBLEMS ? "Bands: 95 % intervals over problems." : ""}`;
 }
 
 function scoreCurves(view) {
