@@ -97,14 +97,16 @@ class ResultSet:
 
     def name_of(self, row: Mapping[str, Any], *, otherwise: str = "–") -> Name:
         """The problem and submission of a row; `otherwise` if the row names no submission."""
-        if self.family is Family.APPS:
-            return problem_name_of(row)[1], str(row.get("submission") or otherwise)
-        return "/".join(problem_name_of(row)), submission_of(row, self.id_column, otherwise=otherwise)
+        submission = submission_of(row, self.id_column, otherwise=otherwise)
+        if self.family is Family.APPS:  # a row that was refused has no `submission`
+            return problem_name_of(row)[1], str(row.get("submission") or submission)
+        return "/".join(problem_name_of(row)), submission
 
     @property
     def naming_columns(self) -> tuple[str, ...]:
         """The columns that `name_of` reads."""
-        return ("problem_id", "submission") if self.family is Family.APPS else name_columns(self.id_column)
+        columns = name_columns(self.id_column)
+        return ("submission", *columns) if self.family is Family.APPS else columns
 
 
 def open_results(directory: str | Path, *, id_column: str | None = None) -> ResultSet:

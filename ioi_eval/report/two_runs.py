@@ -161,10 +161,8 @@ class Comparison:
 
     def interval_without_0(self, what: str) -> bool:
         """Whether the difference of this mean (`score`, `solved`) has an interval that does not contain 0."""
-        difference = self.means.get(f"{what} difference")
-        if difference is None or difference.low is None or difference.high is None:
-            return False
-        return difference.low > 0 or difference.high < 0
+        difference = self.means.get(f"{what} difference", Estimate(value=0, low=None, high=None))
+        return (difference.low or 0) > 0 or (difference.high or 0) < 0
 
     def more_than_chance(self, what: str) -> bool:
         """Whether its interval and the randomisation test both say so: alone, either is wrong too often."""
@@ -257,18 +255,18 @@ def _by_problem(
 
 
 def _results(of: ResultSet, only: RowFilter) -> dict[Name, Result]:
-    """The result of each submission; if several rows have its name, the first that was judged counts."""
+    """The result of each submission; of several rows with its name, the first that was judged. Unnamed rows differ."""
     grouping = Grouping(columns=(only.column,) if only.column else ())
     wanted = only.labels
     by_name: dict[Name, Result] = {}
     found: dict[str, None] = {}
-    for row in of.rows((*_COLUMNS, *of.naming_columns, *grouping.needed)):
+    for number, row in enumerate(of.rows((*_COLUMNS, *of.naming_columns, *grouping.needed)), 1):
         if grouping.columns:
             labels = grouping.labels(row)
             found |= dict.fromkeys(labels)
             if labels not in wanted:
                 continue
-        name = of.name_of(row)
+        name = of.name_of(row, otherwise=f"row {number}")
         if name not in by_name or not by_name[name].verdict:
             by_name[name] = _result(of.family, row)
     if not by_name:

@@ -153,6 +153,23 @@ def test_another_grader_is_no_other_problem_or_program(tmp_path: Path) -> None:
     assert [change.reasons for change in found.changes] == [("problem",)]
 
 
+def test_each_row_that_was_refused_is_a_submission(tmp_path: Path) -> None:
+    """A refused row for APPS has its id in the column of the dump only. All of a problem were one submission, as were
+    rows of a contest without an id.
+    """
+    judged = apps_row("a", "AC", 4, uuid="a")
+    refused = [{**apps_row("", "", None), "submission": None, "verdict": None, "uuid": name} for name in "bc"]
+    found = compared(tmp_path, [judged, *refused], [judged, *refused])
+    assert (found.pairs, found.unscored, found.only_before, found.only_after) == (3, 2, 0, 0)
+    found = compared(tmp_path, [judged, *refused], [judged, *(apps_row(name, "AC", 4, uuid=name) for name in "bc")])
+    assert (found.pairs, found.unscored, found.only_before, found.only_after) == (3, 2, 0, 0)
+    unnamed = [row("", None, None), row("", None, None)]
+    for each in unnamed:
+        del each["uuid"]
+    found = compared(tmp_path, [row("a", "AC", 100), *unnamed], [row("a", "AC", 100), *unnamed])
+    assert (found.pairs, found.unscored) == (3, 2)
+
+
 def test_only_a_submission_with_a_verdict_can_be_missing(tmp_path: Path) -> None:
     """A row that was refused had no result that could be lost."""
     both = row("a", "AC", 100.0)
