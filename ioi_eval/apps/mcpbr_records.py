@@ -29,7 +29,7 @@ def sample_record(entry: Judgeable[AppsCandidate], result: AppsResult) -> dict[s
     elif result.score is None:
         record = error_record(problem, result.message[:_SHOWN_ERROR])
     elif not result.total:
-        record = error_record(problem, row_message(problem.fault, ""))
+        record = error_record(problem, row_message(problem.fault, EMPTY))
     else:
         record = counted_record(problem, result.passed, result.total)
     return _with_rules(record, result.judged_by)

@@ -37,7 +37,8 @@ def why_unusable(problem: AppsProblem, settings: AppsSettings) -> str:
         return problem.reason
     if problem.fault is None:
         return ""
-    crash = "" if problem.fault is RowFault.UNEQUAL else compat.grade(problem, ()).crash
+    judges_pairs = problem.fault is RowFault.UNEQUAL and problem.tests
+    crash = "" if judges_pairs else compat.grade(problem, ()).crash
     return crash or ("" if can_grade(problem) else problem.reason)
 
 

@@ -28,7 +28,7 @@ from ioi_eval.compat.terms import (
     match_text,
     truncated,
 )
-from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault, StdinTest, joined
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest, joined
 from ioi_eval.model.methods import Comparator
 from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right, shown_result, shown_texts
 
@@ -47,7 +47,7 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun], _all_s: float) -> Grad
     """The results of all tests with input and output, and the metadata of the first failure."""
     if not can_grade(problem):
         return Graded(crash=problem.reason)
-    if problem.fault is RowFault.EMPTY:
+    if not problem.tests:
         return Graded(crash=NO_RESULTS)
     if any(run.ending is Ending.LOAD_FAILED for run in runs):
         count = len(problem.tests)

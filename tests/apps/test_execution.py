@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.execution import AppsResult, AppsSettings, require_fit
+from ioi_eval.apps.verdicts import why_unusable
 from ioi_eval.compat import grader_named
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.jobs.harness import Interpreter, interpreter_of, preloaded
@@ -327,6 +328,25 @@ def test_rows_that_cannot_be_judged(score: Score) -> None:
     for problem, fault in ((row([], []), RowFault.EMPTY), (row(["1"], []), RowFault.UNEQUAL)):
         result = score(problem, "print(1)")
         assert (result.score, result.fault, result.verdict) == (None, fault, Verdict.JE)
+
+
+@pytest.mark.parametrize(
+    ("compat", "words"),
+    [
+        ("mcpbr", "Empty test cases"),
+        ("eval-protocol-page", "Execution utility returned no results."),
+        ("eval-protocol", ""),
+        ("livecodebench", ""),
+        ("hendrycks", ""),
+    ],
+)
+def test_a_row_without_a_pair_of_input_and_output(compat: str, words: str) -> None:
+    """Graders that judge only pairs have nothing to judge, as in a row with empty lists. With Eval Protocol's page each
+    program was AC, and with mcpbr JE, except a row without code, which counted as a score of 0.
+    """
+    settings = AppsSettings(compat=grader_named(compat))
+    assert why_unusable(row(["1"], []), settings) == words
+    assert not why_unusable(row(["1", "2"], ["1"]), settings)
 
 
 @pytest.mark.parametrize(

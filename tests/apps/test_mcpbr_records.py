@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from ioi_eval.apps.mcpbr_records import counted_record, error_record, row_message, unwritten_record
+from ioi_eval.apps.catalog import load_catalog
+from ioi_eval.apps.dump_reader import AppsDumpReader
+from ioi_eval.apps.mcpbr_records import counted_record, error_record, row_message, sample_record, unwritten_record
+from ioi_eval.apps.result import AppsResult
+from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
+from ioi_eval.pipeline.dump_reader import Judgeable
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
+from ioi_eval.rows import open_source
+from tests.apps_rows import DOUBLE, write_rows
 
 
 def problem(column: object, name: int = 157) -> AppsProblem:
@@ -51,6 +59,21 @@ def test_rows_that_cannot_be_judged(column: object, words: str) -> None:
     row = problem(column, 999)
     assert row_message(row.fault, row.reason) == words
     assert error_record(row, words) == {"instance_id": "apps_999", "resolved": False, "error": words}
+
+
+@pytest.mark.parametrize("inputs", [[], ["1"]])
+def test_a_program_that_another_grader_judges_without_a_test(tmp_path: Path, inputs: list[str]) -> None:
+    """With LiveCodeBench's rules it passes. Its record has mcpbr's error; if there were inputs it was an empty text."""
+    column = json.dumps({"inputs": inputs, "outputs": []})
+    problems = write_rows(tmp_path / "apps.jsonl", [{"problem_id": 1, "input_output": column}])
+    catalog = load_catalog(open_source(problems), why_unusable=lambda _: "")
+    dump = open_source(write_rows(tmp_path / "dump.jsonl", [{"problem_id": 1, "code": DOUBLE}]))
+    (entry,) = AppsDumpReader(dump, catalog, fingerprints=lambda *_: ("f",)).entries(whole_rows=True)
+    assert isinstance(entry, Judgeable)
+    result = AppsResult(verdict=Verdict.AC, passed=0, total=0, judged_by="livecodebench")
+    assert sample_record(entry, result) == {
+        "instance_id": "apps_1", "resolved": False, "error": "Empty test cases", "judged_by": "livecodebench",
+    }  # fmt: skip
 
 
 def test_solution_that_could_not_be_written() -> None:

@@ -89,7 +89,14 @@ def test_inputs_are_not_changed() -> None:
     assert encode_input(StdinTest(number=0, given=("1", "2"), expected="")) == b"1\n2"
 
 
-@pytest.mark.parametrize(("row", "words"), [(problem([], []), "Execution utility"), (problem([1], ["1"]), "input 0")])
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (problem([], []), "Execution utility"),
+        (problem(["1"], []), "Execution utility"),
+        (problem([1], ["1"]), "input 0"),
+    ],
+)
 def test_rows_that_cannot_be_judged(row: AppsProblem, words: str) -> None:
     """They have no result."""
     assert words in GRADER.grade(row, []).crash
