@@ -33,9 +33,9 @@ LOWER_BOUND = "A `?` marks a lower bound, because of judge errors."
 _TOGETHER = "sum of best subtasks"
 _PROBLEM_HEAD = ("problem", "submissions", "best submission", f"{_TOGETHER}, all", f"{_TOGETHER}, 50", "verdicts")
 _GROUPS_LEGEND = (
-    "mean score: share of full marks that a submission gets; pass@k: unbiased estimator, solved = full marks. Both are "
-    f"means over a group's own problems, with {INTERVALS}; groups with different problems, or with few, cannot be "
-    f"compared. all, 50: {_TOGETHER} over all submissions of a contest, or over 50 to each problem. "
+    "mean score: share of full marks that a submission gets; pass@k: unbiased estimator, solved = full marks in every "
+    f"subtask. Both are means over a group's own problems, with {INTERVALS}; groups with different problems, or with "
+    f"few, cannot be compared. all, 50: {_TOGETHER} over all submissions of a contest, or over 50 to each problem. "
     "`ioi-eval compare --by-problem` shows whether two groups differ."
 )
 
@@ -99,7 +99,7 @@ def _estimates(summary: Mapping[str, Any]) -> list[str]:
         values = ", ".join(
             f"pass@{k} = {half_up(v, 4)}{_interval(*intervals[k])}" for k, v in summary["pass_at_k"].items()
         )
-        lines.append(f"- {values} (unbiased, mean over problems; solved = full marks)")
+        lines.append(f"- {values} (unbiased, mean over problems; solved = full marks in every subtask)")
     if summary["average_score"] and summary["average_score"]["low"] is not None:
         lines.append(f"- In brackets: {INTERVALS}")
     return lines
@@ -176,7 +176,7 @@ def _problem(problem: Mapping[str, Any], level: str) -> str:
     submissions = counted(problem["submissions"], "submission")
     return (
         f"{level} {problem['year']}/{cell(problem['problem'])}{name}\n\n"
-        f"{submissions}, {problem['solved']} with full marks.\n\n{markdown_table(head, rows)}"
+        f"{submissions}, {problem['solved']} solved.\n\n{markdown_table(head, rows)}"
     )
 
 

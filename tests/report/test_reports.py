@@ -307,8 +307,8 @@ def test_of_a_compilers_message_reports_have_the_first_error(error: str, shown: 
 def test_the_report_is_complete_and_escapes_cells() -> None:
     """Ids and messages are untrusted text. They cannot end a table cell."""
     text = markdown_report(example())
-    assert "\n2 submissions, 0 with full marks." in text
-    assert "\n1 submission, 0 with full marks." in text
+    assert "\n2 submissions, 0 solved." in text
+    assert "\n1 submission, 0 solved." in text
     for words in (
         "- State: **not complete; those without code are judged first, so means are biased**",
         "### 2024/nile (nile\\|title)",
