@@ -11,6 +11,7 @@ from ioi_eval.report import markdown
 from ioi_eval.report.pending import CONTINUE
 from ioi_eval.report.terminal import (
     IN_BRACKETS,
+    LEFT_OUT,
     counts_of_run,
     has_interval,
     incomplete_heading,
@@ -40,7 +41,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
         f"this run: {counts_of_run(summary['this_run'])}",
     ]
     if counts["undecided"]:
-        lines.append(f"{counts['undecided']} without a score, because of a judge error (JE); see below")
+        lines.append(f"{counts['undecided']} without a score, because of a judge error (JE), so {LEFT_OUT}; see below")
     lines += filter(None, [near_limit(summary)])
     if counts["pending"]:
         lines.append(f"{counts['pending']} still to be judged: {CONTINUE}")

@@ -10,6 +10,7 @@ from ioi_eval.report.pending import BIASED, CONTINUE
 from ioi_eval.report.result_values import VERDICT_NAMES
 from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.terminal import (
+    LEFT_OUT,
     SUMS,
     counts_of_run,
     examples_without_reason,
@@ -71,7 +72,7 @@ def counts_of(summary: Mapping[str, Any]) -> list[str]:
         f"({counts['copies']} as copies of identical programs)",
     ]
     if counts["undecided"]:
-        lines.append(f"- Judge errors (JE), without a score: **{counts['undecided']}**")
+        lines.append(f"- Judge errors (JE), without a score: **{counts['undecided']}**; {LEFT_OUT}")
     if counts["refused"]:
         lines.append(f"- Not judged: **{counts['refused']}**")
     if counts["pending"]:

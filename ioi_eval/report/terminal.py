@@ -50,6 +50,8 @@ _LEGEND = (
     "50: over 50, chosen without knowing scores)"
 )
 IN_BRACKETS = f"(in brackets: {INTERVALS})"
+LEFT_OUT = "left out of the means, which may be too low or too high"
+"""What follows from judge errors: one that depends on the output (a checker fails on right ones) biases the means."""
 _BOUNDED = "(?: at least so many points, as a judge error (JE) has no score)"
 
 
@@ -211,6 +213,7 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
         items = [f"{submissions} ({problem}): {error}" for submissions, problem, error in judge_errors(summary)]
         head = f"{counts['undecided']} without a score, because of a judge error (JE)"
         yield _list(head, items, len(items) + counts["undecided"] - len(summary["undecided"]))
+        yield f"Judge errors are {LEFT_OUT}."
         known = run["resumed"] + run["copies"]  # fewer if this is a report with results of others
         if not run["judged"] and known >= counts["rows"] - counts["refused"] - counts["pending"]:  # all in the journal
             yield (

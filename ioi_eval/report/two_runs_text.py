@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS, LEAST_PROBLEMS, SIGNIFICANT
+from ioi_eval.report.terminal import LEFT_OUT
 from ioi_eval.report.texts import Cells, counted, percent, printable, table
 from ioi_eval.report.two_runs import Change, Comparison, RowFilter
 
@@ -38,7 +39,7 @@ def comparison_text(comparison: Comparison, *, most: int, names: tuple[str, str]
     left_out = (
         (comparison.only_before, only.format(old)),
         (comparison.only_after, only.format(new)),
-        (comparison.unscored, "without a score in one of the two, so in no mean"),
+        (comparison.unscored, f"without a score in one of the two, so {LEFT_OUT}"),
     )
     facts += [f"{number} {text}" for number, text in left_out if number]
     if paired:

@@ -245,6 +245,7 @@ def test_the_table_shows_problems_and_failures() -> None:
     for words in (
         "3 of 7 submissions scored",
         "1 without a score, because of a judge error (JE):\n  t1 (2024/tree): test 2: checker crashed",
+        "Judge errors are left out of the means, which may be too low or too high.",
         "1 not judged: unknown problem 2024/nil:\n  dump.jsonl, row 7",
         "3 judged in 60.0 s, 2 jobs at once; CPU: compile 10.0 s, run 80.0 s, check 5.0 s",
         "2 still to be judged: repeat the command of the run",
@@ -312,6 +313,7 @@ def test_the_report_is_complete_and_escapes_cells() -> None:
     for words in (
         "- State: **not complete; those without code are judged first, so means are biased**",
         "### 2024/nile (nile\\|title)",
+        "- Judge errors (JE), without a score: **1**; left out of the means, which may be too low or too high\n",
         "## Judge errors (JE)",
         "## Not judged: unknown problem 2024/nil",
         "## Problems that cannot be judged\n\n- score type Sum",
