@@ -170,8 +170,8 @@ _LEGENDS = {
     SelectionMethod.ROUND_ROBIN: "round-robin: target subtasks take turns, the last first; chosen without knowing"
     " scores",
     SelectionMethod.FIRST: "first: the first that compile, in the order of the results",
-    SelectionMethod.RANDOM: "random: drawn from those that compile; mean over seeds, and the interval that contains 95"
-    " % of them",
+    SelectionMethod.RANDOM: "random: drawn from those that compile; mean over seeds, and a range that contains at"
+    " least 95 % of them",
     SelectionMethod.ORACLE: "oracle: the best choice, or nearly, with knowledge of all scores; no result of a model",
     SelectionMethod.REFERENCE: "reference's 50: what the reference's code selects, its faults included",
 }
@@ -305,7 +305,7 @@ def _points_by_draw(
 
 
 def _estimate(drawn: Sequence[float]) -> Estimate:
-    """Points; if submissions are drawn at random, the mean over seeds and the interval that contains 95 % of them."""
+    """Points; if submissions are drawn at random, the mean over seeds and a range that has at least 95 % of them."""
     if len(drawn) == 1:
         return Estimate(value=drawn[0], low=None, high=None)
     ordered = sorted(drawn)

@@ -70,8 +70,8 @@ def _wrapped(row: Cells, widths: Sequence[int]) -> list[list[str]]:
 
 
 def points(value: float | None, digits: int = 4) -> str:
-    """Points as text: `100`, `33.33`, `–` if unknown; with at most `digits` decimals."""
-    return "–" if value is None else f"{value:.{digits}f}".rstrip("0").rstrip(".")
+    """Points as text: `100`, `33.33`, `–` if unknown; with at most `digits` decimals, rounded as by `half_up`."""
+    return "–" if value is None else half_up(value, digits).rstrip("0").rstrip(".")
 
 
 def half_up(value: float, digits: int, *, sign: str = "") -> str:

@@ -467,6 +467,7 @@ def test_a_half_is_rounded_up() -> None:
     numbers = [(28.125, 2), (62.5, 0), (0.1 + 0.7 - 0.3, 0), (-0.125, 2), (0.0, 2), (28.12, 2)]
     assert [half_up(*one) for one in numbers] == ["28.13", "63", "1", "-0.13", "0.00", "28.12"]
     assert half_up(28.125, 2, sign="+") == "+28.13"
+    assert [points(value, 2) for value in (15.125, 20.625, 100.0, 0.0)] == ["15.13", "20.63", "100", "0"]
     values = {**example(), "pass_at_k": {"1": 0.28125}, "pass_at_k_interval": {"1": [0.03125, 0.5]}}
     assert "- pass@1 = 0.2813 [0.0313, 0.5000] (" in markdown_report(values)
     assert share({"value": 0.28125, "low": 0.0, "high": 1.0}) == "28.13 % [0.00, 100.00]"
