@@ -24,8 +24,8 @@ from ioi_eval.report.texts import counted, printable, table
 _FEW = 3
 _LEGEND = (
     "Test case average: mean share of tests passed. Strict accuracy: mean share of programs that pass all tests. "
-    "Both are means over problems, first over a problem's own programs. pass@k: unbiased estimator, for k = 1, 2, "
-    f"5, 10 and so on, up to the scored programs of the problem with the fewest. In brackets: {INTERVALS}. "
+    "Both are means over problems, first over a problem's own programs. pass@k: unbiased estimator, for k up "
+    f"to the scored programs of the problem with the fewest. In brackets: {INTERVALS}. "
     "The means leave out rows that are not judged, and judge errors."
 )
 

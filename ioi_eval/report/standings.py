@@ -51,8 +51,14 @@ class Rank:
         """`silver, rank 71 of 362, percentile 80`."""
         parts = [] if self.medal is None else ["no medal" if self.medal == "none" else self.medal]
         if self.rank is not None:
-            parts.append(f"rank {self.rank} of {self.contestants}, percentile {int(self.percentile or 0)}")
+            parts.append(f"rank {self._place}, percentile {int(self.percentile or 0)}")
         return ", ".join(parts)
+
+    @property
+    def _place(self) -> str:
+        """`71 of 362`; with fewer points than all of them `363, behind all 362`."""
+        is_last = self.rank is not None and self.rank > self.contestants
+        return f"{self.rank}, behind all {self.contestants}" if is_last else f"{self.rank} of {self.contestants}"
 
     def meaning(self) -> str:
         """Sentences that explain rank and percentile; empty without contestants."""
@@ -61,7 +67,7 @@ class Rank:
         contestants = counted(self.contestants, "contestant")
         percentile = int(self.percentile)  # rounded down, so it is 100 only if all have fewer points
         return (
-            f"Rank {self.rank} of {self.contestants}: {self.rank - 1} of {contestants} have more points. Percentile "
+            f"Rank {self._place}: {self.rank - 1} of {contestants} have more points. Percentile "
             f"{percentile}: {percentile} % of the contestants have fewer points."
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS, LEAST_PROBLEMS, SIGNIFICANT
+from ioi_eval.report.result_sets import Family
 from ioi_eval.report.terminal import LEFT_OUT
 from ioi_eval.report.texts import Cells, counted, percent, printable, table
 from ioi_eval.report.two_runs import Change, Comparison, RowFilter
@@ -110,7 +111,8 @@ def _line(change: Change, common: Sequence[str]) -> tuple[str, ...]:
 def _means(comparison: Comparison, names: tuple[str, str]) -> str:
     rows = []
     counts = {"score": comparison.with_points, "solved": comparison.problems}
-    for what, label in _MEANS:
+    labels = _labels(comparison.family)
+    for what, label in labels:
         if not counts[what]:
             continue
         before, after, difference = (comparison.means[f"{what} {when}"] for when in (*NAMES, "difference"))
@@ -126,7 +128,7 @@ def _means(comparison: Comparison, names: tuple[str, str]) -> str:
         )
     else:
         legend += "".join(
-            f"\n{label}: {_conclusion(comparison, what)}" for what, label in _MEANS if what in comparison.sign_flip_p
+            f"\n{label}: {_conclusion(comparison, what)}" for what, label in labels if what in comparison.sign_flip_p
         )
     return table(("", *names, "difference, percentage points"), rows) + f"\n{legend}"
 
@@ -140,4 +142,6 @@ def _conclusion(comparison: Comparison, what: str) -> str:
     return f"the difference may be chance: its interval does not contain 0, but {p}, not below {SIGNIFICANT}"
 
 
-_MEANS = (("score", "mean score"), ("solved", "pass@1"))
+def _labels(family: Family) -> tuple[tuple[str, str], ...]:
+    """The means of a comparison, and what reports call them."""
+    return ("score", "test case average" if family is Family.APPS else "mean score"), ("solved", "pass@1")

@@ -47,7 +47,7 @@ def test_a_table_has_a_contest_for_each_year(tmp_path: Path) -> None:
     assert of_2024.cutoffs == {"gold": 600, "silver": 400.5}
     assert of_2024.rank(400.5).text() == "silver, rank 2 of 4, percentile 25"
     assert of_2024.rank(400).text() == "no medal, rank 4 of 4, percentile 25"
-    assert of_2024.rank(0).text() == "no medal, rank 5 of 4, percentile 0"
+    assert of_2024.rank(0).text() == "no medal, rank 5, behind all 4, percentile 0"
     assert of_2024.rank(400.5).meaning() == (
         "Rank 2 of 4: 1 of 4 contestants have more points. Percentile 25: 25 % of the contestants have fewer points."
     )

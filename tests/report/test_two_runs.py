@@ -141,6 +141,7 @@ def test_both_families_are_compared(tmp_path: Path) -> None:
     found = compared(tmp_path, [apps_row("a", "WA", 2), apps_row("b", "AC", 4)], [apps_row("a", "AC", 4)])
     assert [(c.before.share, c.after.share, c.worse) for c in found.changes] == [(0.5, 1.0, False)]
     assert (found.only_before, found.regressed) == (1, True)
+    assert "\ntest case average  " in comparison_text(found, most=1)
 
 
 def test_another_grader_is_no_other_problem_or_program(tmp_path: Path) -> None:
