@@ -16,12 +16,15 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.scheduling import outcome_of_failure
 from ioi_eval.errors import SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import scripts_answer, scripts_job
-from ioi_eval.model import CompileOutcome, Job, Retries
+from ioi_eval.model import CompileOutcome, Job, Retries, Verdict
 from ioi_eval.programs import with_retries
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.scorer.submission_run import SubmissionRun
 
 _COMPILED = CompileOutcome(verdict=None)
+
+_MAX_FAILED = 3
+"""If this many tests fail, and no test has another outcome, the worker is at fault: no others are tried."""
 
 
 async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> CompileOutcome:
@@ -53,7 +56,7 @@ async def _run_test(
         compiled: the outcome of compiling for an earlier test.
 
     Raises:
-        SandboxError: it is not known whether the program compiles.
+        SandboxError: it is not known whether the program compiles, or no test has an outcome.
     """
 
     async def attempt(retries: Retries) -> CompileOutcome:
@@ -80,4 +83,7 @@ async def _run_test(
         if compiled is None:
             raise
         run.judging.record(outcome_of_failure(test, error))
+        outcomes = run.judging.outcomes().values()
+        if len(outcomes) >= _MAX_FAILED and all(each.verdict is Verdict.JE for each in outcomes):
+            raise
         return compiled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from ioi_eval.model import (
     Execution,
     Isolation,
     Job,
+    Problem,
     SourceFile,
     Stage,
     Submission,
@@ -63,10 +65,10 @@ class Scripted:
         return Execution(run=run, compile=compiled)
 
 
-def judged(directory: Path, worker: Scripted) -> SubmissionResult:
+def judged(directory: Path, worker: Scripted, problem: Problem = PROBLEM) -> SubmissionResult:
     """The result. All answers must be used."""
     scorer = Scorer(worker, artifacts=ArtifactStore(directory), policy=Policy(least_isolation=Isolation.NONE))
-    result = asyncio.run(scorer.score(PROBLEM, Submission(id="x", problem=PROBLEM.key, code="int main() {}")))
+    result = asyncio.run(scorer.score(problem, Submission(id="x", problem=problem.key, code="int main() {}")))
     assert not worker.answers
     return result
 
@@ -127,3 +129,15 @@ def test_a_first_test_without_a_score(tmp_path: Path) -> None:
     assert (verdicts(result), result.score) == (["JE", "AC"], None)
     worker = Scripted((COMPILED, NO_SCORE), (REFUSED, REFUSED), (COMPILED, RIGHT), (COMPILED, RIGHT))
     assert judged(tmp_path, worker).score == 100.0
+
+
+def test_a_worker_that_never_gives_a_score(tmp_path: Path) -> None:
+    """Three tests are tried, not all: each attempt compiles the program again."""
+    names = "abcdefgh"
+    problem = dataclasses.replace(
+        PROBLEM,
+        subtasks=(Subtask(name="01", points=100, tests=tuple(names)),),
+        tests={name: TestCase(name=name, input=b"1 2\n", answer=b"3\n") for name in names},
+    )
+    result = judged(tmp_path, Scripted(*[(COMPILED, NO_SCORE)] * 9), problem)
+    assert (result.verdict, result.score) == (Verdict.JE, None)
