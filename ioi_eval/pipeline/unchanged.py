@@ -7,7 +7,7 @@ If all of that is the same, the results are not written again; in the summary, o
 Incomplete results (with a failure of ours, or a pending row) are always made again.
 
 The package's files are hashed because nobody raises the version number for each correction of a report. All modules
-count: a list of those that make results could be incomplete. The hash takes 5 ms.
+count: a list of those that make results could be incomplete. The hash takes some milliseconds.
 """
 
 from __future__ import annotations
@@ -38,15 +38,22 @@ _WITHOUT_MODULES = {"__pycache__", "built", "graders", "sample"}  # fingerprints
 
 
 @lru_cache
-def digest_of_package(package: str) -> str:
-    """A hash of the modules of the package in that directory, and of the files from which they make reports."""
+def digest_of_package(package: str) -> str | None:
+    """A hash of the modules of the package in that directory, and of the files from which they make reports.
+
+    `None` if one of them cannot be read, as it may be changing now.
+    """
     digest = hashlib.sha256()
-    for directory, inner, names in os.walk(package):
-        inner[:] = sorted(set(inner) - _WITHOUT_MODULES)
-        for name in sorted(names):
-            if not name.startswith("."):  # those are an editor's
-                with open(os.path.join(directory, name), "rb") as file:
-                    digest.update(os.fsencode(name) + hashlib.sha256(file.read()).digest())
+    try:
+        for directory, inner, names in os.walk(package):
+            inner[:] = sorted(set(inner) - _WITHOUT_MODULES)
+            for name in sorted(names):
+                path = os.path.join(directory, name)
+                if os.path.isfile(path) and not name.startswith("."):  # those are an editor's
+                    with open(path, "rb") as file:
+                        digest.update(os.fsencode(name) + hashlib.sha256(file.read()).digest())
+    except OSError:
+        return None
     return digest.hexdigest()
 
 
@@ -67,8 +74,8 @@ class PresentResults:
 
     @cached_property
     def _made_from(self) -> str | None:
-        """A hash of all that results are made from; `None` if the dump has none. It waits for all problems."""
-        if self._digest is None:
+        """A hash of all that results are made from; `None` if it is unknown. It waits for all problems."""
+        if self._digest is None or self._package is None:
             return None
         problems = list(self._family.dump_reader.problem_signatures())
         values = [self._package, self._digest, problems, self._options]

@@ -144,7 +144,9 @@ def test_a_changed_package_has_results_written_again(
 
 
 def test_the_digest_of_the_package_covers_what_makes_results(tmp_path: Path) -> None:
-    """Each module, and files that reports are made from. Not what Python compiles from modules, nor the sample."""
+    """Each module, and files that reports are made from. Not what Python compiles from modules, the sample, or what is
+    no file.
+    """
     package = tmp_path / "ioi_eval"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "sample"))
     before = digest_of_package(str(package))
@@ -160,6 +162,8 @@ def test_the_digest_of_the_package_covers_what_makes_results(tmp_path: Path) -> 
         (package / name).write_bytes(content)
     (package / "__pycache__").mkdir()
     (package / "__pycache__" / "scores.pyc").touch()
+    (package / "dangling.py").symlink_to("nowhere")
+    os.mkfifo(package / "fifo")
     digest_of_package.cache_clear()
     assert digest_of_package(str(package)) == before
 
