@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from posixpath import dirname, join, normpath
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.languages import rules_of
@@ -103,8 +104,8 @@ def _headers_for(files: Sequence[SourceFile], linked: Sequence[SourceFile]) -> t
     waiting = [*seen.values(), *linked]
     while waiting:
         including = waiting.pop()
-        beside = PurePosixPath(including.path.removeprefix("graders/")).parent
-        for path in (each for name in includes(including) for each in (name, str(beside / name))):
+        beside = dirname(including.path.removeprefix("graders/"))
+        for path in (normpath(each) for name in includes(including) for each in (name, join(beside, name))):
             if path in below and path not in seen and below[path] not in linked:
                 seen[path] = below[path]
                 waiting.append(below[path])

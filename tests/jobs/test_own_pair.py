@@ -148,8 +148,9 @@ def test_headers_in_directories(boxes: Boxes) -> None:
         method=Batch(check=checker),
         linked=(file("graders/grader.cpp", '#include "lib/f.h"\n#include "g.tpp"\nint main() { return f() + g(); }'),),
         headers=(
-            file("graders/lib/f.h", '#pragma once\n#include "part.inc"\n#include "f.h"\n'),
+            file("graders/lib/f.h", '#pragma once\n#include "part.inc"\n#include "../up.inc"\n#include "f.h"\n'),
             file("graders/lib/part.inc", "int f();\n"),
+            file("graders/up.inc", "\n"),
             file("graders/g.tpp", "static int g() { return 0; }\n"),
             *(file(f"graders/{name}", " ") for name in hidden[:-1]),
         ),

@@ -87,8 +87,9 @@ def test_files_that_the_grader_includes_are_visible() -> None:
 
 def test_files_beside_a_header_are_visible() -> None:
     """A header in a directory includes others by their names there."""
-    _, names = sort("graders/lib/a.h", "graders/lib/part.inc", "graders/other.inc", a='#include "part.inc"')
-    assert names["headers"] == ["graders/lib/a.h", "graders/lib/part.inc"]
+    files = ("graders/lib/a.h", "graders/lib/part.inc", "graders/other.inc", "graders/up.inc")
+    _, names = sort(*files, a='#include "part.inc"\n#include "../up.inc"\n#include "../../other.inc"')
+    assert names["headers"] == ["graders/lib/a.h", "graders/lib/part.inc", "graders/up.inc"]
 
 
 def test_a_grader_that_includes_itself() -> None:
