@@ -99,17 +99,26 @@ def linked_sources(files: Sequence[SourceFile], task_type: TaskType) -> tuple[So
 
 def _headers_for(files: Sequence[SourceFile], linked: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
     """The files that a submission may include: headers below `graders/`, and all that these and the grader include."""
-    below = {file.path.removeprefix("graders/"): file for file in files if file.path.startswith("graders/")}
-    seen = {path: file for path, file in below.items() if path.endswith(_HEADER_ENDINGS) and file.name != "testlib.h"}
-    waiting = [*seen.values(), *linked]
+    below = [file for file in files if file.path.startswith("graders/")]
+    headers = [file for file in below if file.path.endswith(_HEADER_ENDINGS) and file.name != "testlib.h"]
+    return _with_included(below, headers, linked, directory="graders/")
+
+
+def _with_included(
+    files: Iterable[SourceFile], chosen: Sequence[SourceFile], sources: Sequence[SourceFile], *, directory: str
+) -> tuple[SourceFile, ...]:
+    """Of the files below a directory, those that are chosen, and all that these and the sources include."""
+    by_path = {file.path.removeprefix(directory): file for file in files}
+    seen = {file.path.removeprefix(directory) for file in chosen}
+    waiting = [*chosen, *sources]
     while waiting:
         including = waiting.pop()
-        beside = dirname(including.path.removeprefix("graders/"))
+        beside = dirname(including.path.removeprefix(directory))
         for path in (normpath(each) for name in includes(including) for each in (name, join(beside, name))):
-            if path in below and path not in seen and below[path] not in linked:
-                seen[path] = below[path]
-                waiting.append(below[path])
-    return tuple(file for path, file in below.items() if path in seen)
+            if path in by_path and path not in seen and by_path[path] not in sources:
+                seen.add(path)
+                waiting.append(by_path[path])
+    return tuple(file for path, file in by_path.items() if path in seen)
 
 
 def includes(file: SourceFile) -> tuple[str, ...]:
@@ -229,9 +238,15 @@ def check_testlib(program: JudgeProgram) -> None:
 def _beside(
     files: Sequence[SourceFile], program: SourceFile, is_private: Callable[[SourceFile], bool]
 ) -> tuple[SourceFile, ...]:
-    endings = _SOURCE_ENDINGS if program.path.endswith(_SOURCE_ENDINGS) else ""  # a script may use any file
-    beside = (file for file in files if file.path.startswith(program.directory) and file is not program)
-    return tuple(file for file in beside if not is_private(file) and file.path.endswith(endings))
+    beside = [
+        file
+        for file in files
+        if file.path.startswith(program.directory) and file is not program and not is_private(file)
+    ]
+    if not program.path.endswith(_SOURCE_ENDINGS):  # a script may use any file
+        return tuple(beside)
+    sources = [file for file in beside if file.path.endswith(_SOURCE_ENDINGS)]
+    return _with_included(beside, sources, (program,), directory=program.directory)
 
 
 def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, *, link: bool) -> GraderFiles:

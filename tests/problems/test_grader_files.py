@@ -92,6 +92,13 @@ def test_files_beside_a_header_are_visible() -> None:
     assert names["headers"] == ["graders/lib/a.h", "graders/lib/part.inc", "graders/up.inc"]
 
 
+def test_a_checker_includes_files_with_any_ending() -> None:
+    """A table, also from a directory. Other files beside it are not given to the compiler."""
+    files = ("checker/checker.cpp", "checker/lib/table.dat", "checker/words.def", "checker/notes.dat")
+    _, names = sort(*files, checker='#include "lib/table.dat"', table='#include "../words.def"')
+    assert names["checker"] == ["checker/checker.cpp", "checker/lib/table.dat", "checker/words.def"]
+
+
 def test_a_grader_that_includes_itself() -> None:
     """Cycles of includes end, and the grader's own source stays hidden."""
     _, names = sort(
