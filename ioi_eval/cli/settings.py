@@ -81,7 +81,7 @@ def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str, ca
         if option is None:
             raise InputError(f"{header}: {unknown('option', name, settings, help_of=call)}")
         if option.name in values:
-            raise InputError(f"{header}: {name} is set twice, by two of its names ({', '.join(option.opts)})")
+            raise InputError(f"{header}: {name} is set twice; its names are {', '.join(option.opts)}")
         if wrong := _why_wrong(value, option):
             raise InputError(f"{header}: {name} = {value!r}: {wrong}")
         text = _as_text(value, option)

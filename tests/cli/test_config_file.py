@@ -134,7 +134,7 @@ def test_a_variable_can_name_another_file(
         ("[score]\nout = ['x']", "[score]: out = ['x']: one value is wanted, not a list or a table"),
         ("[score]\nby = ['x', ['y']]", "[score]: by = ['x', ['y']]: one value is wanted"),
         ("[score]\nhelp = true", "[score]: no such option 'help'"),
-        ("[show]\ndataset = 'x'\nproblems = 'y'", "[show]: problems is set twice, by two of its names"),
+        ("[show]\ndataset = 'x'\nproblems = 'y'", "[show]: problems is set twice; its names are "),
         ("[xyz]\n", "no such command 'xyz'; `ioi-eval --help` lists them\n"),
         ("[import.foo]\n", "no such command 'import.foo'; `ioi-eval import --help` lists them\n"),
         ("[score]\nxyz = 1", "[score]: no such option 'xyz'; `ioi-eval score --help` lists them\n"),
