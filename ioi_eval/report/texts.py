@@ -81,7 +81,7 @@ def half_up(value: float, digits: int, *, sign: str = "") -> str:
         value: may be slightly less than an exact half, because sums of floats have errors.
         sign: `+` to write a sign before positive numbers too.
     """
-    return f"{value + copysign(1e-9, value):{sign}.{digits}f}"
+    return f"{value + copysign(min(1e-9, 10.0 ** -(digits + 3)), value):{sign}.{digits}f}"
 
 
 def percent(value: float, low: float | None, high: float | None, *, is_difference: bool = False) -> str:
