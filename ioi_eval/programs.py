@@ -238,6 +238,8 @@ class Builder:
         recipe = replace(harness.submission_recipe(interpreter, (grader,)), what="grader")
         with self._emit_preparation(problem, recipe.what, target):
             answer = await self.compile(recipe, target, limits=self._trusted_limits)
+            if not answer.artifacts and compiling.is_doubtful(answer):
+                answer = await self.compile(recipe, target, limits=self._trusted_limits, alone=True)
             outcome = compiling.compile_outcome(recipe, answer, self._trusted_limits)
             if outcome.verdict is Verdict.JE:
                 raise TransientError(f"the problem's grader could not be checked: {outcome.message}")

@@ -170,6 +170,11 @@ def test_two_different_limits_decide_nothing(tmp_path: Path, limits: tuple[str, 
     asyncio.run(scenario())
 
 
+PYTHON = step_answer(
+    "harness.bin",
+    output='{"python": "cpython 3.11.2", "numpy": null, "packages": "ab", "executable": "/usr/bin/python3", '
+    '"origin": "/usr/bin", "reads": []}',
+)
 NO_HARNESS = step_answer(code=1, output="ModuleNotFoundError: No module named 'encodings'")
 
 
@@ -202,13 +207,9 @@ def test_a_missing_interpreter_is_looked_for_once(tmp_path: Path, answer: Answer
 )
 def test_a_temporary_failure_is_not_remembered_for_the_interpreter(tmp_path: Path, unsure: Sequence[Answer]) -> None:
     """The next caller looks for the interpreter again."""
-    line = (
-        '{"python": "cpython 3.11.2", "numpy": null, "packages": "ab", "executable": "/usr/bin/python3", '
-        '"origin": "/usr/bin", "reads": []}'
-    )
 
     async def scenario() -> None:
-        sandbox = Scripted(built, *unsure, step_answer("harness.bin", output=line))
+        sandbox = Scripted(built, *unsure, PYTHON)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         with pytest.raises(SetupError, match="the interpreter python3"):
             await builder.tools.interpreter("python3", TARGET)
@@ -218,3 +219,34 @@ def test_a_temporary_failure_is_not_remembered_for_the_interpreter(tmp_path: Pat
         assert (str(found), found.fingerprint) == ("cpython 3.11.2", "cpython 3.11.2|ab")
 
     asyncio.run(scenario())
+
+
+GRADED = small_problem(subtasks=(), linked=(SourceFile(path="graders/grader.py", content=b"import task\n"),))
+
+
+def test_a_grader_in_python_that_cannot_be_parsed_is_refused_once(tmp_path: Path) -> None:
+    """The error has the interpreter's message, and later submissions get it without a job."""
+
+    async def scenario() -> None:
+        sandbox = Scripted(built, PYTHON, step_answer(code=65, output="SyntaxError: invalid syntax"))
+        builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+        for _ in range(2):
+            with pytest.raises(ProblemProgramError, match=r"the problem's grader does not compile: SyntaxError"):
+                await builder.objects(GRADED, TARGET, language=Language.PYTHON)
+            assert sandbox.asked == 3
+
+    asyncio.run(scenario())
+
+
+def test_a_grader_in_python_that_a_limit_stopped_is_checked_once_more_alone(tmp_path: Path) -> None:
+    """A busy machine may have been the reason."""
+    alone = []
+
+    def checked(job: Job) -> Stage:
+        alone.append(job.alone)
+        return step_answer("checked")(job)
+
+    sandbox = Scripted(built, PYTHON, step_answer(code=0, signal=9, limit="cpu"), checked)
+    builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+    assert asyncio.run(builder.objects(GRADED, TARGET, language=Language.PYTHON)) == ()
+    assert alone == [True]
