@@ -415,7 +415,7 @@ def test_a_problem_package_needs_no_exploration(start: Any) -> None:
         assert cluster._list is not None
         for language, is_explored in ((f"ioi_eval_problem_{'0' * 24}", False), ("gcc", True)):
             other = (*worker.runtimes, Runtime(language=language, version="1.0.0"))
-            cluster._groups.workers[str(worker.url)] = replace(worker, runtimes=other)
+            cluster._groups.used[str(worker.url)].worker = replace(worker, runtimes=other)
             before = counts(stub.urls[0], "stub")["executed"]
             await cluster._list.check(str(worker.url))
             assert (counts(stub.urls[0], "stub")["executed"] > before) is is_explored

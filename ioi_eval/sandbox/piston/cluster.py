@@ -25,7 +25,6 @@ import contextlib
 import random
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -40,10 +39,11 @@ from ioi_eval.errors import (
     TargetLostError,
     TransientError,
     UnavailableError,
+    UnknownRuntimeError,
     UnservedError,
 )
 from ioi_eval.events import Events
-from ioi_eval.model import Execution, Job, JobKind, Retries
+from ioi_eval.model import Execution, Job, Retries
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston import answer, two_stages
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
@@ -106,23 +106,26 @@ class PistonCluster:
         self._source = endpoint_source(endpoints) if isinstance(endpoints, str) else endpoints
         self._profile = profile
         self._headers = headers
+        self._slots = max_requests_per_endpoint
+        self._patience_s = patience_s
         self._rng = random.Random()
-        self._groups = WorkerGroups(max_requests_per_endpoint)
-        self._new_pool = partial(Pool, patience_s=patience_s, rng=self._rng, changed=self._emit_availability)
-        self._pool = self._new_pool()
-        self._stored = StoredFiles()
-        self._list: WorkerList | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget an earlier entry: nothing is known of its workers now, and its pool and spool used the clock and the
+        locks of another event loop."""
+        self._groups = WorkerGroups(self._slots)
+        self._pool = Pool(patience_s=self._patience_s, rng=self._rng, changed=self._emit_availability)
+        self._spool, self._stored = RequestSpool(), StoredFiles()
+        self._list: WorkerList | None = None
+        self._last_failure: SandboxError | None = None  # of any job: workers may be out of service because of it
 
     async def __aenter__(self) -> Self:
         from ioi_eval.sandbox.piston.http_client import HttpClient
 
         self._loop = asyncio.get_running_loop()
-        # of workers of an earlier entry nothing is known now; the pool had the times of another clock, and the spool
-        # locks of another event loop
-        self._groups, self._pool = WorkerGroups(self._groups.slots), self._new_pool()
-        self._spool, self._stored = RequestSpool(), StoredFiles()
-        self._last_failure: SandboxError | None = None  # of any job: workers may be out of service because of it
+        self._forget()
         self._client: HttpClient = HttpClient(self._headers)
         prober = Prober(self._client, self._profile)  # before anything is opened, as it may refuse the profile
         workers = self._list = WorkerList(
@@ -163,8 +166,7 @@ class PistonCluster:
         served = self._groups.targets()
         if not served:
             raise SetupError(_NOT_ENTERED)
-        slots = self._groups.slots
-        return [replace(target, slots=self._pool.in_service(target.name) * slots) for target in served]
+        return [replace(target, slots=self._pool.in_service(target.name) * self._slots) for target in served]
 
     def busy(self) -> tuple[int, int]:
         """How many jobs run now, and how many may run at once."""
@@ -176,7 +178,7 @@ class PistonCluster:
     @property
     def workers(self) -> Sequence[Worker]:
         """The workers that are used now, or were used until they went out of service."""
-        return tuple(self._groups.workers.values())
+        return tuple(used.worker for used in self._groups.used.values())
 
     @property
     def unusable(self) -> Mapping[str, str]:
@@ -243,9 +245,9 @@ class PistonCluster:
                 return result
             last = self._last_failure = result
             if isinstance(result, UnservedError):
-                is_news = endpoint in self._groups.changed and endpoint not in refused
+                is_news = self._groups.has_changed(endpoint) and endpoint not in refused
                 refused.add(endpoint)
-                unserved += not (is_news or self._groups.lacks(endpoint, result))
+                unserved += not (is_news or self._groups.is_lost_for(endpoint, result))
                 self._require_isolation(group, result)
             may_be_served = isinstance(result, UnservedError) and unserved < _MAX_UNSERVED
             if not may_be_served and not isinstance(result, TransientError):
@@ -309,13 +311,17 @@ class PistonCluster:
         Files that the worker has are not sent; if it turns out not to have one, that file is sent after all. From the
         second attempt on, all files are sent, unless the worker accepts no request of that size.
         """
-        worker = self._groups.workers.get(endpoint)
+        used = self._groups.used.get(endpoint)
+        worker = used.worker if used is not None else None
         if not is_first and (await self._spool.body(job, group.installed)).size <= (group.target.max_body_bytes or 0):
             worker = None
         while (variant := self._stored.variant(job, worker, group.target)) is not None:
             body = await self._spool.body(variant.job, group.installed, package=variant.package)
             result = await self._send(endpoint, request, variant.job, body)
-            if self._groups.denies(endpoint, result) or not self._stored.note_missing(endpoint, variant, job, result):
+            # whether it would refuse the job with any package: it cannot isolate, access is denied, or it is too large
+            is_refused = isinstance(result, UnservedError) and not isinstance(result, UnknownRuntimeError)
+            is_final = isinstance(result, OversizedError) or (is_refused and not self._groups.has_changed(endpoint))
+            if is_final or not self._stored.note_missing(endpoint, variant, job, result):
                 return answer.checked(endpoint, result, job)
         body = await self._spool.body(job, group.installed)
         return answer.checked(endpoint, await self._send(endpoint, request, job, body), job)
@@ -334,38 +340,28 @@ class PistonCluster:
             return lost
         finally:
             request.abandon = None
-        if self._groups.note_changed(endpoint, reply.status, reply.body, size=body.size):
-            return UnservedError(f"{endpoint}: its limits have changed: {answer.error_of(reply.status, reply.body)}")
-        return await self._read(endpoint, reply, job)
-
-    async def _read(self, endpoint: str, reply: Reply, job: Job) -> Execution | SandboxError:
-        most = job.run_limits.output_bytes
         try:
-            if reply.is_cut:
-                return answer.cut_execution(reply.status, reply.body)
-            if len(reply.body) > _LARGE_ANSWER:
-                execution = await asyncio.to_thread(answer.execution, reply.status, reply.body, output_bytes=most)
-            else:
-                execution = answer.execution(reply.status, reply.body, output_bytes=most)
-            if two_stages.was_joined(job):
-                execution = two_stages.split_stages(execution)
-            self._check_worker(endpoint, execution, job)
+            self._groups.require_unchanged(endpoint, reply.status, reply.body, size=body.size)
+            execution = await self._read(reply, job)
+            self._groups.require_suitable(endpoint, execution, job.kind)
         except SandboxError as error:
             return type(error)(f"{endpoint}: {error}")
         return execution
 
-    def _check_worker(self, endpoint: str, execution: Execution, job: Job) -> None:
-        """Note which endpoints are unsuitable now. They go out of service, like those that cannot be reached."""
-        refused = answer.unsuitable(execution, job.kind)
-        if refused is not None:
-            raise self._groups.note_unsuitable(endpoint, *refused)
-        if job.kind is JobKind.RUNNER:
-            self._groups.unconfined.discard(endpoint)
+    async def _read(self, reply: Reply, job: Job) -> Execution:
+        most = job.run_limits.output_bytes
+        if reply.is_cut:
+            return answer.cut_execution(reply.status, reply.body)
+        if len(reply.body) > _LARGE_ANSWER:
+            execution = await asyncio.to_thread(answer.execution, reply.status, reply.body, output_bytes=most)
+        else:
+            execution = answer.execution(reply.status, reply.body, output_bytes=most)
+        return two_stages.split_stages(execution) if two_stages.was_joined(job) else execution
 
     def _require_isolation(self, group: WorkerGroup, error: SandboxError) -> None:
         """Fail the job if all workers of its group, or of all groups, have turned out unable to isolate programs."""
-        if group.members and group.members <= self._groups.unconfined:
-            if self._groups.workers.keys() <= self._groups.unconfined:
+        if group.members and self._groups.are_unconfined(group.members):
+            if self._groups.are_unconfined(self._groups.used):
                 raise IsolationError(str(error))
             raise TargetLostError(f"no worker of {group.target.name!r} can isolate programs; {error}")
 

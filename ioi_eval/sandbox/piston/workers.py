@@ -11,13 +11,12 @@ packages have changed, this is only noted.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ioi_eval.errors import (
     InputError,
-    OversizedError,
     SandboxError,
     SetupError,
     TransientError,
@@ -25,14 +24,14 @@ from ioi_eval.errors import (
     UnknownRuntimeError,
     UnservedError,
 )
-from ioi_eval.model import Isolation
+from ioi_eval.model import Execution, Isolation, JobKind
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.piston import answer
 from ioi_eval.sandbox.piston.discovery import Prober, Worker
 from ioi_eval.sandbox.piston.endpoint_state import Endpoint
 from ioi_eval.sandbox.piston.endpoints import EndpointSource, endpoints_now
 from ioi_eval.sandbox.piston.pool import Pool
-from ioi_eval.sandbox.piston.wire import InstalledStarter, Runtime, Starter, without_problems
+from ioi_eval.sandbox.piston.wire import InstalledStarter, Starter, without_problems
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -66,95 +65,108 @@ def first_of(texts: Sequence[str]) -> Sequence[str]:
 
 @dataclass(slots=True)
 class WorkerGroup:
-    """Workers that run jobs in the same way.
-
-    Args:
-        target: the target that they serve; its `slots` are not maintained here.
-        installed: the package that starts jobs on each of them.
-        members: their URLs.
-    """
+    """Workers that run jobs in the same way: the target that they serve (without its `slots`), the package that starts
+    jobs on each of them, and their URLs."""
 
     target: Target
     installed: InstalledStarter
     members: set[str] = field(default_factory=set)
 
 
+@dataclass(slots=True)
+class UsedWorker:
+    """A worker in use, and what its answers to jobs have shown since it was explored.
+
+    Attributes:
+        is_unconfined: it is unable to isolate programs.
+        has_changed: its limits are others now.
+    """
+
+    worker: Worker
+    group: WorkerGroup
+    is_unconfined: bool = False
+    has_changed: bool = False
+
+
 class WorkerGroups:
-    """The workers by URL, and their groups by the target's name.
+    """The workers in use by URL, and their groups by the target's name.
 
     Args:
         slots: how many jobs each worker has at once.
-
-    Attributes:
-        unconfined: the URLs of workers that turned out unable to isolate programs.
-        changed: the URLs of workers whose limits have changed since they were explored.
     """
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
-        self.workers: dict[str, Worker] = {}
+        self.used: dict[str, UsedWorker] = {}
         self.groups: dict[str, WorkerGroup] = {}
-        self.unconfined: set[str] = set()
-        self.changed: set[str] = set()
-        self._names: dict[tuple[object, ...], str] = {}
+        self._of_kind: dict[tuple[object, ...], WorkerGroup] = {}
 
     def add(self, worker: Worker) -> Endpoint:
         """Add or update a worker; returns its endpoint for the pool."""
         url = str(worker.url)
         self.remove(url)
-        self.unconfined.discard(url)
-        self.changed.discard(url)
-        self.workers[url] = worker
         group = self._group(worker)
         group.members.add(url)
-        machine = worker.url.host or url
-        return Endpoint(url=url, machine=machine, group=group.target.name, slots=self.slots)
-
-    def note_runtimes(self, url: str, runtimes: tuple[Runtime, ...]) -> None:
-        """Note a worker's runtimes, if only problems' packages were installed or removed."""
-        if url in self.workers:  # else it was removed meanwhile
-            self.workers[url] = replace(self.workers[url], runtimes=runtimes)
-
-    def note_changed(self, url: str, status: int, answered: bytes, *, size: int) -> bool:
-        """Whether a worker has refused a request of this size that it allowed when it was explored.
-
-        It may have been restarted with other limits. Without another exploration it would refuse job after job, while
-        others could judge them.
-        """
-        worker = self.workers.get(url)
-        if worker is None:
-            return False
-        if answer.is_too_large(status, answered):
-            has_changed = size <= (worker.max_body_bytes or 0)
-        else:
-            name, most = answer.refused_ceiling(status, answered) or ("", None)
-            has_changed = getattr(worker.installed.ceilings, name, most) != most
-        if has_changed:
-            self.changed.add(url)
-        return has_changed
-
-    def note_unsuitable(self, url: str, kind: str, reason: str) -> UnservedError:
-        """Note that the runner refused a worker (see `answer.unsuitable`). Returns the error of the job."""
-        if kind == "limits":
-            self.changed.add(url)
-            return UnservedError(f"its limits have changed: {reason}")
-        self.unconfined.add(url)
-        return UnservedError(f"the runner cannot isolate programs there: {reason}")
-
-    def lacks(self, url: str, error: UnservedError) -> bool:
-        """Whether a worker refused a job because it lacks the package, or cannot isolate programs."""
-        return isinstance(error, UnknownRuntimeError) or url in self.unconfined
-
-    def denies(self, url: str, result: object) -> bool:
-        """Whether a worker would refuse a job with every package that could start it: it cannot isolate, a proxy denies
-        access, or the job is too large."""
-        return isinstance(result, OversizedError) or (type(result) is UnservedError and url not in self.changed)
+        self.used[url] = UsedWorker(worker, group)
+        return Endpoint(url=url, machine=worker.url.host or url, group=group.target.name, slots=self.slots)
 
     def remove(self, url: str) -> None:
         """Forget a worker. Its group stays: jobs may wait for it."""
-        self.workers.pop(url, None)
-        for group in self.groups.values():
-            group.members.discard(url)
+        if used := self.used.pop(url, None):
+            used.group.members.discard(url)
+
+    def require_unchanged(self, url: str, status: int, answered: bytes, *, size: int) -> None:
+        """Check whether a worker has refused a request of this size that it allowed when it was explored.
+
+        It may have been restarted with other limits. Without another exploration it would refuse job after job, while
+        others could judge them.
+
+        Raises:
+            UnservedError: it has; this is noted.
+        """
+        used = self.used.get(url)
+        if used is None:
+            return
+        if answer.is_too_large(status, answered):
+            is_news = size <= (used.worker.max_body_bytes or 0)
+        else:
+            name, most = answer.refused_ceiling(status, answered) or ("", None)
+            is_news = getattr(used.worker.installed.ceilings, name, most) != most
+        if is_news:
+            used.has_changed = True
+            raise UnservedError(f"its limits have changed: {answer.error_of(status, answered)}")
+
+    def require_suitable(self, url: str, execution: Execution, kind: JobKind) -> None:
+        """Check, and note, whether the runner accepts a worker. One that it refuses goes out of service, like one that
+        cannot be reached.
+
+        Raises:
+            UnservedError: it does not.
+        """
+        used, refused = self.used.get(url), answer.unsuitable(execution, kind)
+        if refused is None:
+            if used is not None and kind is JobKind.RUNNER:
+                used.is_unconfined = False
+            return
+        has_changed = refused[0] == "limits"
+        if used is not None:
+            used.has_changed |= has_changed
+            used.is_unconfined |= not has_changed
+        what = "its limits have changed" if has_changed else "the runner cannot isolate programs there"
+        raise UnservedError(f"{what}: {refused[1]}")
+
+    def has_changed(self, url: str) -> bool:
+        """Whether a worker in use is known to have other limits than when it was explored."""
+        return url in self.used and self.used[url].has_changed
+
+    def is_lost_for(self, url: str, error: UnservedError) -> bool:
+        """Whether a worker that has refused a job with this error gets no more such jobs: it lacks the package, cannot
+        isolate programs, or is not used any more."""
+        return isinstance(error, UnknownRuntimeError) or url not in self.used or self.used[url].is_unconfined
+
+    def are_unconfined(self, urls: Collection[str]) -> bool:
+        """Whether all of these workers have turned out unable to isolate programs."""
+        return all(url in self.used and self.used[url].is_unconfined for url in urls)
 
     def targets(self) -> Sequence[Target]:
         """One target for each group, the largest first; groups that lost all their workers last. Their slots are
@@ -165,16 +177,13 @@ class WorkerGroups:
     def _group(self, worker: Worker) -> WorkerGroup:
         sizes = worker.max_output_bytes, worker.max_body_bytes
         kind = (worker.profile, worker.installed, worker.toolchain, worker.report.python, *sizes)
-        name = self._names.get(kind)
-        if name is None:
-            name = self._names[kind] = self._new_name(worker)
-            self.groups[name] = WorkerGroup(target=_target(name, worker), installed=worker.installed)
-        return self.groups[name]
-
-    def _new_name(self, worker: Worker) -> str:
-        name = f"piston {worker.installed.starter.value} {worker.installed.version}, {worker.toolchain.version}"
-        number = sum(taken == name or taken.startswith(f"{name} #") for taken in self.groups)
-        return f"{name} #{number + 1}" if number else name
+        if kind not in self._of_kind:
+            name = f"piston {worker.installed.starter.value} {worker.installed.version}, {worker.toolchain.version}"
+            if number := sum(taken == name or taken.startswith(f"{name} #") for taken in self.groups):
+                name += f" #{number + 1}"
+            group = WorkerGroup(target=_target(name, worker), installed=worker.installed)
+            self._of_kind[kind] = self.groups[name] = group
+        return self._of_kind[kind]
 
 
 def _target(name: str, worker: Worker) -> Target:
@@ -241,12 +250,12 @@ class WorkerList:
     @property
     def silent(self) -> Sequence[str]:
         """The endpoints that are being explored and have not answered yet."""
-        return sorted(self._exploring.keys() - self._groups.workers.keys() - self.unusable.keys())
+        return sorted(self._exploring.keys() - self._groups.used.keys() - self.unusable.keys())
 
     @property
     def _explored_count(self) -> int:
         """How many endpoints have been explored."""
-        return len(self._groups.workers) + len(self.unusable)
+        return len(self._groups.used) + len(self.unusable)
 
     async def wait_for_workers(self) -> None:
         """Wait for the explorations that `refresh` has started; but if there is a worker, only while others answer, and
@@ -256,10 +265,10 @@ class WorkerList:
         """
         explored, joins = -1, 0
         while self._exploring:
-            if self._groups.workers and (explored == self._explored_count or joins == MOST_JOINS):
+            if self._groups.used and (explored == self._explored_count or joins == MOST_JOINS):
                 return
             explored = self._explored_count
-            joins += bool(self._groups.workers)
+            joins += bool(self._groups.used)
             await asyncio.wait(self._exploring.values(), timeout=JOIN_S)
 
     def require_any(self) -> None:
@@ -269,7 +278,7 @@ class WorkerList:
             SetupError: no endpoint can be used; with the reason for the first ones.
             UnavailableError: no endpoint answers.
         """
-        if self._groups.workers:
+        if self._groups.used:
             return
         reasons = first_of(tuple(map(str, self.unusable.values())))
         message = f"no endpoint can be used: {'; '.join(reasons) or 'none was named'}"
@@ -283,11 +292,11 @@ class WorkerList:
         used."""
         wanted = {str(url): url for url in map(self._prober.address, await endpoints_now(self._source))}
         self._listed = frozenset(wanted)
-        for name in [name for name in (*self._groups.workers, *self.unusable) if name not in wanted]:
+        for name in [name for name in (*self._groups.used, *self.unusable) if name not in wanted]:
             self.unusable.pop(name, None)
             self._remove(name)
         for name, url in wanted.items():
-            if name not in self._groups.workers and name not in self._exploring:
+            if name not in self._groups.used and name not in self._exploring:
                 self._exploring[name] = self._start(self._explore_new(name, url))
 
     async def keep_refreshing(self) -> None:
@@ -306,33 +315,25 @@ class WorkerList:
 
     async def check(self, name: str) -> None:
         """Check for the pool whether an endpoint is alive, and whether it has changed."""
-        worker = self._groups.workers.get(name)
+        used, url = self._groups.used.get(name), self._prober.address(name)
         is_alive = False
-        if worker is None:
-            is_alive = await self._answers(name)
-        else:
-            try:
-                runtimes = await self._prober.runtimes(worker.url)
-                is_alive = without_problems(runtimes) == without_problems(worker.runtimes)
-                if name in self._groups.changed:
+        try:
+            runtimes = await self._prober.runtimes(url)
+            # one that is not used any more may still run jobs
+            is_alive = used is None or without_problems(runtimes) == without_problems(used.worker.runtimes)
+            if used is not None:
+                if used.has_changed:
                     is_alive = False
-                    self._prober.measure_again(worker.url)
+                    self._prober.measure_again(url)
                 if is_alive:
-                    self._groups.note_runtimes(name, runtimes)
+                    used.worker = replace(used.worker, runtimes=runtimes)
                     self.unusable.pop(name, None)
-                elif await self._explore(worker.url):
+                elif await self._explore(url):
                     return
-            except (SandboxError, SetupError) as error:
+        except (SandboxError, SetupError) as error:
+            if used is not None:
                 self.unusable[name] = error
         self._pool.check_ended(name, is_alive, self._time())
-
-    async def _answers(self, name: str) -> bool:
-        """Whether an endpoint answers that gets no more jobs, but still runs some."""
-        try:
-            await self._prober.runtimes(self._prober.address(name))
-        except (SandboxError, SetupError):
-            return False
-        return True
 
     async def _explore_new(self, name: str, url: URL) -> None:
         try:

@@ -360,7 +360,7 @@ def test_an_endpoint_that_leaves_the_list_while_it_is_explored_is_not_used() -> 
         await known.refresh()
         found.set()
         await known.wait_for_workers()
-        assert list(groups.workers) == list(pool._endpoints) == ["http://b:2000/api/v2"]
+        assert list(groups.used) == list(pool._endpoints) == ["http://b:2000/api/v2"]
         assert not known.unusable
 
     asyncio.run(scenario())
@@ -386,10 +386,10 @@ def test_a_run_does_not_wait_until_all_busy_workers_have_answered(monkeypatch: p
         known = WorkerList(urls, Busy(), groups, pool, time=time, start=asyncio.create_task)  # type: ignore[arg-type]
         await known.refresh()
         await known.wait_for_workers()
-        assert groups.workers
+        assert groups.used
         assert known.silent
         await asyncio.gather(*known._exploring.values())
-        assert len(groups.workers) == len(urls)
+        assert len(groups.used) == len(urls)
 
     asyncio.run(scenario())
 

@@ -96,7 +96,7 @@ def test_a_changed_worker_belongs_to_another_target() -> None:
     groups.remove("http://b:2000/api/v2")
     assert [target.name for target in groups.targets()] == [endpoint.group, old.name]
     assert {name: len(group.members) for name, group in groups.groups.items()} == {endpoint.group: 1, old.name: 0}
-    assert set(groups.workers) == {"http://a:2000/api/v2"}
+    assert set(groups.used) == {"http://a:2000/api/v2"}
 
 
 def test_cms_ioi_has_no_isolation() -> None:
