@@ -71,16 +71,13 @@ async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding
         SetupError: nothing can be judged there; `IsolationError` if programs could not be confined.
         SandboxError: no endpoint is left.
     """
-    result = await scorer.score(PROBLEM, _probe(), exhaustive=True)
+    probe = Submission(id="probe", problem=PROBLEM.key, code=boxfiles.read("probe.cpp").decode())
+    result = await scorer.score(PROBLEM, probe, exhaustive=True)
     if result.compile.verdict is not None:
         return [bad("runner", result.compile.message)]
     outcomes = result.subtasks[0].tests
     hidden = any(HIDDEN_CALL in outcome.attempted for outcome in outcomes)
-    return [
-        _isolation(result.isolation, why_not_full),
-        *([_UNNAMED] if hidden else []),
-        *(_attempt(outcome) for outcome in outcomes),
-    ]
+    return [_isolation(result.isolation, why_not_full), *([_UNNAMED] if hidden else []), *map(_attempt, outcomes)]
 
 
 HIDDEN_CALL = "hidden_call"
@@ -108,17 +105,10 @@ def _isolation(isolation: Isolation | None, why_not_full: str) -> Finding:
 
 def _attempt(outcome: TestOutcome) -> Finding:
     what = f"cannot {ATTEMPTS[outcome.test]}"
-    if outcome.verdict is Verdict.SV:
-        return fine(what, "killed")
-    if outcome.score == 1.0:
-        return fine(what, outcome.message)
+    if outcome.verdict is Verdict.SV or outcome.score == 1.0:
+        return fine(what, "killed" if outcome.verdict is Verdict.SV else outcome.message)
     detail = f"{outcome.verdict}: {outcome.message or outcome.stderr}"
-    advice = "do not score untrusted programs on this machine; please report this"
-    return bad(what, detail, advice)
-
-
-def _probe() -> Submission:
-    return Submission(id="probe", problem=PROBLEM.key, code=boxfiles.read("probe.cpp").decode())
+    return bad(what, detail, "do not score untrusted programs on this machine; please report this")
 
 
 _CHECKER = SourceFile(path="checker/checker.cpp", content=boxfiles.read("probe_checker.cpp"))

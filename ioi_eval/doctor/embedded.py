@@ -23,10 +23,7 @@ from ioi_eval.scorer import Scorer
 
 
 def examine_cache(cache: Path) -> Finding:
-    """Store test data in the cache, as `score` does before anything is judged, and delete it.
-
-    A cache that is only read can hold all that a run needs.
-    """
+    """Store test data in the cache, as `score` does before anything is judged, and delete it."""
     try:
         store = BlobStore(cache)
         store.require_secret()
@@ -41,11 +38,7 @@ def examine_cache(cache: Path) -> Finding:
 
 
 async def examine(*, artifacts: ArtifactStore, compiler: str) -> list[Finding]:
-    """Try everything that judging on this machine needs, and everything that it must prevent.
-
-    Returns:
-        The findings, in order; never empty.
-    """
+    """Try everything that judging on this machine needs, and everything that it must prevent."""
     findings: list[Finding] = [
         _tool("bwrap", "bubblewrap", "full isolation"),
         _tool("setpriv", "util-linux", "running as root"),
@@ -70,7 +63,6 @@ async def examine(*, artifacts: ArtifactStore, compiler: str) -> list[Finding]:
 
 
 def _limits(limits: Sequence[MachineLimit]) -> list[Finding]:
-    """The inherited limits that were found."""
     if not limits:
         return [fine("limits", "no inherited limit affects programs")]
     return [

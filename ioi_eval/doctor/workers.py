@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import secrets
 from collections.abc import Iterator, Mapping
@@ -59,20 +60,14 @@ async def _why_unsuitable(url: str, error: SetupError) -> list[Finding]:
     """Everything that must be changed on an unsuitable worker, in one report, so that its owner can do it at once."""
     from ioi_eval.sandbox.piston.http_client import HttpClient
 
-    finding = bad("set-up", _reason(str(error), url), _advice(str(error)))
+    if isinstance(found := error.__cause__, UnsuitableWorkerError):
+        return list(found.conditions if found.worker is None else _exploration_findings(found.worker))
+    findings = [bad("set-up", _reason(str(error), url), _advice(str(error)))]
     async with HttpClient() as client:
         prober = Prober(client)
-        try:
-            await prober.explore(prober.address(url))
-        except UnsuitableWorkerError as found:
-            return list(found.conditions if found.worker is None else _exploration_findings(found.worker))
-        except (SandboxError, SetupError):
-            pass  # already reported
-        try:
-            conditions = await prober.conditions(prober.address(url))
-        except (SandboxError, SetupError):
-            return [finding]
-    return [finding, *conditions]
+        with contextlib.suppress(SandboxError, SetupError):  # already reported
+            findings += await prober.conditions(prober.address(url))
+    return findings
 
 
 def _exploration_findings(worker: Worker) -> Iterator[Finding]:
@@ -92,9 +87,8 @@ def _package(worker: Worker) -> Finding:
     if installed.starter is Starter.BASH:
         return warning("package", f"ioi_eval is missing; {name} is used, under the server's own limits", _INSTALL)
     if installed.version != PACKAGE_VERSION:
-        return warning(
-            "package", f"{name}; this client goes with {PACKAGE_VERSION}", "ioi-eval cluster uninstall, then install"
-        )
+        detail = f"{name}; this client goes with {PACKAGE_VERSION}"
+        return warning("package", detail, "ioi-eval cluster uninstall, then install")
     return fine("package", name)
 
 
@@ -144,23 +138,15 @@ async def _inspect_by_job(cluster: PistonCluster, slots: int) -> list[Finding]:
     run = (await cluster.execute(job, cluster.targets()[0])).run
     lines = [line.rstrip("\t").partition("\t") for line in run.stdout.splitlines()]
     if lines[:1] != [("begin", "\t", nonce)] or lines[-1] != ("end", "\t", nonce):
-        return [
-            bad(
-                "jobs",
-                f"a short script failed there: exit code {run.code}; {(run.stderr or run.stdout).strip()[-300:]!r}",
-            )
-        ]
+        output = (run.stderr or run.stdout).strip()[-300:]
+        return [bad("jobs", f"a short script failed there: exit code {run.code}; {output!r}")]
     seen = {name: value for name, _, value in lines}
     return list(_inspection_findings(seen, slots, measures=run.cpu_ms is not None))
 
 
 def _inspection_findings(seen: Mapping[str, str], slots: int, *, measures: bool) -> Iterator[Finding]:
-    """Findings from a job that inspected its surroundings.
-
-    Args:
-        slots: how many jobs the worker will get at once.
-        measures: whether the server reports CPU time: Piston since isolate, or `ioi-eval serve`.
-    """
+    """Findings from a job that inspected its surroundings. `measures`: whether the server reports CPU time, as Piston
+    since isolate and `ioi-eval serve` do."""
     measured = "the server reports CPU time and memory of jobs (as v4)" if measures else "before isolate (v3)"
     yield fine("system", f"{seen['system']}; {measured}" if seen["system"] else measured)
     if seen["network"] == "on":
@@ -205,11 +191,7 @@ def _reason(message: str, url: str) -> str:
 
 def _without_repetitions(findings: list[Finding]) -> list[Finding]:
     """If every attempt failed for the same reason, make one finding of them."""
-    tried = findings[1:]
-    if (
-        len(tried) > 1
-        and len({(finding.severity, finding.detail) for finding in tried}) == 1
-        and tried[0].severity is Severity.BAD
-    ):
-        return [findings[0], bad("jobs", tried[0].detail)]
-    return findings
+    first, *tried = findings
+    reasons = {(finding.severity, finding.detail) for finding in tried}
+    is_one = len(tried) > 1 and len(reasons) == 1 and tried[0].severity is Severity.BAD
+    return [first, bad("jobs", tried[0].detail)] if is_one else findings

@@ -285,7 +285,7 @@ class WorkerList:
         silent = self.unusable and all(isinstance(error, TransientError) for error in self.unusable.values())
         error = UnavailableError(message) if silent else SetupError(message)
         error.add_note("`ioi-eval doctor --endpoints …` tries each and says what to do")
-        raise error
+        raise error from next(iter(self.unusable.values()), None)
 
     async def refresh(self) -> None:
         """Read the list of endpoints; remove those not listed now; start to explore those that are new or could not be
