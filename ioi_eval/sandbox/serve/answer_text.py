@@ -18,15 +18,12 @@ PIECE = 1 << 20
 
 
 def pieces_of(answer: Any) -> list[bytes]:
-    """An answer as JSON, as `orjson` writes it. Its pieces are to be sent one after the other.
-
-    Only executions are large: all that is large in them are the texts of their stages.
-    """
+    """An answer as JSON, as `orjson` writes it. Its pieces are to be sent one after the other."""
     return [_json(answer)] if size_of(answer) <= PIECE else list(_pieces(answer))
 
 
 def size_of(answer: Any) -> int:
-    """Roughly the size of an answer; only executions can be large."""
+    """Roughly the size of an answer. Only executions can be large, by the texts of their stages."""
     stages = (answer.get("compile"), answer.get("run")) if isinstance(answer, dict) else ()
     return sum(4 * len(stage["output"]) for stage in stages if isinstance(stage, dict))
 

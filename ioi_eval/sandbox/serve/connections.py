@@ -14,15 +14,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Self
 
 from ioi_eval.sandbox.serve.request import Refusal
 
 
 def errors_of_ours() -> logging.Logger:
-    """A log for aiohttp's server that has only our errors.
-
-    A client that sends invalid HTTP gets a 400. aiohttp would also log a stack trace for each such request.
-    """
+    """A log for aiohttp's server without the stack traces that aiohttp would log for each request in invalid HTTP."""
     from aiohttp.http_exceptions import HttpProcessingError
 
     def is_ours(record: logging.LogRecord) -> bool:
@@ -35,11 +34,7 @@ def errors_of_ours() -> logging.Logger:
 
 
 class Connections:
-    """The connections of one server.
-
-    Args:
-        max_unserved: how many may wait or send at once.
-    """
+    """The connections of one server, of which `max_unserved` may wait or send at once."""
 
     def __init__(self, *, silent_s: float, max_unserved: int) -> None:
         self._silent_s = silent_s
@@ -81,7 +76,7 @@ class Connections:
             self._close(next(iter(self._unserved)))
 
     def forget(self, transport: asyncio.BaseTransport) -> None:
-        """A connection is closed: its timer is cancelled."""
+        """A connection is closed."""
         self._unserved.pop(transport, None)
         if timer := self._timers.pop(transport, None):
             timer.cancel()
@@ -123,38 +118,26 @@ class _Watched(asyncio.Protocol):
         self._inner.resume_writing()
 
 
+@dataclass(slots=True)
 class HeldBytes:
-    """The bytes that all requests of a server hold.
+    """The bytes that all requests of a server hold together, and the most that they may hold."""
 
-    Args:
-        most: how many bytes they may hold together.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._all = 0
-
-    @contextmanager
-    def of_request(self) -> Iterator[RequestBytes]:
-        """The bytes that one request holds; released at the end."""
-        held = RequestBytes(self)
-        try:
-            yield held
-        finally:
-            held.set_size(0)
-
-    def add(self, size: int) -> bool:
-        """Count more bytes, or fewer. Returns whether they are too many now."""
-        self._all += size
-        return self._all > self._most
+    most: int
+    size: int = 0
 
 
 class RequestBytes:
-    """The bytes that one request holds."""
+    """The bytes that one request holds, until this context manager is left."""
 
     def __init__(self, total: HeldBytes) -> None:
         self._total = total
         self._size = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.set_size(0)
 
     def grow(self, size: int) -> None:
         """Count more bytes that the request needs, or fewer if `size` is negative.
@@ -162,11 +145,11 @@ class RequestBytes:
         Raises:
             Refusal: 503, if all requests together hold too many; they are counted all the same.
         """
-        self._size += size
-        if self._total.add(size) and size > 0:
+        self.set_size(self._size + size)
+        if size > 0 and self._total.size > self._total.most:
             raise Refusal(503, {"message": "the queue is full: too many bytes are waiting"})
 
     def set_size(self, size: int) -> None:
         """Count the request as holding this many bytes now. They are in memory already, so nothing is refused."""
-        self._total.add(size - self._size)
+        self._total.size += size - self._size
         self._size = size

@@ -61,20 +61,15 @@ _T = TypeVar("_T")
 class NotStored(Exception):
     """A package does not have the files that a job names; reported in the format of `graders/stored/run`."""
 
-    def __init__(self, lines: str) -> None:
-        super().__init__(lines)
-        self.lines = lines
-
     def execution(self) -> Execution:
         """The answer to the job."""
-        return Execution(run=Stage(stdout=self.lines, stderr="", code=REFUSED_CODE))
+        return Execution(run=Stage(stdout=str(self), stderr="", code=REFUSED_CODE))
 
 
 class InstalledPackages:
-    """The installed packages.
+    """The installed packages, in a directory, which is made if absent.
 
     Args:
-        directory: contains the packages; made if absent.
         repository: they are installed from here: a directory, or the URL of an index; empty for none.
 
     Raises:
@@ -98,11 +93,7 @@ class InstalledPackages:
         )
 
     def list_repository(self) -> list[tuple[Runtime, str, str]]:
-        """The packages of the repository, each with its hash and address.
-
-        Raises:
-            Refusal: the repository cannot be read.
-        """
+        """The packages of the repository, each with its hash and address."""
         if not self._repository:
             return []
         index = self._repository if self._is_served else str(Path(self._repository) / "index")
@@ -119,12 +110,12 @@ class InstalledPackages:
         ]
 
     def install(self, language: str, version: str) -> Runtime:
-        """Install a package of the repository.
-
-        Raises:
-            Refusal: the repository does not have it, it is installed already, or it cannot be installed.
-        """
-        runtime, sha256, address = self._find(language, version)
+        """Install a package of the repository, if it is not installed already."""
+        entries = {(each[0].language, each[0].version): each for each in self.list_repository()}
+        listed = request.find([each[0] for each in entries.values()], language, version)
+        if listed is None:
+            raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
+        runtime, sha256, address = entries[listed.language, listed.version]
         installed = self._directory / runtime.language / runtime.version
         if installed.exists():
             raise Refusal(500, {"message": "Already installed"})
@@ -151,11 +142,7 @@ class InstalledPackages:
         return runtime
 
     def uninstall(self, language: str, version: str) -> Runtime:
-        """Remove a package.
-
-        Raises:
-            Refusal: it is not installed, or cannot be removed.
-        """
+        """Remove a package."""
         runtime = request.find(self.runtimes(), language, version)
         if runtime is None:
             raise Refusal(500, {"message": f"{language}-{version} is not installed"})
@@ -178,7 +165,6 @@ class InstalledPackages:
 
         Raises:
             NotStored: some are missing, or have other contents.
-            Refusal: the list cannot be read, or is too long.
         """
         listed = sent.get(LIST, b"")
         lines = listed.decode("utf-8", "replace").splitlines() if len(listed) <= _LIST_BYTES else []
@@ -220,24 +206,13 @@ class InstalledPackages:
             return None, "is another file"
         return Blob(path=path, size=status.st_size, sha256=known[3]), ""
 
-    def _find(self, language: str, version: str) -> tuple[Runtime, str, str]:
-        entries = {(each[0].language, each[0].version): each for each in self.list_repository()}
-        runtime = request.find([each[0] for each in entries.values()], language, version)
-        if runtime is None:
-            raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
-        return entries[runtime.language, runtime.version]
-
     @property
     def _is_served(self) -> bool:
         """Whether the repository is a URL. Its index must not name files of this machine."""
         return "://" in self._repository
 
     def _parts(self, address: str) -> Iterator[bytes]:
-        """The content at an address of the repository, in parts.
-
-        Raises:
-            Refusal: it cannot be read, or breaks off.
-        """
+        """The content at an address of the repository, in parts."""
         import httpx
 
         try:
@@ -263,7 +238,7 @@ class InstalledPackages:
             raise Refusal(500, {"message": f"{message}; {advice}"}) from error
 
     def _copy(self, address: str, sha256: str, tarball: BufferedRandom) -> None:
-        """Copy a file of the repository; it must have this digest."""
+        """Copy a file of the repository."""
         for part in self._parts(address):
             self._write(part, tarball)
         tarball.seek(0)
@@ -303,11 +278,7 @@ class InstalledPackages:
 
 
 class ServedPackages:
-    """A server's packages.
-
-    Args:
-        within_s: how long a request waits for a change, or for the repository, in seconds.
-    """
+    """A server's packages. A request waits at most `within_s` seconds for a change, or for the repository."""
 
     def __init__(self, packages: InstalledPackages, *, within_s: float = _CHANGE_S) -> None:
         self.packages = packages
@@ -323,11 +294,7 @@ class ServedPackages:
         return await asyncio.wrap_future(self._looks.submit(self.packages.runtimes))
 
     async def list_repository(self) -> list[Runtime]:
-        """The packages of the repository; requests that come while it is read get the same answer.
-
-        Raises:
-            Refusal: the repository cannot be read, or not in time.
-        """
+        """The packages of the repository; requests that come while it is read get the same answer."""
         if self._listing is None or self._listing.done():
             self._listing = self._listings.submit(self.packages.list_repository)
         return [each for each, _, _ in await self._end_of(self._listing, "reading the package repository")]
@@ -339,11 +306,7 @@ class ServedPackages:
             each.shutdown(wait=False, cancel_futures=True)
 
     async def change(self, language: str, version: str, *, is_wanted: bool) -> Runtime:
-        """Install a package of the repository, or remove one.
-
-        Raises:
-            Refusal: that is not possible; another one is being changed; or it takes too long, and continues.
-        """
+        """Install a package of the repository, or remove one."""
         if self._change is not None and not self._change.done():
             raise Refusal(503, {"message": "a package is being installed or removed here; ask again when that is done"})
         change = self.packages.install if is_wanted else self.packages.uninstall

@@ -43,11 +43,7 @@ reference's settings; the maximum is ours."""
 
 
 class Refusal(Exception):
-    """The HTTP answer to a request that is not served.
-
-    Args:
-        answer: its JSON body; `None` for an empty one.
-    """
+    """The HTTP answer to a request that is not served: a status, and a JSON body or none. Everything here raises it."""
 
     def __init__(self, status: int, answer: Mapping[str, Any] | None) -> None:
         super().__init__(f"HTTP {status}: {answer}")
@@ -57,10 +53,8 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestedLimits:
-    """The limits in a request for one stage; `None` if it does not set one.
-
-    Without a limit of the request, CPU time is only limited by the wall clock; Piston's default is 3 s.
-    """
+    """The limits in a request for one stage; `None` if it does not set one. CPU time is then limited only by the wall
+    clock; Piston's default is 3 s."""
 
     timeout_ms: int
     cpu_ms: int | None
@@ -69,14 +63,8 @@ class RequestedLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request to execute something, checked.
-
-    Args:
-        main: the name of the first file that is text.
-        files: contents by name; the last of those with the same name.
-        stdin: its standard input, with a final newline.
-        compile, run: the limits of the stages.
-    """
+    """A request to execute something, checked. `main` is the first file that is text; of files with the same name the
+    last one counts; `stdin` ends with a newline; `compile` and `run` are the limits of the stages."""
 
     runtime: Runtime
     main: str
@@ -88,11 +76,7 @@ class Request:
 
 
 def checked_request(asked: Any, runtimes: Sequence[Runtime]) -> Request:
-    """Check a request in Piston's order.
-
-    Raises:
-        Refusal: the first thing that is wrong with it.
-    """
+    """Check a request in Piston's order."""
     body = asked if isinstance(asked, dict) else {}
     language, version = _text(body, "language"), _text(body, "version")
     files = body.get("files")
@@ -108,7 +92,7 @@ def checked_request(asked: Any, runtimes: Sequence[Runtime]) -> Request:
     runtime = find(runtimes, language, version)
     if runtime is None:
         _refuse(f"{language[:_MAX_NAME]}-{version[:_MAX_NAME]} runtime is unknown")
-    if not any(_is_text(file) for file in files):
+    if not any((file.get("encoding") or "utf8") == "utf8" for file in files):
         _refuse("files must include at least one utf8 encoded file")
     limits = {(stage, what): _limit(body, stage, what) for what in _LIMITS for stage in _STAGES}
     stdin = body.get("stdin") or ""
@@ -161,9 +145,6 @@ def refuse_foreign_pages(host: str | None, origin: str | None, allowed: Collecti
         host: the header `Host`; `None` if it is missing, which no browser does.
         origin: the header `Origin`, which browsers send; `None` if it is missing.
         allowed: further names that clients may use for the server, besides addresses and `localhost`, in lower case.
-
-    Raises:
-        Refusal: 403, with what to do.
     """
     if _ANY_NAME in allowed:
         return
@@ -255,32 +236,20 @@ def _word(value: Any) -> str:
 # ---------------------------------------------------------------------- the files
 
 
-def _is_text(file: Mapping[str, Any]) -> bool:
-    return not file.get("encoding") or file["encoding"] == "utf8"
-
-
 def _name(file: Mapping[str, Any], number: int) -> str:
     name = file.get("name") or f"file{number}.code"
     if not isinstance(name, str):
         raise Refusal(500, None)
-    if not _is_unicode(name):
+    try:
+        name.encode()
+    except UnicodeEncodeError:
         _refuse(f"files[{number}].name holds half a surrogate pair, which is not text; name it in whole characters")
     return name
 
 
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _main(files: Sequence[Mapping[str, Any]]) -> str:
     """The first file that is read as text; files with an unknown encoding are."""
-    read_as_text = (number for number, file in enumerate(files) if _decoder(file) is _encoded)
-    number = next(read_as_text)
-    return _name(files[number], number)
+    return next(_name(file, number) for number, file in enumerate(files) if _decoder(file) is _encoded)
 
 
 def _contents(files: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
@@ -305,7 +274,7 @@ def _path_in_box(name: str) -> str:
 
 def _decoder(file: Mapping[str, Any]) -> Callable[[str], bytes]:
     encoding = file.get("encoding")
-    return {"base64": _from_base64, "hex": _from_hex}.get(encoding if isinstance(encoding, str) else "", _encoded)
+    return {"base64": _from_base64, "hex": _from_hex}.get(str(encoding), _encoded)
 
 
 def _encoded(text: str) -> bytes:

@@ -44,14 +44,10 @@ def too_large(most: int) -> Refusal:
 
 
 def unpack(body: bytes, encoding: str, most: int) -> bytes:
-    """Undo a body's `Content-Encoding`, and stop at the limit.
+    """Undo a body's `Content-Encoding` ("" for none), and refuse it at the limit, or if it is damaged.
 
     Args:
-        encoding: the header; "" for none.
         most: the largest unpacked body. A packed one may have `UNPACKED_BYTES`, or `MAX_RATIO` times its packed size.
-
-    Raises:
-        Refusal: it is too large or damaged, or Piston does not support the encoding either.
     """
     if encoding.lower() in ("", "identity"):
         return body
@@ -73,11 +69,7 @@ def unpack(body: bytes, encoding: str, most: int) -> bytes:
 
 
 def parse(body: bytes, content_type: str) -> Any:
-    """A request's JSON: an object or an array.
-
-    Raises:
-        Refusal: it has another type, is malformed, or has too many values.
-    """
+    """A request's JSON: an object or an array, without too many values."""
     if not content_type.startswith(JSON):
         raise Refusal(415, {"message": f"requests must be of type {JSON}"})
     charset = _CHARSET.search(content_type)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval import boxfiles
-from ioi_eval.model import Content, Execution, Job, JobFile, JobKind, Stage, StageLimits
+from ioi_eval.model import Content, Execution, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.local.scripts import Command
 from ioi_eval.sandbox.piston.stored_files import LIST, digest, runner_line
@@ -58,12 +58,8 @@ _MAX_CPUS = 64  # without a limit for CPU time, only the wall clock should limit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scripts:
-    """A client's commands, to run in a box with these files.
-
-    Args:
-        commands: the stages, in order.
-        judges: whether our own scripts judge, so that clients read the end of a stage as a score.
-    """
+    """A client's commands, to run in order in a box with these files. `judges`: whether our own scripts judge, so that
+    clients read the end of a stage as a score."""
 
     files: tuple[JobFile, ...]
     commands: tuple[Command, ...]
@@ -81,25 +77,20 @@ def runtimes(bash_version: str) -> tuple[Runtime, ...]:
 
 
 def work(request: Request, own_files: Mapping[str, Content]) -> Job | Scripts:
-    """The job or commands that a request starts.
+    """The job or commands that a request for one of `runtimes` starts.
 
     Args:
-        request: for one of `runtimes`.
         own_files: the files that `cms_ioi` adds: our scripts with what they need, and the runner.
     """
     if request.runtime.language == Starter.BASH.value:
         argv = (*_environment(request), "bash", "-c", _BASH_PACKAGE, "run", request.main, *request.args)
         return Scripts(files=_files(request.files), commands=(_run(request, argv),))
-    if request.runtime.package == Starter.CMS_IOI.value or _is_classic(request):
+    is_classic = "graders/grader_config.json" in request.files and not {"compile", MAIN} & request.files.keys()
+    if request.runtime.package == Starter.CMS_IOI.value or is_classic:
         return _scripts(_files({**request.files, **own_files}), request, judges=True)
     if "plan" in request.files and _wants_ours(request, own_files["runner"]):
-        _refuse_more_memory(request)
         brought = {name: content for name, content in request.files.items() if name not in {MAIN, LIST}}
-        return Job(
-            kind=JobKind.RUNNER,
-            files=_files({**brought, "runner": own_files["runner"]}),
-            run_limits=_limits(request.run),
-        )
+        return _runner_job(request, brought, own_files)
     judge = {
         f"{_JUDGE_DIRECTORY}/runner": own_files["runner"],
         f"{_JUDGE_DIRECTORY}/runner.digest": boxfiles.runner_files_digest().encode(),
@@ -111,7 +102,6 @@ def stored_work(request: Request, files: Mapping[str, Content], own_files: Mappi
     """The job that a request for a problem's package starts, with our runner.
 
     Args:
-        request: for one of the installed packages.
         files: those that it names, and those that were sent with it.
         own_files: as for `work`.
 
@@ -121,63 +111,53 @@ def stored_work(request: Request, files: Mapping[str, Content], own_files: Mappi
     """
     if "plan" not in request.files or files.get("plan") is not request.files["plan"]:
         raise Refusal(400, {"message": f"the plan is not the job's own; send it, and do not name it in {LIST!r}"})
-    if not _is_ours(files.get("runner", b""), own_files["runner"]):
+    if digest(files.get("runner", b"")) != digest(own_files["runner"]):
         raise NotStored("not stored: * is for another version of the runner than this server's\n")
+    return _runner_job(request, files, own_files)
+
+
+def _runner_job(request: Request, files: Mapping[str, Content], own_files: Mapping[str, Content]) -> Job:
     _refuse_more_memory(request)
-    named = {**files, "runner": own_files["runner"]}
-    return Job(kind=JobKind.RUNNER, files=_files(named), run_limits=_limits(request.run))
+    files = {**files, "runner": own_files["runner"]}
+    return Job(kind=JobKind.RUNNER, files=_files(files), run_limits=_limits(request.run))
 
 
 def refuse_unjudged(work: Scripts, execution: Execution) -> None:
-    """Refuse to answer if a stage of our own scripts was killed: clients would read this as a score of 0.
-
-    Raises:
-        Refusal: a stage was killed.
-    """
-    if not work.judges:
-        return
+    """Refuse to answer if a stage of our own scripts was killed: clients would read this as a score of 0."""
     for name, stage in (("compile", execution.compile), ("run", execution.run)):
-        if stage is not None and stage.code is None:
+        if work.judges and stage is not None and stage.code is None:
             spent = f"{stage.cpu_ms or 0:.0f} ms of CPU time and {stage.wall_ms or 0:.0f} ms of wall clock"
-            message = (
-                f"nothing was judged: the {name} stage was stopped by {stage.signal or stage.status} after {spent}"
-            )
+            message = f"the {name} stage was stopped by {stage.signal or stage.status} after {spent}"
             advice = f"raise {name}_cpu_time and {name}_memory_limit if you send them; else this machine is too busy"
-            raise Refusal(500, {"message": f"{message}; {advice}"})
+            raise Refusal(500, {"message": f"nothing was judged: {message}; {advice}"})
 
 
 def answer_of(execution: Execution) -> dict[str, Any]:
-    """The stages of an answer."""
+    """The stages of an answer, as in Piston since isolate."""
     stages = {"compile": execution.compile, "run": execution.run}
-    return {name: _stage(stage) for name, stage in stages.items() if stage is not None}
-
-
-def _stage(stage: Stage) -> dict[str, Any]:
-    """The fields of a stage, as in Piston since isolate."""
     return {
-        "signal": stage.signal,
-        "stdout": stage.stdout,
-        "stderr": stage.stderr,
-        "code": stage.code,
-        "output": stage.stdout + stage.stderr,
-        "memory": stage.memory_bytes,
-        "message": stage.message,
-        "status": stage.status,
-        "cpu_time": stage.cpu_ms,
-        "wall_time": stage.wall_ms,
+        name: {
+            "signal": stage.signal,
+            "stdout": stage.stdout,
+            "stderr": stage.stderr,
+            "code": stage.code,
+            "output": stage.stdout + stage.stderr,
+            "memory": stage.memory_bytes,
+            "message": stage.message,
+            "status": stage.status,
+            "cpu_time": stage.cpu_ms,
+            "wall_time": stage.wall_ms,
+        }
+        for name, stage in stages.items()
+        if stage is not None
     }
 
 
 def _wants_ours(request: Request, ours: Content) -> bool:
-    """Whether a client has sent the runner that we compiled, or names it."""
+    """Whether a client has sent the runner that we compiled, or names it: we know only what this one does."""
     if "runner" in request.files:
-        return _is_ours(request.files["runner"], ours)
+        return digest(request.files["runner"]) == digest(ours)
     return request.files.get(LIST) == runner_line(digest(ours))
-
-
-def _is_ours(runner: Content, ours: Content) -> bool:
-    """Whether a client's runner is the one that we compiled: we know only what this one does."""
-    return digest(runner) == digest(ours)
 
 
 def _refuse_more_memory(request: Request) -> None:
@@ -185,9 +165,6 @@ def _refuse_more_memory(request: Request) -> None:
     the request allows the job. (A program may have up to 64 processes.)
 
     The runner follows the plan, and another one that the plan names. It would also read a number with `%` in it.
-
-    Raises:
-        Refusal: the plan allows more.
     """
     given = request.run.memory_bytes
     most = DEFAULT_MEMORY_BYTES if given is None else given
@@ -199,11 +176,6 @@ def _refuse_more_memory(request: Request) -> None:
         if len(number) > _MAX_DIGITS or int(number) > most:
             message = f"the plan's {kind.decode()}_bytes is {stated}, run_memory_limit is {most}"
             raise Refusal(400, {"message": f"{message}; raise that"})
-
-
-def _is_classic(request: Request) -> bool:
-    """Whether a request for `ioi_eval` is a classic job without scripts."""
-    return "graders/grader_config.json" in request.files and not {"compile", MAIN} & request.files.keys()
 
 
 def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:
@@ -219,12 +191,11 @@ def _scripts(files: tuple[JobFile, ...], request: Request, *variables: str, judg
     these stages may take more memory and wall clock than the request allows. (Real servers apply the request's limits
     to whole stages, and so judge right answers wrong.)
     """
-    argv = (*_environment(request), *variables, "bash", MAIN, *request.args)
-    commands = [_run(request, argv, judges=judges)]
+    before = (*_environment(request), *variables)
+    commands = [_run(request, (*before, "bash", MAIN, *request.args), judges=judges)]
     if any(file.name == "compile" for file in files):
-        limits = _limits(request.compile, judges=judges)
         patience = (f"IOI_EVAL_COMPILE_S={_JUDGE_COMPILES_S}",) if judges else ()
-        argv = (*_environment(request), *variables, *patience, "bash", "compile")
+        argv, limits = (*before, *patience, "bash", "compile"), _limits(request.compile, judges=judges)
         commands.insert(0, Command(stage="compile", argv=argv, limits=limits))
     return Scripts(files=files, commands=tuple(commands), judges=judges)
 
@@ -235,8 +206,7 @@ def _environment(request: Request) -> tuple[str, ...]:
 
 
 def _run(request: Request, argv: tuple[str, ...], *, judges: bool = False) -> Command:
-    limits = _limits(request.run, judges=judges)
-    return Command(stage="run", argv=argv, limits=limits, stdin=request.stdin)
+    return Command(stage="run", argv=argv, limits=_limits(request.run, judges=judges), stdin=request.stdin)
 
 
 def _limits(asked: RequestedLimits, *, judges: bool = False) -> StageLimits:

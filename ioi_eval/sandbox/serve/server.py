@@ -21,7 +21,7 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -82,12 +82,10 @@ async def serving(
     settings: ServerSettings | None = None,
     packages: InstalledPackages | None = None,
 ) -> AsyncIterator[str]:
-    """Serve an entered sandbox; yields the server's address.
+    """Serve an entered sandbox, with the runner that was compiled for it; yields the server's address.
 
     Args:
-        sandbox: runs the jobs, as many at once as it has slots.
-        runner: compiled for the sandbox.
-        port: the port; 0 for any that is free.
+        port: 0 for any that is free.
 
     Raises:
         IsolationError: the sandbox cannot run clients' scripts.
@@ -164,7 +162,7 @@ class _Server:
         """Answer any request, and wait until its client has received the answer."""
         from aiohttp import web
 
-        with self._connections.busy(http_request.transport), self._memory.of_request() as held:
+        with self._connections.busy(http_request.transport), RequestBytes(self._memory) as held:
             status, answer = await self._status_and_answer(http_request, held)
             response = web.StreamResponse(status=status)
             pieces: list[bytes] = []
@@ -180,10 +178,8 @@ class _Server:
             return response
 
     async def _status_and_answer(self, http_request: web.Request, held: RequestBytes) -> tuple[int, Any]:
-        """Status and body of the answer.
-
-        As in Express, paths match in any case, with or without a slash at the end, and HEAD is answered like GET.
-        """
+        """Status and body. As in Express, paths match in any case, with or without a slash at the end, and HEAD is
+        answered like GET."""
         routes: Mapping[tuple[str, str], Callable[[web.Request, RequestBytes], Awaitable[Any]]] = {
             ("GET", ""): self._about,
             ("GET", f"{API}/runtimes"): self._list_runtimes,
@@ -269,7 +265,9 @@ class _Server:
     async def _execute(self, http_request: web.Request, held: RequestBytes) -> Any:
         self._require_room_in_queue()
         body = await self._body(http_request, held, self._settings.body_bytes)
-        with self._in_queue():
+        self._require_room_in_queue()
+        self._jobs += 1  # those that run or wait: with a complete request
+        try:
             self._connections.mark_served(http_request.transport)
             held.grow(_parsing_bytes(body))
             content_type = http_request.headers.get("Content-Type", "")
@@ -277,6 +275,8 @@ class _Server:
             del body
             held.set_size(sum(map(len, wanted.files.values())) + len(wanted.stdin))
             execution = await (self._run_stored(wanted) if work is None else self._run(work))
+        finally:
+            self._jobs -= 1
         runtime = wanted.runtime
         answer = served_runtimes.answer_of(execution) | {"language": runtime.language, "version": runtime.version}
         held.grow(answer_text.size_of(answer))  # refused now: it may wait long for a client that does not read it
@@ -314,16 +314,6 @@ class _Server:
     def _require_room_in_queue(self) -> None:
         if self._jobs >= self._max_jobs:
             raise Refusal(503, {"message": f"the queue is full: {self._jobs} jobs run or wait"})
-
-    @contextlib.contextmanager
-    def _in_queue(self) -> Iterator[None]:
-        """A place among the jobs that run or wait, for a complete request."""
-        self._require_room_in_queue()
-        self._jobs += 1
-        try:
-            yield
-        finally:
-            self._jobs -= 1
 
     async def _body(self, http_request: web.Request, held: RequestBytes, most: int) -> bytes:
         """Read and unpack the body; it must arrive in time."""
