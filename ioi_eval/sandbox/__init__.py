@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ioi_eval.errors import InputError, LostDataError, SetupError
+from ioi_eval.errors import InputError, LostDataError, RejectedError, SetupError
 from ioi_eval.model import Blob, Content, Execution, Isolation, Job, Profile
 from ioi_eval.toolchain import Toolchain
 
@@ -103,11 +103,8 @@ class Sandbox(Protocol):
 def profile_named(name: str, *, of: str = "") -> Profile:
     """The profile with a name.
 
-    Args:
-        of: what it is the profile of, as the beginning of the message.
-
     Raises:
-        InputError: there is none.
+        InputError: there is none; the message begins with `of`.
     """
     try:
         return Profile(name)
@@ -147,3 +144,14 @@ def require_size(blob: Blob, size: int) -> None:
     """
     if size != blob.size:
         raise SetupError(f"{blob.path} has {size} bytes, not {blob.size}: it was changed during the run")
+
+
+def require_different_names(names: Sequence[str]) -> None:
+    """Refuse a job that names a file twice.
+
+    Raises:
+        RejectedError: it does.
+    """
+    if len(set(names)) != len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise RejectedError(f"a job names these files twice: {', '.join(twice)}")

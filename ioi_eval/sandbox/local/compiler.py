@@ -21,10 +21,7 @@ _DEADLINE_S = 120  # listing a compiler's files takes 0.3 CPU-s; at load 22, at 
 
 
 def detect(command: str) -> Toolchain:
-    """Ask the compiler for its version and target, and whether the static libraries are there.
-
-    Args:
-        command: how it is called (`g++`).
+    """Ask the compiler that is called so for its version and target, and whether the static libraries are there.
 
     Raises:
         SetupError: there is no compiler, or it does not answer, or makes programs for another machine; with what to do.
@@ -46,9 +43,6 @@ def _added_headers(toolchain: Toolchain) -> str:
 
     Whether a program compiles may depend on them, and the compiler's version does not. Files that this user may not
     read are left out: a program that includes one does not compile.
-
-    Raises:
-        SetupError: one was changed meanwhile.
     """
     files = sorted(file for path in toolchain.sees if path.startswith(_ADDED) for file in _files_below(path))
     files = [file for file in files if os.access(file, os.R_OK)]
@@ -83,13 +77,9 @@ def _files(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The files that the compiler at a path reads, and those that its dynamically linked programs read."""
     script = boxfiles.read("compiler_files")  # as bytes: the locale's encoding may not have all of its characters
     try:
-        return _files_of(_run(["bash", "-c", script, "compiler_files", path]))
+        answer = _run(["bash", "-c", script, "compiler_files", path])
     except SetupError as error:
         raise SetupError(f"the files that the compiler {path} reads cannot be listed: {error}") from error
-
-
-def _files_of(answer: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The files that a compiler reads, and those that its programs read: the output of `graders/compiler_files`."""
     lines = [line.partition("\t") for line in answer.splitlines()]
     sees, libraries = (outermost(path for kind, _, path in lines if kind == wanted) for wanted in ("sees", "library"))
     return sees, libraries
@@ -136,11 +126,7 @@ def files_of_compiler(toolchain: Toolchain) -> Sequence[str]:
 
 def state_of_headers(toolchain: Toolchain) -> str:
     """A hash of the names, sizes and times of all files in the directories that the compiler reads. It is the same for
-    equal copies of a system, where inodes differ.
-
-    Raises:
-        OSError: a file was deleted meanwhile.
-    """
+    equal copies of a system, where inodes differ. An OSError if a file was deleted meanwhile."""
     digest = hashlib.sha256()
     for file in sorted(file for path in filter(os.path.isdir, toolchain.sees) for file in _files_below(path)):
         status = os.stat(file)
@@ -149,11 +135,7 @@ def state_of_headers(toolchain: Toolchain) -> str:
 
 
 def contents_of(files: Iterable[str]) -> str:
-    """A hash of the names and contents of files.
-
-    Raises:
-        OSError: one cannot be read.
-    """
+    """A hash of the names and contents of files."""
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.encode(errors="surrogateescape") + b"\0")
@@ -163,11 +145,8 @@ def contents_of(files: Iterable[str]) -> str:
 
 
 def identity_of_compiler(toolchain: Toolchain) -> Hashable:
-    """A value that changes when a compiler is replaced. It does not look into directories, so it takes no time.
-
-    Raises:
-        OSError: a file was deleted.
-    """
+    """A value that changes when a compiler is replaced. It does not look into directories, so it takes no time. An
+    OSError if a file was deleted."""
     return tuple(_identity(path) for path in _paths_of(toolchain))
 
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path, PurePosixPath
 
 BOX_BYTES = 1 << 30
@@ -97,16 +96,9 @@ def in_namespaces(
             ordinary user without capabilities.
         has_size_option: whether this machine's bwrap has `--size`.
     """
-    command = [
-        *(() if has_size_option else _mounting_tmpfs()),
-        "bwrap",
-        "--unshare-user",
-        "--unshare-all",
-        "--cap-drop",
-        "ALL",
-    ]
+    command = [] if has_size_option else [*_mounting_tmpfs()]
     user = "0" if is_root_inside else _BOX_USER
-    command += ["--uid", user, "--gid", user]
+    command += ["bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL", "--uid", user, "--gid", user]
     for capability in _CAPABILITIES if is_root_inside else ():
         command += ["--cap-add", capability]
     command += ["--as-pid-1", "--die-with-parent", "--clearenv", "--setenv", "PATH", PATH, "--hostname", "box"]
@@ -135,27 +127,17 @@ def _mounting_tmpfs() -> tuple[str, ...]:
     return (*_IN_MOUNT_NAMESPACE, f'{"; ".join(mounts)}; exec "$@"', "sh")
 
 
-def _options_to_show(name: str) -> tuple[str, ...]:
+def _options_to_show(path: str) -> Iterator[str]:
     """The options that show a path under the same name. A link stays a link, and its target is shown too: programs
     look for files beside the target."""
-    options: list[str] = []
-    for _ in range(_MAX_LINKS):
+    for name in _chain(path):
         if name in _ETC or any(name.startswith(f"{directory}/") for directory in SYSTEM):
-            return tuple(options)  # in the box already
-        if not os.path.islink(name):
-            break
-        target = os.readlink(name)
-        options += ["--symlink", target, name]
-        name = os.path.normpath(os.path.join(os.path.dirname(name), target))
-    return (*options, "--ro-bind-try", name, name)
+            return  # in the box already
+        yield from ("--symlink", os.readlink(name), name) if os.path.islink(name) else ("--ro-bind-try", name, name)
 
 
 def why_not_shown(path: str) -> str:
-    """Why boxes may not show a path; empty if they may.
-
-    Args:
-        path: on this machine or another one. If it is a link, both the link and its target are checked.
-    """
+    """Why boxes may not show a path (of this machine or another one), or the target of a link; empty if they may."""
     if not path.startswith("/"):
         return f"{path} is not shown to boxes: it is not an absolute path"
     for name in (os.path.normpath(path), os.path.realpath(path)):
@@ -166,12 +148,8 @@ def why_not_shown(path: str) -> str:
 
 
 def why_hidden(path: str) -> str:
-    """Why programs in a box do not find a path of this machine; empty if they may find it.
-
-    Args:
-        path: a name that the box looks up in its own PATH is not hidden. If it is a link, each path that it leads to is
-            checked.
-    """
+    """Why programs in a box do not find a path of this machine, or one that it leads to; empty if they may find it, or
+    if it is a name, which the box looks up in its own PATH."""
     if not path.startswith("/"):
         return ""
     for name in (*_chain(path), os.path.realpath(path)):
@@ -195,13 +173,8 @@ def _holds_more(path: str) -> bool:
     parts = PurePosixPath(path).parts
     if path in _HOLDS_MORE or parts[1] in _OF_THE_KERNEL or (parts[1] == "home" and len(parts) == 3):
         return True
-    return PurePosixPath(_home()).is_relative_to(path)
-
-
-@cache
-def _home() -> str:
-    """This user's home directory in the password database; the environment may be wrong."""
     try:
-        return pwd.getpwuid(os.getuid()).pw_dir or "/"
+        home = pwd.getpwuid(os.getuid()).pw_dir or "/"  # the environment may be wrong
     except KeyError:  # a user without a name, in a container
-        return "/"
+        home = "/"
+    return PurePosixPath(home).is_relative_to(path)

@@ -12,38 +12,32 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 
-from ioi_eval.errors import RejectedError, TransientError
+from ioi_eval.errors import TransientError
 from ioi_eval.model import Blob, JobFile
-from ioi_eval.sandbox import lost, require_size
+from ioi_eval.sandbox import lost, require_different_names, require_size
 
 MFD_EXEC = 0x10  # Source: Linux 6.3, include/uapi/linux/memfd.h
 
 
 def descriptors(files: Sequence[JobFile]) -> AbstractContextManager[dict[str, int]]:
-    """The job's files as open, read-only descriptors, by name; closed at the end.
-
-    Raises:
-        RejectedError: on entering: two files have one name.
-        LostDataError: on entering: a file that the job refers to has been deleted.
-        SetupError: on entering: such a file was changed.
-        TransientError: on entering: no memory or descriptors are left.
-    """
+    """The job's files as open, read-only descriptors, by name; closed at the end."""
     return _opened([(file.name, partial(_open, file)) for file in files], "a job's files")
 
 
 def returned_files(names: Sequence[str]) -> AbstractContextManager[dict[str, int]]:
-    """Empty memory files for a job's output, by name. A process without a descriptor of a file cannot reach it.
-
-    Raises:
-        RejectedError: on entering: two files have one name.
-        TransientError: on entering: no memory or descriptors are left.
-    """
+    """Empty memory files for a job's output, by name. A process without a descriptor of a file cannot reach it."""
     return _opened([(name, partial(_memory_file, executable=False)) for name in names], "the files for a job's output")
 
 
 @contextlib.contextmanager
 def _opened(openers: Sequence[tuple[str, Callable[[], int]]], what: str) -> Iterator[dict[str, int]]:
-    """Descriptors by name; all are closed at the end, also if one of them cannot be opened."""
+    """Descriptors by name; all are closed at the end, also if one of them cannot be opened.
+
+    Raises:
+        RejectedError: two files have one name.
+        LostDataError: a file that the job refers to has been deleted; `SetupError`: it was changed.
+        TransientError: no memory or descriptors are left.
+    """
     require_different_names([name for name, _ in openers])
     opened: dict[str, int] = {}
     try:
@@ -56,17 +50,6 @@ def _opened(openers: Sequence[tuple[str, Callable[[], int]]], what: str) -> Iter
     finally:
         for descriptor in opened.values():
             os.close(descriptor)
-
-
-def require_different_names(names: Sequence[str]) -> None:
-    """Refuse a job that names a file twice.
-
-    Raises:
-        RejectedError: it does.
-    """
-    if len(set(names)) != len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise RejectedError(f"a job names these files twice: {', '.join(twice)}")
 
 
 def content_of(descriptor: int) -> bytes:
@@ -84,11 +67,8 @@ def sealed(content: bytes, *, executable: bool = False) -> int:
         with open(writable, "wb", closefd=False) as stream:
             stream.write(content)
         os.fchmod(writable, 0o555 if executable else 0o444)
-        fcntl.fcntl(
-            writable,
-            fcntl.F_ADD_SEALS,
-            fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL,
-        )
+        seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+        fcntl.fcntl(writable, fcntl.F_ADD_SEALS, seals)
         # a program cannot be started while its file is open for writing
         return os.open(f"/proc/self/fd/{writable}", os.O_RDONLY | os.O_CLOEXEC)
     finally:

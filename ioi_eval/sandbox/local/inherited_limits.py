@@ -20,7 +20,7 @@ import resource
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,12 +70,8 @@ _MOST_TMP_BYTES = 2 * CompileLimits().file_bytes
 
 
 def inherited_limits(*, slots: int, boxes: int) -> tuple[MachineLimit, ...]:
-    """The limits of this machine that restrict judging at any isolation; empty on most machines.
-
-    Args:
-        slots: how many jobs will run at once.
-        boxes: how many jobs will run, or be ready to, at once.
-    """
+    """The limits of this machine that restrict judging at any isolation; empty on most machines. `slots` jobs will run
+    at once, and `boxes` jobs will run or be ready to."""
     if missing := (*_missing_files(), *_ignored_signal()):
         return missing  # without these the other checks are not reliable
     _raise_soft_limits()
@@ -85,11 +81,7 @@ def inherited_limits(*, slots: int, boxes: int) -> tuple[MachineLimit, ...]:
 
 
 def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ...]:
-    """The limit on temporary files, if jobs may need more; else empty.
-
-    Args:
-        isolation: with namespaces, jobs need little room there.
-    """
+    """The limit on temporary files, if jobs may need more; else empty. With namespaces they need little room there."""
     jobs = 0 if isolation is Isolation.FULL else slots
     least, most = _TMP_BYTES + _SCRATCH_BYTES * jobs, _MOST_TMP_BYTES * jobs
     advice = "set TMPDIR to a directory with room, or give /tmp more (docker run --tmpfs /tmp:exec,size=1g)"
@@ -133,12 +125,8 @@ def _fewer(fit: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _HardLimit:
-    """How a hard limit is reported and raised.
-
-    Args:
-        flag: its letter for `ulimit`.
-        docker: its name for `docker run --ulimit`; systemd has the same name in capitals.
-    """
+    """How a hard limit is reported and raised: by its letter for `ulimit`, and its name for `docker run --ulimit`.
+    systemd has the same name in capitals."""
 
     resource: int
     what: str
@@ -180,9 +168,12 @@ def _raise_soft_limits() -> None:
 
 def _hard_limits(slots: int, boxes: int) -> Iterator[MachineLimit]:
     """The hard limits that restrict programs, compilers or this process."""
-    yield from _bytes_limit(_STACK, least=_LEAST_STACK_BYTES, leaves=lambda hard: hard, meets="recurses deeper")
+    if (stack := _STACK.value()) is not None:
+        yield _bytes_limit(_STACK, stack, least=_LEAST_STACK_BYTES, leaves=stack, meets="recurses deeper")
     for limit in (_ADDRESSES, _DATA):
-        yield from _bytes_limit(limit, least=_LEAST_ADDRESS_BYTES, leaves=_memory_within, meets="reserves more")
+        if (hard := limit.value()) is not None:
+            leaves = min((hard - GIB) // 2, hard - 4 * GIB)  # Source: graders/runner/permissions.h, RLIMIT_AS
+            yield _bytes_limit(limit, hard, least=_LEAST_ADDRESS_BYTES, leaves=leaves, meets="reserves more")
     file_size = _FILE_SIZE.value()
     if file_size is not None:
         yield MachineLimit(
@@ -216,19 +207,11 @@ def _hard_limits(slots: int, boxes: int) -> Iterator[MachineLimit]:
         )
 
 
-def _bytes_limit(limit: _HardLimit, *, least: int, leaves: Callable[[int], int], meets: str) -> Iterator[MachineLimit]:
-    """A hard limit in bytes, if there is one.
-
-    Args:
-        least: with less, correct programs fail.
-        leaves: computes from the hard limit the largest memory limit of a problem for which it suffices.
-        meets: what a program does that reaches it, for the message.
-    """
-    hard = limit.value()
-    if hard is None:
-        return
+def _bytes_limit(limit: _HardLimit, hard: int, *, least: int, leaves: int, meets: str) -> MachineLimit:
+    """A hard limit in bytes. With less than `least`, correct programs fail; `leaves` is the largest memory limit of a
+    problem for which it suffices; `meets` is what a program does that reaches it."""
     is_fatal = hard < least
-    yield MachineLimit(
+    return MachineLimit(
         what=limit.what,
         measured=f"{format_bytes(hard)} at most (hard limit)",
         needed=f"correct programs need {format_bytes(least)}"
@@ -236,15 +219,9 @@ def _bytes_limit(limit: _HardLimit, *, least: int, leaves: Callable[[int], int],
         else f"a program that {meets} is RE, even a correct one",
         advice=limit.advice(),
         is_fatal=is_fatal,
-        memory_bytes=None if is_fatal else leaves(hard),
+        memory_bytes=None if is_fatal else leaves,
         fails=True,
     )
-
-
-def _memory_within(addresses: int) -> int:
-    """The largest memory limit for which this much address space suffices. Source: graders/runner/permissions.h,
-    RLIMIT_AS."""
-    return min((addresses - GIB) // 2, addresses - 4 * GIB)
 
 
 # ---------------------------------------------------------------------- processes and memory
@@ -282,7 +259,7 @@ def limit_of_threads_for_apps(*, slots: int) -> tuple[MachineLimit, ...]:
         "that gets fewer is RE or TLE, even if it is correct"
     )
     advice = f"{_PROCESSES.advice(enough)}, then judge again with --no-resume"
-    return (MachineLimit(what=_PROCESSES.what, measured=measured, needed=needed, advice=advice, is_fatal=False),)
+    return (MachineLimit(what=_PROCESSES.what, measured=measured, needed=needed, advice=advice),)
 
 
 _ENDED_S = 1.0
@@ -319,9 +296,9 @@ def _threads_here() -> int:
 
 def _memory(slots: int) -> Iterator[MachineLimit]:
     container, machine = memory_limit_bytes(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit, whose = (
-        (machine, "this machine") if container is None or container > machine else (container, "this container")
-    )
+    limit, whose = machine, "this machine"
+    if container is not None and container <= machine:
+        limit, whose = container, "this container"
     is_fatal = limit < _LEAST_MEMORY_BYTES
     if limit >= _OWN_MEMORY_BYTES + slots * _USUAL_MEMORY_BYTES:
         return
@@ -346,7 +323,6 @@ def _reserved_memory() -> Iterator[MachineLimit]:
                 measured="all programs together may reserve only what this machine has",
                 needed="a program that gets none fails, also within its memory limit",
                 advice="as root `sysctl vm.overcommit_memory=0`",
-                is_fatal=False,
                 fails=True,
             )
 

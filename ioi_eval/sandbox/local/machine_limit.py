@@ -26,7 +26,7 @@ class MachineLimit:
     measured: str
     needed: str
     advice: str
-    is_fatal: bool
+    is_fatal: bool = False
     memory_bytes: int | None = None
     fails: bool = False
 
@@ -35,11 +35,8 @@ class MachineLimit:
         return f"{self.what}: {self.measured}; {self.needed}; {self.advice}"
 
     def compared(self, memory_limits: Sequence[int]) -> str:
-        """In a sentence, if possible with the number of problems that it affects; empty if it affects none.
-
-        Args:
-            memory_limits: the memory limit of each problem of a run, in bytes.
-        """
+        """In a sentence, if possible with the number of a run's problems that it affects, by their memory limits in
+        bytes; empty if it affects none."""
         if self.memory_bytes is None or not memory_limits:
             return self.describe()
         bound = [limit for limit in memory_limits if limit > self.memory_bytes]
@@ -51,11 +48,7 @@ class MachineLimit:
 
 
 def require_none_fatal(limits: Sequence[MachineLimit]) -> None:
-    """Refuse a machine on which correct programs would fail.
-
-    Raises:
-        SetupError: with all fatal limits, and what to do about each.
-    """
+    """Refuse a machine on which correct programs would fail, with what to do about each fatal limit."""
     if fatal := [limit.describe() for limit in limits if limit.is_fatal]:
         raise SetupError("the limits of this machine are too low to judge correctly: " + "\n  and ".join(fatal))
 

@@ -36,11 +36,11 @@ from urllib.parse import quote
 
 from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind, Profile
-from ioi_eval.sandbox import LOCAL, Target, profile_named, read_content
+from ioi_eval.sandbox import LOCAL, Target, profile_named, read_content, require_different_names
 from ioi_eval.sandbox.local.compiler import detect
 from ioi_eval.sandbox.local.confinement import PATH, as_user, in_namespaces, why_not_shown
 from ioi_eval.sandbox.local.control_groups import processors, refused_processes
-from ioi_eval.sandbox.local.descriptors import content_of, descriptors, require_different_names, returned_files
+from ioi_eval.sandbox.local.descriptors import content_of, descriptors, returned_files
 from ioi_eval.sandbox.local.inherited_limits import inherited_limits, room_for_jobs
 from ioi_eval.sandbox.local.machine_limit import MachineLimit, narrowed_by, require_none_fatal
 from ioi_eval.sandbox.local.scripts import Command, ScriptBoxes, commands
@@ -189,10 +189,6 @@ class LocalSandbox:
     ) -> Execution:
         """Run commands of a client in a fresh box; see `ScriptBoxes.run`.
 
-        Args:
-            stages: `run`, or `compile` and `run`.
-            alone: whether nothing else may run in this sandbox meanwhile.
-
         Raises:
             RejectedError: the sandbox has less isolation than scripts need.
             SandboxError: the box could not be made, or gave no answer.
@@ -225,10 +221,7 @@ class LocalSandbox:
             directory = None
             before = as_user(_box_uid(box))
             if isolation is Isolation.FULL:
-                before += (
-                    *in_namespaces(show=job.sees, has_size_option=self._has_size_option),
-                    "--",
-                )
+                before += (*in_namespaces(show=job.sees, has_size_option=self._has_size_option), "--")
             else:
                 directory = stack.enter_context(work_directory(_box_uid(box)))
             end = await run_process(
@@ -259,7 +252,8 @@ class LocalSandbox:
         with work_directory(_box_uid(box)) as directory:
             try:
                 for file in job.files:
-                    _write_file(directory, file)
+                    (directory / file.name).write_bytes(read_content(file.content))
+                    (directory / file.name).chmod(0o755 if file.executable else 0o644)
             except OSError as error:
                 raise TransientError(f"a job's files cannot be put into {directory}: {error.strerror}") from error
             end = await run_process(
@@ -293,9 +287,8 @@ class LocalSandbox:
         return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), message)
 
     def _try_box(self) -> subprocess.CompletedProcess[str]:
-        return _try(
-            (*as_user(_box_uid(0)), *in_namespaces(has_size_option=self._has_size_option), "--", "/usr/bin/true")
-        )
+        box = in_namespaces(has_size_option=self._has_size_option)
+        return _try((*as_user(_box_uid(0)), *box, "--", "/usr/bin/true"))
 
 
 def _require_other_users() -> None:
@@ -347,10 +340,9 @@ def _box_uid(box: int) -> int | None:
 
 @functools.cache
 def _uids_here() -> tuple[int, int, int]:
-    try:
+    with contextlib.suppress(OSError):
         return uids_of_boxes(Path("/proc/self/uid_map").read_text())
-    except OSError:
-        return _FIRST_UID, _PROCESSES, _MAX_BOXES
+    return _FIRST_UID, _PROCESSES, _MAX_BOXES
 
 
 def uids_of_boxes(uid_map: str) -> tuple[int, int, int]:
@@ -376,9 +368,3 @@ def has_ended(output: bytearray) -> bool:
     """Whether a runner has printed its last line. Removing the box then takes 4 ms, mostly in the kernel."""
     line = output[output.rfind(b"\n", 0, -1) + 1 :] if output.endswith(b"}\n") else b""
     return line.startswith(_LAST_LINE)
-
-
-def _write_file(directory: Path, file: JobFile) -> None:
-    path = directory / file.name
-    path.write_bytes(read_content(file.content))
-    path.chmod(0o755 if file.executable else 0o644)

@@ -20,6 +20,7 @@ A script can destroy its own job's answer (a `TransientError`), but it cannot fo
 from __future__ import annotations
 
 import codecs
+import contextlib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,17 +49,10 @@ _NOT_PID_1 = 2  # the stage runner's exit code outside of a box. Source: graders
 _compiled: dict[Toolchain, bytes] = {}
 """The stage runner by the compiler that has made it in this process. Later sandboxes do not compile it again."""
 
-_ENVIRONMENT = {"HOME": "/tmp"}
-"""Besides PATH. Source: Piston's `api/src/job.js` since isolate."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """The command of one stage.
-
-    Args:
-        stage: `compile` or `run`.
-    """
+    """The command of one stage, `compile` or `run`."""
 
     stage: str
     argv: tuple[str, ...]
@@ -77,10 +71,7 @@ def commands(job: Job) -> tuple[Command, ...]:
 
 class ScriptBoxes:
     """Runs script jobs, each in its own box. The stage runner is made for the first job of the process, and then kept.
-
-    Args:
-        has_size_option: whether this machine's bwrap has `--size`.
-    """
+    `has_size_option`: whether this machine's bwrap has `--size`."""
 
     def __init__(self, toolchain: Toolchain, *, has_size_option: bool = True) -> None:
         self._toolchain = toolchain
@@ -102,10 +93,9 @@ class ScriptBoxes:
         executable: Collection[str] = (),
         uid: int | None,
     ) -> Execution:
-        """Put files into a fresh box, run the stages in order, and return how they ended.
+        """Put files into a fresh box, run the stages (`run`, or `compile` and `run`), and return how they ended.
 
         Args:
-            stages: `run`, or `compile` and `run`.
             files: open descriptors, by the file's name in the box.
             executable: the names of executable files; the others have Piston's mode, 644.
             uid: the user who starts the box, if we are root.
@@ -115,14 +105,11 @@ class ScriptBoxes:
             TransientError: the box gave no answer.
         """
         for name in files:
-            _refuse_escape(name)
+            if any(part in {"", ".", ".."} for part in name.split("/")) or "\0" in name:
+                raise RejectedError(f"{name!r} cannot be the name of a file in a box")
         stage_runner = await self._open_stage_runner(uid)
-        argv = [
-            *as_user(uid),
-            *in_namespaces(is_root_inside=False, has_size_option=self._has_size_option),
-        ]
-        for name, value in _ENVIRONMENT.items():
-            argv += ["--setenv", name, value]
+        argv = [*as_user(uid), *in_namespaces(is_root_inside=False, has_size_option=self._has_size_option)]
+        argv += ["--setenv", "HOME", "/tmp"]  # besides PATH. Source: Piston's `api/src/job.js` since isolate
         for name, descriptor in files.items():
             permissions = "0755" if name in executable else "0644"
             argv += ["--perms", permissions, "--file", str(descriptor), f"/box/{name}"]
@@ -159,7 +146,8 @@ class ScriptBoxes:
         if content is None:
             return None
         stage_runner = sealed(content, executable=True)
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.callback(os.close, stage_runner)
             end = await run_process(
                 (*as_user(uid), f"/proc/self/fd/{stage_runner}"),
                 descriptors=(stage_runner,),
@@ -167,21 +155,14 @@ class ScriptBoxes:
                 wall_ms=_START_MS,
                 output_bytes=_HEADER_BYTES,
             )
-        except BaseException:
-            os.close(stage_runner)
-            raise
-        if end.returncode == _NOT_PID_1:
-            return stage_runner
-        os.close(stage_runner)
+            if end.returncode == _NOT_PID_1:
+                stack.pop_all()
+                return stage_runner
         return None
 
 
 async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
-    """Compile one of our own in-box programs on this machine.
-
-    Args:
-        source: its name in `graders/`.
-        uid: the user who compiles, if we are root.
+    """Compile one of our own in-box programs, `source` in `graders/`; as the user `uid` if we are root.
 
     Raises:
         SetupError: it does not compile here; with the compiler's message.
@@ -200,12 +181,6 @@ async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
             stderr = end.stderr.decode("utf-8", "replace").strip()[-2000:]
             raise SetupError(f"{source} does not compile with {toolchain.command}: {stderr}")
         return (directory / "program").read_bytes()
-
-
-def _refuse_escape(name: str) -> None:
-    parts = name.split("/")
-    if any(part in {"", ".", ".."} for part in parts) or "\0" in name:
-        raise RejectedError(f"{name!r} cannot be the name of a file in a box")
 
 
 def _stage_words(stage: Command, stdin: int) -> tuple[str, ...]:

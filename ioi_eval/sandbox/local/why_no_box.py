@@ -21,6 +21,10 @@ _USER = ("unshare", "--user", "true")
 _MOUNTS = ("unshare", "--user", "--map-root-user", "--mount", "true")
 _OWN_PROC = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "true")
 
+_APPARMOR_ADVICE = (
+    "AppArmor takes all rights from user namespaces of ordinary users (Ubuntu 23.10 and newer); as root: "
+    "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or load an unconfined profile with `userns,` for bwrap"
+)
 _CONTAINER = (
     "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (Docker, Podman; "
     "Kubernetes: seccompProfile Unconfined, procMount Unmasked); no capability is needed"
@@ -30,11 +34,7 @@ _APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
 
 
 def why_no_box(before: Sequence[str], stderr: str, *, proc: Path = _PROC) -> str:
-    """The cause, and what to do, in a sentence.
-
-    Args:
-        before: the prefix that makes a command run as the user of boxes.
-        proc: where `/proc` is mounted.
+    """The cause, and what to do, in a sentence. `before` makes a command run as the user of boxes.
 
     Source: Linux, user_namespaces(7), `fs/namespace.c` (mount_too_revealing); Docker, "Seccomp security profiles";
     Ubuntu 24.04 release notes, "Unprivileged user namespace restrictions".
@@ -44,7 +44,7 @@ def why_no_box(before: Sequence[str], stderr: str, *, proc: Path = _PROC) -> str
         return _no_user_namespace(failure, filtered=filtered, proc=proc)
     if failure := _failure((*before, *_MOUNTS)):
         return _no_mounts(failure, filtered=filtered, proc=proc)
-    hidden = _hidden_in_proc(proc)
+    hidden = [point for point in _mount_points(proc) if point.startswith("/proc/")]
     if (failure := _failure((*before, *_OWN_PROC))) and hidden:
         cause = (
             f"this container hides parts of /proc ({', '.join(hidden[:2])}, …), so the kernel lets no box have its own"
@@ -63,29 +63,21 @@ def _no_user_namespace(failure: str, *, filtered: bool, proc: Path) -> str:
     if filtered:
         return f"{_FILTER.format(what='user namespaces')}; {_CONTAINER}"
     if _sysctl(proc, _APPARMOR) == "1":
-        return _apparmor()
-    if _in_chroot(proc):
+        return _APPARMOR_ADVICE
+    if (points := _mount_points(proc)) and "/" not in points:
         return "in a chroot the kernel makes no user namespaces; start it outside, or in a container"
     return f"the kernel makes no user namespace ({failure})"
 
 
 def _no_mounts(failure: str, *, filtered: bool, proc: Path) -> str:
     if _sysctl(proc, _APPARMOR) == "1":
-        return _apparmor()
-    profile = _profile(proc)
-    if profile:
+        return _APPARMOR_ADVICE
+    if profile := _profile(proc):
         advice = "start the container with --security-opt apparmor=unconfined"
         return f"the AppArmor profile {profile} forbids mounts; {advice}"
     if filtered:
         return f"{_FILTER.format(what='mounts')}; {_CONTAINER}"
     return f"a user namespace can be made here, but nothing can be mounted in it ({failure})"
-
-
-def _apparmor() -> str:
-    return (
-        "AppArmor takes all rights from user namespaces of ordinary users (Ubuntu 23.10 and newer); as root: "
-        "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or load an unconfined profile with `userns,` for bwrap"
-    )
 
 
 def _failure(command: Sequence[str]) -> str:
@@ -122,15 +114,6 @@ def _profile(proc: Path) -> str:
 def _mount_points(proc: Path) -> list[str]:
     """Source: proc_pid_mountinfo(5)."""
     return [line.split(" ")[4] for line in _read(proc / "self/mountinfo").splitlines() if line.count(" ") > 4]
-
-
-def _hidden_in_proc(proc: Path) -> list[str]:
-    return [point for point in _mount_points(proc) if point.startswith("/proc/")]
-
-
-def _in_chroot(proc: Path) -> bool:
-    points = _mount_points(proc)
-    return bool(points) and "/" not in points
 
 
 def _read(path: Path) -> str:

@@ -29,10 +29,7 @@ _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 
 @contextlib.contextmanager
 def work_directory(uid: int | None = None) -> Iterator[Path]:
-    """An empty directory, removed afterwards.
-
-    Args:
-        uid: its owner; `None` for this process's user.
+    """An empty directory of a user (`None` for this process's), removed afterwards.
 
     Raises:
         TransientError: there is no room for it, no descriptors are left, or its file system has no owners of files.

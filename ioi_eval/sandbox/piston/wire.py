@@ -31,7 +31,7 @@ import orjson
 from ioi_eval.errors import RejectedError
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits, size_of
-from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES
+from ioi_eval.sandbox import DEFAULT_MEMORY_BYTES, require_different_names
 from ioi_eval.sandbox.piston.literals import Literal, Pieces
 from ioi_eval.sandbox.piston.two_stages import was_joined
 
@@ -282,10 +282,7 @@ def _prefixed(script: JobFile, line: str) -> bytes:
 def _check_names(files: Sequence[JobFile]) -> None:
     """Refuse names that servers answer with an empty 500, or silently resolve."""
     names = [file.name for file in files]
-    taken = set(names)
-    if len(taken) != len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise RejectedError(f"a job names these files twice: {', '.join(twice)}")
+    require_different_names(names)
     for name in names:
         if _PLAIN_NAME.fullmatch(name):
             continue
@@ -293,7 +290,7 @@ def _check_names(files: Sequence[JobFile]) -> None:
         if "\0" in name or any(part in _NO_NAMES or len(part.encode()) > 255 for part in parts):
             raise RejectedError(f"{name!r} cannot be the name of a file in a box")
         for depth in range(1, len(parts)):
-            if "/".join(parts[:depth]) in taken:
+            if "/".join(parts[:depth]) in names:
                 raise RejectedError(f"{'/'.join(parts[:depth])!r} is a file and a directory of one job")
 
 
