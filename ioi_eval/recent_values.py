@@ -11,11 +11,7 @@ ValueT = TypeVar("ValueT")
 
 
 class RecentValues(Generic[KeyT, ValueT]):
-    """The values used last. At least one is kept, whatever its size.
-
-    Args:
-        most: the size of all values together, in any unit.
-    """
+    """The values used last, of `most` size together, in any unit. At least one is kept, whatever its size."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -37,8 +33,3 @@ class RecentValues(Generic[KeyT, ValueT]):
         while self.size > self._most and len(self._values) > 1:
             self.size -= self._values.popitem(last=False)[1][1]
         return value
-
-    def clear(self) -> None:
-        """Keep nothing."""
-        self._values.clear()
-        self.size = 0

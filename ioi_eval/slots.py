@@ -34,12 +34,7 @@ tenth program is late, a few of them share the time until the machine is idle.""
 
 @dataclass(slots=True, eq=False)
 class _Waiter:
-    """A task that waits.
-
-    Args:
-        turn: done when the task has its slots; in the task's event loop.
-        held: its slots; empty until it has them.
-    """
+    """A task that waits, until `turn` is done in its event loop, and then has slots."""
 
     turn: asyncio.Future[None]
     held: tuple[int, ...] = ()
@@ -57,11 +52,7 @@ os.register_at_fork(after_in_child=_reset_all_after_fork)
 
 
 class Slots:
-    """A fixed number of numbered slots.
-
-    Args:
-        count: how many; at least 1.
-    """
+    """A fixed number of numbered slots; at least 1."""
 
     def __init__(self, count: int) -> None:
         if count < 1:

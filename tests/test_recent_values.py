@@ -30,5 +30,3 @@ def test_a_key_that_is_put_in_twice_counts_once() -> None:
     values.put("key", "x", 4)
     values.put("key", "x", 4)
     assert values.size == 4
-    values.clear()
-    assert (values.get("key"), values.size) == (None, 0)

@@ -37,14 +37,8 @@ _MORE_PROCESSES = "raise the limit on processes (ulimit -u, docker run --pids-li
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessEnd:
-    """How a child process ended.
-
-    Args:
-        stdout, stderr: up to their limits.
-        returncode: as in `subprocess`: negative for a signal.
-        timed_out: whether it was killed at the deadline.
-        overflowed: whether it was killed because it wrote too much.
-    """
+    """How a child process ended: what it wrote, up to the limits; the exit code, or the negative number of a signal;
+    whether it was killed at the deadline, or because it wrote too much."""
 
     stdout: bytes
     stderr: bytes
@@ -69,10 +63,8 @@ async def run_process(
     """Start a program, wait for it, and kill its process group at the deadline, too much output, or cancellation.
 
     Args:
-        argv: the command; no shell is used.
         descriptors: which of our descriptors it inherits, under the same numbers.
         environment: its whole environment; empty by default.
-        wall_ms: deadline.
         output_bytes: most stdout.
         turn: entered after the program has been started, before it gets its input and its deadline begins. Left at the
             program's end, or earlier, when `is_complete` says that stdout is complete.
@@ -150,14 +142,7 @@ async def _time_out(within_s: float) -> None:
 
 
 class _Process:
-    """A process in a session of its own.
-
-    Args:
-        reads: whether it has a pipe as its stdin; else it has `/dev/null`.
-
-    Raises:
-        TransientError: it cannot be started.
-    """
+    """A process in a session of its own, with a pipe as its stdin if it `reads`, else with `/dev/null`."""
 
     def __init__(
         self,
@@ -183,9 +168,8 @@ class _Process:
                 start_new_session=True,
             )
         except OSError as error:
-            if error.errno != errno.EAGAIN:
-                raise TransientError(f"cannot start {argv[0]}: {error.strerror}") from error
-            raise TransientError(f"cannot start {argv[0]} ({error}): {_MORE_PROCESSES}") from error
+            reason = f" ({error}): {_MORE_PROCESSES}" if error.errno == errno.EAGAIN else f": {error.strerror}"
+            raise TransientError(f"cannot start {argv[0]}{reason}") from error
         assert self._popen.stdout is not None
         assert self._popen.stderr is not None
         self.pid = self._popen.pid
@@ -205,22 +189,14 @@ class _Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its end was waited for."""
         return self._popen.returncode is not None
 
     @property
-    def is_gone(self) -> bool:
-        """Whether it has ended, and its output is not read any more."""
-        return self.has_ended and self.stdout.closed and self.stderr.closed
-
-    @property
     def returncode(self) -> int:
-        """Its exit code, or the negative number of a signal; it has ended."""
         assert self._popen.returncode is not None
         return self._popen.returncode
 
     async def wait(self) -> None:
-        """Wait for its end."""
         if self._pidfd is not None and not self.has_ended:
             await _until_ready(self._pidfd)
             os.close(self._pidfd)
@@ -306,12 +282,8 @@ async def _feed(stream: IO[bytes], content: bytes) -> None:
 
 
 async def _end_streams(process: _Process, streams: Sequence[asyncio.Task[None]]) -> None:
-    """Wait until the streams of a process that has ended have ended too, but not for long; kill what is left of its
-    group, and close them. (Processes that it has left may still have to write what it wrote to them.)
-
-    Args:
-        streams: read them, and write to its input.
-    """
+    """After the end of a process, wait for the tasks that read and write its streams, but not for long; kill what is
+    left of its group, and close them. (Processes that it has left may still have to write what it wrote to them.)"""
     _, left = await asyncio.wait(streams, timeout=_LEFT_S)
     _kill_group(process)
     _, endless = await asyncio.wait(left, timeout=_LEFT_S) if left else ((), ())
@@ -325,15 +297,12 @@ async def _end_streams(process: _Process, streams: Sequence[asyncio.Task[None]])
 
 async def _kill_and_wait(process: _Process) -> None:
     """Kill what is left of the process and its group, and wait for its end, even if the caller is cancelled meanwhile,
-    several times; then raise the cancellation.
-
-    (A deadline may pass during a cancellation, and no other task knows of the process.)
-    """
+    several times; then raise the cancellation. (A deadline may pass during one.)"""
     _kill_group(process)
     if process.stdin is not None:
         process.stdin.close()
     cancelled: asyncio.CancelledError | None = None
-    while not process.is_gone:
+    while not (process.has_ended and process.stdout.closed and process.stderr.closed):
         try:
             async with asyncio.TaskGroup() as group:
                 outputs = process.stdout, process.stderr
@@ -348,14 +317,10 @@ async def _kill_and_wait(process: _Process) -> None:
 
 
 def _kill_group(process: _Process) -> None:
-    """Kill what is left of the process and its group; if it has not ended yet, its descendants in other groups too.
-
-    (A compiler under reduced isolation has its own session, and its processes would continue.)
-    """
+    """Kill what is left of the process and its group; if it has not ended yet, its descendants in other groups too: a
+    compiler under reduced isolation has its own session."""
     others = [] if process.has_ended else _descendants(process.pid)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    for pid in others:
+    for pid in (-process.pid, *others):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
     if os.getpid() == 1:

@@ -24,14 +24,8 @@ class Pieces(Protocol):
 
 @fast_dataclass
 class Literal:
-    """The JSON string literal of a file's content.
-
-    Args:
-        encoding: `utf8` or `base64`.
-        data: all of it, with its quotes; in memory or on disk.
-        crc: the content's CRC-32.
-        deflated: whether it is the content's deflated form, which only the runner reads.
-    """
+    """The JSON string literal, with its quotes, of a file's content in `utf8` or `base64`; in memory or on disk. `crc`
+    is the content's CRC-32. Only the runner reads the deflated form of a content."""
 
     encoding: str
     data: bytes | Pieces

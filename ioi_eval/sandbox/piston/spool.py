@@ -37,13 +37,8 @@ _Encode: TypeAlias = Callable[[bytes], Literal]
 
 @fast_dataclass
 class _SpooledBytes:
-    """Bytes in the spool file; iterating gives them piece by piece, and raises SetupError if they cannot be read.
-
-    Args:
-        file: stays open as long as this refers to it.
-        offset: where they begin.
-        size: how many they are.
-    """
+    """Bytes in the spool file, which stays open as long as this refers to it; iterating gives them piece by piece, and
+    raises SetupError if they cannot be read."""
 
     file: FileIO
     offset: int
@@ -65,12 +60,8 @@ class _SpooledBytes:
 
 
 class RequestSpool:
-    """Makes requests, and stores their serialised contents.
-
-    Args:
-        directory: where the file is made; the system's directory for temporary files by default.
-        max_bytes: the most that the file may have. A year of IOI tests is up to 1.8 GB.
-    """
+    """Makes requests, and stores their serialised contents in a file of at most `max_bytes`: a year of IOI tests is up
+    to 1.8 GB. Its directory is by default the system's for temporary files."""
 
     def __init__(self, directory: Path | None = None, *, max_bytes: int = 8 << 30) -> None:
         self._directory = directory
@@ -83,10 +74,7 @@ class RequestSpool:
         self._encoders = asyncio.Semaphore(2)
 
     async def literal(self, content: Content, *, may_deflate: bool = False) -> Literal:
-        """The JSON literal of a content.
-
-        Args:
-            may_deflate: whether it may be deflated. Only blobs are, as they are sent many times.
+        """The JSON literal of a content. Only blobs may be deflated, as they are sent many times.
 
         Raises:
             LostDataError: a blob has been deleted.
@@ -103,7 +91,7 @@ class RequestSpool:
         return self._memory.put(content, literal, len(content) + literal.size)
 
     async def body(self, job: Job, installed: InstalledStarter, *, package: str = "") -> Body:
-        """The request's body for a job; the arguments are those of `wire.body`. Raises as that and `literal` do."""
+        """The request's body for a job; the arguments are those of `wire.body`."""
         files = wire.sent_files(job, installed.starter, package=package)
         is_runner = job.kind is JobKind.RUNNER  # which unpacks and inflates its files
         sent = [await self.literal(file.content, may_deflate=is_runner and file.name != "runner") for file in files]
@@ -115,7 +103,7 @@ class RequestSpool:
     def close(self) -> None:
         """Release the file. Requests under way keep it open."""
         self._literals.clear()
-        self._memory.clear()
+        self._memory = RecentValues(_MEMORY_BYTES)
         self._end = 0
         self._file = None
 

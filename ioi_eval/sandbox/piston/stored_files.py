@@ -17,14 +17,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ioi_eval.errors import RejectedError, SandboxError
 from ioi_eval.fast_dataclass import fast_dataclass
-from ioi_eval.model import Blob, Content, Execution, Job, JobFile, JobKind, StageLimits, size_of
+from ioi_eval.model import Blob, Content, Execution, Job, JobFile, JobKind, size_of
 from ioi_eval.sandbox import Target, read_content
 from ioi_eval.sandbox.piston import wire
 from ioi_eval.sandbox.piston.wire import Starter
@@ -110,12 +111,8 @@ def missing_files(execution: Execution) -> dict[str, str]:
 
 @fast_dataclass
 class Variant:
-    """A job as it is sent to a worker that has some of its files.
-
-    Args:
-        left_out: the hashes of the files that are not sent.
-        package: the package that runs it; empty for the usual one.
-    """
+    """A job as it is sent to a worker that has some of its files: without those that have the hashes `left_out`. A
+    package other than the usual one may run it."""
 
     job: Job
     left_out: frozenset[str]
@@ -137,12 +134,8 @@ class Variant:
 
 
 def without_stored_files(job: Job, absent: Collection[str]) -> Variant | None:
-    """The job that uses the files of its problem's package; `None` if it can use none.
-
-    Args:
-        job: of kind RUNNER, for one problem.
-        absent: the hashes of files that the package is known not to have.
-    """
+    """The job that uses the files of its problem's package, except those with the hashes `absent`; `None` if it can use
+    none."""
     package = job.package
     if package is None or job.kind is not JobKind.RUNNER or ALL in absent:
         return None
@@ -183,37 +176,41 @@ def without_runner(job: Job, package: str = "") -> Variant | None:
     return Variant(job=replace(job, files=files), left_out=frozenset((file_hash,)), package=package)
 
 
-def _is_allowed(limits: StageLimits) -> bool:
-    """Whether problems' packages allow these limits of a run."""
-    return limits.wall_ms <= PACKAGE_LIMITS["run_timeout"] and limits.cpu_ms <= PACKAGE_LIMITS["run_cpu_time"]
-
-
 def runner_line(file_hash: str) -> bytes:
     """The content of `stored` in a job that is sent without its runner."""
     return f"stored runner {file_hash}\n".encode()
+
+
+@dataclass(slots=True)
+class _KnownPackage:
+    """What is known about a package on a worker: the hashes of files that it lacks, those of a problem's test data that
+    are missing or damaged, and why all of it cannot be used, if it cannot."""
+
+    absent: set[str] = field(default_factory=set)
+    damaged: list[str] = field(default_factory=list)
+    unusable: str = ""
 
 
 class StoredFiles:
     """What is known about the files that each worker of a cluster has."""
 
     def __init__(self) -> None:
-        self._absent: dict[tuple[str, str], set[str]] = {}
-        self._unusable: dict[tuple[str, str], str] = {}
-        self._damaged: dict[tuple[str, str], list[str]] = {}
+        self._known: defaultdict[tuple[str, str], _KnownPackage] = defaultdict(_KnownPackage)
 
     @property
     def faults(self) -> tuple[str, ...]:
         """What was wrong with problems' packages, one sentence for each worker and package."""
-        damaged = (
-            f"{name}: of the package {package} {files[0]}{_and_others(len(files) - 1)} sent instead. Uninstall that "
-            "package, then install it again"
-            for (name, package), files in self._damaged.items()
-        )
-        unusable = (
-            f"{name}: of the package {package} all of it {why}; it is sent instead"
-            for (name, package), why in self._unusable.items()
-        )
-        return (*damaged, *unusable)
+        faults: list[str] = []
+        for (name, package), known in self._known.items():
+            of_package = f"{name}: of the package {package}"
+            if known.damaged:
+                more = len(known.damaged) - 1
+                others = f", and {more} more are missing or differ; they are" if more else "; it is"
+                advice = "Uninstall that package, then install it again"
+                faults.append(f"{of_package} {known.damaged[0]}{others} sent instead. {advice}")
+            if known.unusable:
+                faults.append(f"{of_package} all of it {known.unusable}; it is sent instead")
+        return tuple(faults)
 
     def variant(self, job: Job, worker: Worker | None, target: Target) -> Variant | None:
         """The job without the files that a worker has; `None` if all files must be sent.
@@ -228,41 +225,34 @@ class StoredFiles:
         url, compiler = str(worker.url), target.toolchain
         needed = (*job.sees, *(() if compiler.static else (compiler.command,)))
         others = set() if any(_PACKAGES in path for path in needed) else {each.language for each in worker.runtimes}
-        may_use = worker.installed.starter is Starter.IOI_EVAL or _is_allowed(job.run_limits)
-        if job.package is not None and (package := job.package.language) in others and may_use:
-            variant = without_stored_files(job, self._absent.get((url, package), ()))
+        run, is_ours = job.run_limits, worker.installed.starter is Starter.IOI_EVAL
+        may_use = run.wall_ms <= PACKAGE_LIMITS["run_timeout"] and run.cpu_ms <= PACKAGE_LIMITS["run_cpu_time"]
+        if job.package is not None and (package := job.package.language) in others and (is_ours or may_use):
+            variant = without_stored_files(job, self._known[url, package].absent)
             if variant is not None:
                 return variant
-        if worker.installed.starter is Starter.IOI_EVAL:
-            for package in (*({wire.RUN_PACKAGE} & others if not job.has_header else ()), ""):
-                if (url, package) not in self._absent:
-                    return without_runner(job, package)
+        for package in (*({wire.RUN_PACKAGE} & others if not job.has_header else ()), "") if is_ours else ():
+            if not self._known[url, package].absent:
+                return without_runner(job, package)
         return None
 
     def note_missing(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
-        """Note which files a worker turned out not to have. Returns whether there are any: then send the job again.
+        """Note which files a worker, named by its URL, turned out not to have. Returns whether there are any: then send
+        the job again.
 
         After each call the job names fewer files, so it is sent at most once more for each file. That a file is missing
         may be known already, from another job that was sent at the same time.
-
-        Args:
-            name: the worker's URL.
         """
         reasons = variant.missing(result)
         if not reasons:
             return False
-        of_worker = name, variant.package
-        absent = self._absent.setdefault(of_worker, set())
-        news = {file_hash: reason for file_hash, reason in reasons.items() if file_hash not in absent}
-        absent.update(reasons)
+        known = self._known[name, variant.package]
+        news = {file_hash: reason for file_hash, reason in reasons.items() if file_hash not in known.absent}
+        known.absent.update(reasons)
         held = job.package.held if job.package is not None else ()
         for file_hash, reason in news.items() if wire.is_problems(variant.package) else ():
             if file_hash == ALL:
-                self._unusable[of_worker] = reason
+                known.unusable = reason
             elif file_hash in held:
-                self._damaged.setdefault(of_worker, []).append(f"the file {file_hash[:12]}… {reason}")
+                known.damaged.append(f"the file {file_hash[:12]}… {reason}")
         return True
-
-
-def _and_others(count: int) -> str:
-    return f", and {count} more are missing or differ; they are" if count else "; it is"

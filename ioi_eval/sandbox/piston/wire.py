@@ -171,14 +171,8 @@ class InstalledStarter:
 
 @fast_dataclass
 class Body:
-    """A request's body.
-
-    Args:
-        segments: in order.
-        size: their length together (the Content-Length).
-        max_run_s: how long the job may run: the sum of its stages' hard limits.
-        max_wait_s: how long it may wait on the server behind jobs of other clients.
-    """
+    """A request's body: its segments, their length together (the Content-Length), how long the job may run (the sum of
+    its stages' hard limits), and how long it may wait on the server behind jobs of other clients."""
 
     segments: tuple[bytes | Pieces, ...]
     size: int
@@ -214,10 +208,7 @@ def _word(name: str) -> str:
 
 
 def sent_files(job: Job, starter: Starter, *, package: str = "") -> tuple[JobFile, ...]:
-    """The files of a request: first the file that starts the job, then the job's other files.
-
-    Args:
-        package: the package that starts it instead; empty for none.
+    """The files of a request: first the file that starts the job, then the job's other files; `package` as in `body`.
 
     Raises:
         RejectedError: the names cannot exist together in a box, or this package cannot start such a job.
@@ -225,9 +216,14 @@ def sent_files(job: Job, starter: Starter, *, package: str = "") -> tuple[JobFil
     _check_names(job.files)
     if is_problems(package):
         return job.files
-    if starter is Starter.CMS_IOI:
-        return _for_package_with_own_pair(job)
     files = {file.name: file for file in job.files}
+    if starter is Starter.CMS_IOI:
+        if job.kind is not JobKind.SCRIPTS or job.args or {"compile", MAIN} & files.keys():
+            raise RejectedError(
+                "the cms_ioi package runs its own scripts only: no scripts of others, no runner, no arguments; "
+                "install the ioi_eval package on the workers"
+            )
+        return job.files
     first = "compile" if "compile" in files and job.kind is JobKind.SCRIPTS else MAIN
     if first == "compile" and starter is Starter.BASH:
         raise RejectedError(
@@ -253,16 +249,6 @@ def sums_file(files: Sequence[JobFile], literals: Sequence[Literal]) -> JobFile:
     """The file with which the runner checks that the job's other files have arrived unchanged."""
     lines = (f"{each.crc:08x} {_word(file.name)}\n" for file, each in zip(files, literals, strict=True))
     return JobFile(name=SUMS, content="".join(lines).encode())
-
-
-def _for_package_with_own_pair(job: Job) -> tuple[JobFile, ...]:
-    brought = {"compile", MAIN} & {file.name for file in job.files}
-    if job.kind is not JobKind.SCRIPTS or job.args or brought:
-        raise RejectedError(
-            "the cms_ioi package runs its own scripts only: no scripts of others, no runner, no arguments; "
-            "install the ioi_eval package on the workers"
-        )
-    return job.files
 
 
 def _modes(job: Job) -> str:
@@ -300,10 +286,8 @@ def body(
     """The request's body.
 
     Args:
-        job: its arguments and limits are used.
-        installed: the package that will start it.
-        files: from `sent_files`.
-        literals: their contents, in the same order.
+        installed: the package that will start the job.
+        files, literals: from `sent_files`; their contents.
         package: another package that will start it instead, in any version, and allows the same limits; empty for none.
 
     Raises:
@@ -354,17 +338,13 @@ def _limits(
     the hard limit itself, so it is not lowered: the server must refuse a limit that it does not allow. A job's memory
     limit is not lowered to the server's either, as this would change verdicts.
     """
-    compiling = compile_limits or IDLE_COMPILE
-    limits = {
-        "run_timeout": ceilings.lowered("run_timeout", run.wall_ms) if may_be_lowered else run.wall_ms,
-        "run_cpu_time": ceilings.lowered("run_cpu_time", run.cpu_ms) if may_be_lowered else run.cpu_ms,
-        "compile_timeout": compiling.wall_ms,
-        "compile_cpu_time": compiling.cpu_ms,
-    }
-    if compile_limits is None:
-        for name in ("compile_timeout", "compile_cpu_time"):
-            limits[name] = ceilings.lowered(name, limits[name])
-    for name, stage in (("run_memory_limit", run), ("compile_memory_limit", compiling)):
-        asked = stage.memory_bytes
-        limits[name] = ceilings.lowered(name, DEFAULT_MEMORY_BYTES) if asked is None else asked
+    limits: dict[str, int] = {}
+    for name, stage, is_lowered in (
+        ("run", run, may_be_lowered),
+        ("compile", compile_limits or IDLE_COMPILE, compile_limits is None),
+    ):
+        for limit, asked in ((f"{name}_timeout", stage.wall_ms), (f"{name}_cpu_time", stage.cpu_ms)):
+            limits[limit] = ceilings.lowered(limit, asked) if is_lowered else asked
+        memory, limit = stage.memory_bytes, f"{name}_memory_limit"
+        limits[limit] = ceilings.lowered(limit, DEFAULT_MEMORY_BYTES) if memory is None else memory
     return {name: max(least, min(limits[name], most)) for name, (least, most) in _BOUNDS.items()}
