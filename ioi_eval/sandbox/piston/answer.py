@@ -100,11 +100,8 @@ def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> E
 
 
 def cut_execution(status: int, beginning: bytes) -> Execution:
-    """Read an answer of which only the beginning is known, because it is longer than the job's output may be.
-
-    Raises:
-        TransportError: it is not an answer of Piston. Others as `execution`.
-    """
+    """Read an answer of which only the beginning is known, because it is longer than the job's output may be. Raises as
+    `execution` does."""
     if status != 200:
         raise error_of(status, beginning)
     if not _EXECUTION.match(beginning):
@@ -125,17 +122,13 @@ def checked(endpoint: str, result: Execution | SandboxError, job: Job) -> Execut
 
 
 def _check_runner(execution: Execution, job: Job) -> None:
-    """Check that an answer comes from the runner, and from this job's.
+    """Check that an answer comes from the runner, and from this job's; and that its box lacked nothing, as on a machine
+    without descriptors or disk space. (An absent command may be the job's own mistake.)
 
     A server may answer immediately, in Piston's format, but without the runner: its disk is full, or a proxy has mixed
     up answers. It would be given one job after the other, since it is always free. Servers since isolate answer when
     the process ends, sometimes before they have read all of its output. A job that was killed may have been stopped by
     a limit, so nothing is known of it. `jobs/runner_answer.py` checks the answer fully.
-
-    Raises:
-        TransportError: the runner's last line, which its exit code promises, is missing.
-        TransientError: the runner reports that its box lacked something, as on a machine without descriptors or disk
-            space; except an absent command, which may be the job's own mistake.
     """
     run = execution.run
     if job.kind is not JobKind.RUNNER or run.code is None:
@@ -180,14 +173,12 @@ def _fault(run: Stage) -> dict[str, Any] | None:
 
 
 def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
-    """Read the answer to `GET /api/v2/runtimes`.
-
-    Raises:
-        UnservedError: the answer is not from a Piston server.
-        SandboxError: as `execution`.
-    """
+    """Read the answer to `GET /api/v2/runtimes`. Raises as `execution` does; UnservedError if it is not from a Piston
+    server."""
     try:
-        entries = _entries(status, body)
+        entries = _parse(status, body)
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise TransportError(f"the answer is not a list: {_message(entries, body)}")
     except SandboxError as error:
         if status not in _STATUSES_OF_OTHER_SERVERS or (status == 200 and not _PAGE.match(body)):
             raise
@@ -197,7 +188,7 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
         Runtime(
             language=_text(entry, "language"),
             version=_text(entry, "version"),
-            aliases=_names(entry, "aliases"),
+            aliases=_aliases(entry),
             package=None if entry.get("runtime") is None else _text(entry, "runtime"),
         )
         for entry in entries
@@ -238,17 +229,11 @@ def error_of(status: int, body: bytes) -> SandboxError:
     if status >= 500:
         return TransientError(where if body else f"HTTP {status}: {_NOTHING_STARTED}")
     if status in _REFUSALS and not _PAGE.match(body):
-        return _refusal(message)(where)
+        refused = UnknownRuntimeError if message.endswith(_UNKNOWN_RUNTIME) else RejectedError
+        return (OversizedError if _TOO_LARGE in message else refused)(where)
     if status >= 300:
         return (OversizedError if status == 413 else UnservedError)(where)
     return TransportError(f"an answer with {where}")
-
-
-def _refusal(message: str) -> type[RejectedError]:
-    """What Piston's refusal of a request means."""
-    if _TOO_LARGE in message:
-        return OversizedError
-    return UnknownRuntimeError if message.endswith(_UNKNOWN_RUNTIME) else RejectedError
 
 
 def tls_advice(message: str) -> str:
@@ -301,13 +286,6 @@ def _message(answer: Any, body: bytes) -> str:
     return " ".join(body[:_MESSAGE_CHARS].decode("utf-8", "replace").split()) or "no reason given"
 
 
-def _entries(status: int, body: bytes) -> list[dict[str, Any]]:
-    answer = _parse(status, body)
-    if not isinstance(answer, list) or not all(isinstance(entry, dict) for entry in answer):
-        raise TransportError(f"the answer is not a list: {_message(answer, body)}")
-    return answer
-
-
 def _text(entry: dict[str, Any], key: str) -> str:
     value = entry.get(key)
     if not isinstance(value, str):
@@ -315,10 +293,10 @@ def _text(entry: dict[str, Any], key: str) -> str:
     return value
 
 
-def _names(entry: dict[str, Any], key: str) -> tuple[str, ...]:
-    names = entry.get(key) or []
+def _aliases(entry: dict[str, Any]) -> tuple[str, ...]:
+    names = entry.get("aliases") or []
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-        raise TransportError(f"{key!r} of the answer is not a list of strings: {str(entry)[:_MESSAGE_CHARS]}")
+        raise TransportError(f"'aliases' of the answer is not a list of strings: {str(entry)[:_MESSAGE_CHARS]}")
     return tuple(names)
 
 
@@ -354,9 +332,8 @@ def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
 def _check_types(name: str, stage: dict[str, Any]) -> None:
     """Refuse a stage with a field of another type, or without output or exit code."""
     if not isinstance(stage.get("stdout"), str) or not isinstance(stage.get("stderr"), str):
-        raise TransportError(
-            f"stdout or stderr of the answer's {name!r} is not a string: {str(stage)[:_MESSAGE_CHARS]}"
-        )
+        found = str(stage)[:_MESSAGE_CHARS]
+        raise TransportError(f"stdout or stderr of the answer's {name!r} is not a string: {found}")
     code = stage.get("code", ...)
     if code is not None and type(code) is not int:
         raise TransportError(f"the exit code of the answer's {name!r} is {code!r}, not an integer")

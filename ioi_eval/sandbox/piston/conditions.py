@@ -75,9 +75,8 @@ def conditions(
 
     Args:
         is_bundled: whether answers must be able to return compiled programs.
-        output_bytes: answers of this length arrive, longer ones may too; 0 if shorter than the probe's, `None` if not
-            measured.
-        body_bytes: requests of this length are accepted, longer ones may be too; `None` if that could not be found out.
+        output_bytes: answers of this length arrive; 0 if not even the probe's, `None` if not measured.
+        body_bytes: requests of this length are accepted; `None` if that could not be found out.
         report: what the worker reports; `None` if its answers are too short for that.
     """
     return (
@@ -142,11 +141,8 @@ def _output(size: int, *, is_bundled: bool) -> Finding:
     if size == 0:
         return bad("output", "64 KiB or less: answers cannot come back", OUTPUT_SETTING)
     if is_bundled and size < _LEAST_OUTPUT_BYTES:
-        return bad(
-            "output",
-            f"answers of {detail} arrive, answers of 4 MiB do not: compiled programs cannot come back",
-            OUTPUT_SETTING,
-        )
+        lost = f"answers of {detail} arrive, answers of 4 MiB do not: compiled programs cannot come back"
+        return bad("output", lost, OUTPUT_SETTING)
     return fine("output", f"{detail} or more")
 
 

@@ -38,11 +38,10 @@ _EITHER = "Piston v3 or v4"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presence:
-    """Whether a server is up.
+    """Whether a server is up, and what it has installed.
 
     Args:
         server: what it is: `Piston v3` before isolate, `Piston v4` since; the name that another server gives, if any.
-        runtimes: what it has installed.
         latency_ms: how long the request for runtimes took, on an open connection.
         why_not: why it cannot be used; empty if it can.
     """
@@ -56,13 +55,8 @@ class Presence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageChange:
-    """The result of installing or removing a package.
-
-    Args:
-        url: the base of the server's API.
-        is_done: whether the package is now installed, or removed, as requested.
-        is_dead: whether the server crashed on the request.
-    """
+    """The result of installing or removing a package: whether it is now installed, or removed, as requested, and
+    whether the server crashed on the request."""
 
     url: str
     is_done: bool
@@ -97,20 +91,17 @@ async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageCh
     gets it.
     """
     async with _client() as client:
-        present = dict(zip(urls, await ask_each(urls, lambda url: _presence(client, url)), strict=True))
-        results = {
-            url: PackageChange(url=url, is_done=False, message=f"not asked: {presence.why_not}")
-            for url, presence in present.items()
-        }
-        up = [url for url in urls if not present[url].why_not]
-        for batch in (up[:1], up[1:]):
-            changes = await ask_each(batch, lambda url: _change(client, url, package))
-            results |= {each.url: each for each in changes}
-            if batch == up[:1] and any(each.is_dead for each in changes):
-                message = "not asked, as the first worker crashed on this request"
-                results |= {url: PackageChange(url=url, is_done=False, message=message) for url in up[1:]}
-                break
-        return [results[url] for url in urls]
+        present = await ask_each(urls, lambda url: _presence(client, url))
+        why_not = {each.url: f"not asked: {each.why_not}" for each in present if each.why_not}
+        up = [url for url in urls if url not in why_not]
+        done = await ask_each(up[:1], lambda url: _change(client, url, package))
+        if any(each.is_dead for each in done):
+            why_not |= dict.fromkeys(up[1:], "not asked, as the first worker crashed on this request")
+        else:
+            done += await ask_each(up[1:], lambda url: _change(client, url, package))
+    results = {each.url: each for each in done}
+    results |= {url: PackageChange(url=url, is_done=False, message=message) for url, message in why_not.items()}
+    return [results[url] for url in urls]
 
 
 def _client() -> httpx.AsyncClient:
@@ -139,8 +130,10 @@ async def _presence(client: httpx.AsyncClient, url: str) -> Presence:
 
     server = ""
     try:
-        greeting = await client.get(url.removesuffix(API) + "/")
-        server = _greeting(greeting)
+        reply = await client.get(url.removesuffix(API) + "/")
+        greeting = answer.loaded(reply.content) if reply.status_code == 200 else None
+        if isinstance(greeting, dict) and isinstance(message := greeting.get("message"), str):
+            server = message
         began = time.perf_counter()
         reply = await client.get(f"{url}/runtimes")
         latency_ms = (time.perf_counter() - began) * 1000
@@ -174,12 +167,6 @@ async def _generation(client: httpx.AsyncClient, url: str, runtime: Runtime) -> 
     return f"{_PISTON}3" if (reply.status_code, reply.content) == (500, b"") else _EITHER
 
 
-def _greeting(reply: httpx.Response) -> str:
-    greeting = answer.loaded(reply.content)
-    message = greeting.get("message") if isinstance(greeting, dict) and reply.status_code == 200 else None
-    return message if isinstance(message, str) else ""
-
-
 async def _change(client: httpx.AsyncClient, url: str, package: PackageRequest) -> PackageChange:
     import httpx
 
@@ -194,16 +181,13 @@ async def _change(client: httpx.AsyncClient, url: str, package: PackageRequest) 
         is_dead = bool((await _presence(client, url)).why_not)
         message = _message_of(error)
         if is_dead:
-            message = (
-                "crashed on this request: it cannot reach its repository (set PISTON_REPO_URL there), or its disk is "
-                f"full ({message})"
-            )
+            causes = "it cannot reach its repository (set PISTON_REPO_URL there), or its disk is full"
+            message = f"crashed on this request: {causes} ({message})"
         return PackageChange(url=url, is_done=False, message=message, is_dead=is_dead)
     except SandboxError as error:
         return _refused(url, package, str(error))
-    return PackageChange(
-        url=url, is_done=True, message=f"{'installed' if package.is_wanted else 'removed'} {language} {version}"
-    )
+    done = "installed" if package.is_wanted else "removed"
+    return PackageChange(url=url, is_done=True, message=f"{done} {language} {version}")
 
 
 def _refused(url: str, package: PackageRequest, message: str) -> PackageChange:

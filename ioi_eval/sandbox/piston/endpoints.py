@@ -42,10 +42,7 @@ _MAX_PORT = 65_535
 
 
 def endpoint_source(text: str) -> EndpointSource:
-    """The source of the endpoints that a user named.
-
-    Args:
-        text: as in `PISTON_ENDPOINTS`; see the module's docstring.
+    """The source of the endpoints that a user named in a text, as in `PISTON_ENDPOINTS`. (See the module's docstring.)
 
     Returns:
         The URLs if only URLs are named; else a function, as its result may change.
@@ -63,21 +60,19 @@ def endpoint_source(text: str) -> EndpointSource:
     async def ask() -> Sequence[str]:
         endpoints = list(fixed)
         for term in filter(_is_asked, terms):
-            endpoints += await (_slurm_endpoints() if term == _SLURM else asyncio.to_thread(_read, _path_in(term)))
+            endpoints += await (_slurm_endpoints() if term == _SLURM else asyncio.to_thread(_read, term))
         if not endpoints:
-            raise SetupError(f"no Piston worker is there now: {' and '.join(map(_no_endpoints_in, terms))}")
+            no_job = f"Slurm has no running job named {_JOB_NAME}<port>"
+            reasons = (no_job if term == _SLURM else f"{term} names none" for term in terms)
+            raise SetupError(f"no Piston worker is there now: {' and '.join(reasons)}")
         return endpoints
 
     return ask
 
 
 async def endpoints_now(source: EndpointSource) -> tuple[str, ...]:
-    """The endpoints that a source has now, each once, as the base URLs of their API.
-
-    Raises:
-        InputError: one of them is not the URL of a server, or a file cannot be read.
-        SetupError: Slurm cannot be asked, or there are no endpoints.
-    """
+    """The endpoints that a source has now, each once, as the base URLs of their API. InputError or SetupError if that
+    cannot be found out."""
     listed = source if isinstance(source, Sequence) else await source()
     return tuple(dict.fromkeys(map(endpoint_url, listed)))
 
@@ -123,19 +118,9 @@ def _is_asked(term: str) -> bool:
     return term == _SLURM or term.startswith(_FILE)
 
 
-def _no_endpoints_in(term: str) -> str:
-    if term == _SLURM:
-        return f"Slurm has no running job named {_JOB_NAME}<port>"
-    return f"{term} names none"
-
-
-def _path_in(term: str) -> Path:
-    """The path of a file with endpoints. No shell has replaced `~` in it."""
-    return Path(os.path.expanduser(term.removeprefix(_FILE)))
-
-
-def _read(path: Path) -> list[str]:
+def _read(term: str) -> list[str]:
     """The endpoints in a file: one per line, or several with commas; `#` begins a comment."""
+    path = Path(os.path.expanduser(term.removeprefix(_FILE)))  # no shell has replaced `~`
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -143,9 +128,9 @@ def _read(path: Path) -> list[str]:
         raise InputError(f"cannot read the endpoints in {path} (a URL on each line): {why}") from error
     endpoints = []
     for number, line in enumerate(lines, 1):
-        for term in filter(None, (term.strip() for term in line.partition("#")[0].split(","))):
+        for endpoint in filter(None, map(str.strip, line.partition("#")[0].split(","))):
             try:
-                endpoints.append(endpoint_url(term))
+                endpoints.append(endpoint_url(endpoint))
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
     return endpoints
@@ -155,11 +140,7 @@ def _read(path: Path) -> list[str]:
 
 
 async def _slurm_endpoints() -> list[str]:
-    """The endpoints of all workers that run now, in the order of Slurm's answer.
-
-    Raises:
-        SetupError: there is no `squeue` here, or it failed, with its message; or a job has several nodes.
-    """
+    """The endpoints of all workers that run now, in the order of Slurm's answer."""
     if shutil.which(_SQUEUE[0]) is None:
         raise SetupError("endpoints 'slurm': there is no squeue on the PATH; run this where Slurm's commands are")
     try:
@@ -180,16 +161,12 @@ def slurm_workers(answer: str) -> Iterator[str]:
     """The endpoints in squeue's output: lines of a node list, a blank, and a job's name.
 
     Other jobs are skipped, and so are jobs without nodes, which are just starting or ending.
-
-    Raises:
-        SetupError: a worker's job has several nodes.
     """
     for line in answer.splitlines():
         nodes, _, name = line.strip().partition(" ")
         port = name.removeprefix(_JOB_NAME)
         if nodes and port != name and port.isdecimal() and 0 < int(port) <= _MAX_PORT:
             if "[" in nodes or "," in nodes:
-                raise SetupError(
-                    f"endpoints 'slurm': the job {name} has the nodes {nodes}; start a job for each worker"
-                )
+                several = f"the job {name} has the nodes {nodes}"
+                raise SetupError(f"endpoints 'slurm': {several}; start a job for each worker")
             yield f"http://{nodes}:{int(port)}"

@@ -35,13 +35,7 @@ class JobEnd(Enum):
 
 
 class AnswerLostError(TransportError):
-    """No complete answer arrived.
-
-    Args:
-        message: what happened, with the endpoint.
-        end: what it means for the endpoint.
-        before_answer: whether the answer's headers had not arrived.
-    """
+    """No complete answer arrived; with what this means for the endpoint. `before_answer`: nor had the headers."""
 
     def __init__(self, message: str, end: JobEnd, *, before_answer: bool = False) -> None:
         super().__init__(message)
@@ -62,15 +56,11 @@ _END = {
 def end_of(result: Execution | SandboxError, job: Job) -> JobEnd:
     """What a job's result means for the endpoint.
 
-    An endpoint that kills a job may break all of its jobs, although it answers them: the next job should go
-    elsewhere. Whether the job was too large is for its caller to find out.
+    An endpoint that kills a runner, and does not say that one of the job's limits was reached, may break all of its
+    jobs, although it answers them: the next job should go elsewhere. Whether the job was too large is for its caller
+    to find out.
     """
     if isinstance(result, Execution):
-        return JobEnd.BROKEN if _was_killed(result, job) else JobEnd.ANSWERED
+        was_killed = job.kind is JobKind.RUNNER and result.run.code is None and result.run.status not in _LIMITS
+        return JobEnd.BROKEN if was_killed else JobEnd.ANSWERED
     return result.end if isinstance(result, AnswerLostError) else _END.get(type(result), JobEnd.BROKEN)
-
-
-def _was_killed(execution: Execution, job: Job) -> bool:
-    """Whether a runner was killed, and the server does not say that one of the job's limits was reached."""
-    run = execution.run
-    return job.kind is JobKind.RUNNER and run.code is None and run.status not in _LIMITS

@@ -43,12 +43,8 @@ _COMPRESSION = 1  # the network limits installing; even this level compresses te
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadePackage:
-    """A package in a repository.
-
-    Args:
-        language, version: under which workers install it.
-        size: how many bytes it takes on a worker: its files and the tarball, which servers keep.
-    """
+    """A package in a repository. `size`: how many bytes it takes on a worker: its files and the tarball, which servers
+    keep."""
 
     language: str
     version: str
@@ -95,8 +91,10 @@ class Packages:
 
 def version_of(contents: Iterable[str]) -> str:
     """The version of the package that contains files with these hashes: three numbers, as npm requires."""
-    ours = (*map(_box_file_hash, ("run", "environment")), hashlib.sha256(_pkg_info("", "")).hexdigest())
-    whole = hashlib.sha256("\n".join(sorted([*contents, *ours])).encode())
+    ours = (boxfiles.read("stored/run"), boxfiles.read("stored/environment"), _pkg_info("", ""))
+    whole = hashlib.sha256(
+        "\n".join(sorted([*contents, *(hashlib.sha256(each).hexdigest() for each in ours)])).encode()
+    )
     return f"1.{int(whole.hexdigest()[:12], 16)}.0"
 
 
@@ -106,10 +104,6 @@ def make_package(repository: Path, package: ProblemPackage, contents: Mapping[st
     Args:
         repository: the directory; made if absent.
         contents: its files by `stored_files.digest`: test data, and other files that jobs can use.
-
-    Raises:
-        SetupError: the repository cannot be written.
-        LostDataError: a blob has been deleted.
     """
     version = version_of(contents)
     name = f"{package.language}-{version}.pkg.tar.gz"
@@ -129,11 +123,7 @@ def make_package(repository: Path, package: ProblemPackage, contents: Mapping[st
 
 
 def list_packages(repository: Path, url: str, packages: Iterable[MadePackage]) -> None:
-    """Add packages to a repository's index. Other lines stay: workers can only remove packages that are listed.
-
-    Raises:
-        SetupError: the repository cannot be written.
-    """
+    """Add packages to a repository's index. Other lines stay: workers can only remove packages that are listed."""
     with _writing(repository), (repository / _LOCK).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         known = _lines(repository)
@@ -157,18 +147,8 @@ def _hash(path: Path) -> str:
 
 
 def _pkg_info(language: str, version: str) -> bytes:
-    values = {
-        "language": language,
-        "version": version,
-        "build_platform": "docker-debian",
-        "aliases": [],
-        "limit_overrides": PACKAGE_LIMITS,
-    }
-    return json.dumps(values, indent=4).encode() + b"\n"
-
-
-def _box_file_hash(name: str) -> str:
-    return hashlib.sha256(boxfiles.read(f"stored/{name}")).hexdigest()
+    named = {"language": language, "version": version, "build_platform": "docker-debian", "aliases": []}
+    return json.dumps({**named, "limit_overrides": PACKAGE_LIMITS}, indent=4).encode() + b"\n"
 
 
 def _write_tarball(file: IO[bytes], package: ProblemPackage, version: str, contents: Mapping[str, Content]) -> None:

@@ -67,11 +67,7 @@ def as_one_stage(job: Job) -> Job:
 
 
 def split_stages(execution: Execution) -> Execution:
-    """The two stages from the answer to a job that `as_one_stage` made.
-
-    Raises:
-        TransportError: it is not complete.
-    """
+    """The two stages from the answer to a job that `as_one_stage` made; TransportError if it is not complete."""
     lines = execution.run.stdout.splitlines()
     stages: dict[str, Stage] = {}
     try:
