@@ -13,7 +13,7 @@ from yarl import URL
 
 from ioi_eval.errors import UnavailableError
 from ioi_eval.events import Events
-from ioi_eval.sandbox.piston import endpoint_state
+from ioi_eval.sandbox.piston import endpoint_state, pool
 from ioi_eval.sandbox.piston.cluster import PistonCluster
 from ioi_eval.sandbox.piston.http_client import HttpClient
 from ioi_eval.sandbox.piston.job_end import AnswerLostError
@@ -88,7 +88,7 @@ def test_a_job_that_no_connection_is_made_for_fails_in_the_end(start: Any, monke
     assert isinstance(failure, UnavailableError)
     assert f"answer checks, but have accepted no job for {PATIENCE_S:g} s" in str(failure)
     assert "no connection" in str(failure.__cause__)
-    assert gate.in_service.count(True) >= endpoint_state.LEAST_UNCONNECTED, "it came back after each check"
+    assert gate.in_service.count(True) >= pool.LEAST_UNCONNECTED, "it came back after each check"
 
 
 def test_a_worker_comes_back_under_another_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from ioi_eval.config import MIB
 from ioi_eval.sandbox.findings import Finding, Severity, bad, fine, warning
 from ioi_eval.sandbox.piston.probing import ProbeReport
-from ioi_eval.sandbox.piston.wire import Ceilings, Starter
+from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Starter
 
 _LEAST_BODY_BYTES = MIB
 _LARGEST_TEST_BYTES = 48 * MIB  # 22.4 MB of input and 9.6 MB of output, in base64
@@ -63,8 +63,7 @@ BODY_SETTING = (
 
 
 def conditions(
-    ceilings: Ceilings,
-    starter: Starter,
+    installed: InstalledStarter,
     *,
     is_bundled: bool,
     output_bytes: int | None,
@@ -80,8 +79,8 @@ def conditions(
         report: what the worker reports; `None` if its answers are too short for that.
     """
     return (
-        *_times(ceilings, _LEAST_PAIR_TIME_MS if starter is Starter.CMS_IOI else _LEAST_TIME_MS),
-        *_memory(ceilings.run_memory_limit),
+        *_times(installed.ceilings, _LEAST_PAIR_TIME_MS if installed.starter is Starter.CMS_IOI else _LEAST_TIME_MS),
+        *_memory(installed.ceilings.run_memory_limit),
         *([] if output_bytes is None else [_output(output_bytes, is_bundled=is_bundled)]),
         _body(body_bytes),
         *([] if report is None else _job_limits(report)),

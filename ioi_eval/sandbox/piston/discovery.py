@@ -59,7 +59,6 @@ class Worker:
     Args:
         url: its base, with `/api/v2`.
         runtimes: what it has installed; if this changes, except by problems' packages, all else may have changed.
-        profile: the one in which it is used.
         installed: the package that will start jobs, and the limits it accepts.
         max_output_bytes: an answer may be at least this long.
         max_body_bytes: a request may be at least this long; `None` if that could not be found out.
@@ -84,8 +83,7 @@ class Worker:
     def conditions(self) -> tuple[Finding, ...]:
         """The conditions under which it judges."""
         return conditions(
-            self.installed.ceilings,
-            self.installed.starter,
+            self.installed,
             is_bundled=self.profile is Profile.BUNDLED,
             output_bytes=self.max_output_bytes,
             body_bytes=self.max_body_bytes,
@@ -94,11 +92,8 @@ class Worker:
 
 
 class UnsuitableWorkerError(SetupError):
-    """A worker answers, but with its settings nothing can be judged there; with the settings to change.
-
-    Args:
-        worker: what else was found out about it; `None` if its answers are too short for that.
-    """
+    """A worker answers, but with its settings nothing can be judged there; with the settings to change, and what else
+    was found out about it, unless its answers are too short for that."""
 
     def __init__(self, message: str, conditions: tuple[Finding, ...], worker: Worker | None = None) -> None:
         super().__init__(message)
@@ -107,11 +102,7 @@ class UnsuitableWorkerError(SetupError):
 
 
 class Prober:
-    """Explores workers, many at once.
-
-    Args:
-        profile: `bundled`, `classic`, or `None` for the best that each worker supports.
-    """
+    """Explores workers, many at once, for a profile, or for the best that each worker supports."""
 
     def __init__(self, client: HttpClient, profile: str | None = None) -> None:
         self._client = client
@@ -127,11 +118,7 @@ class Prober:
         return self._client.take_login(URL(endpoint))
 
     async def runtimes(self, url: URL) -> tuple[Runtime, ...]:
-        """What a worker has installed; also used to check whether it is alive.
-
-        Raises:
-            SandboxError: it does not answer, or it is not Piston.
-        """
+        """What a worker has installed; also used to check whether it is alive, as it answers if it is a Piston."""
         reply = await self._client.get(url / "runtimes", within_s=CHECK_S)
         try:
             return answer.runtimes(reply.status, reply.body)
@@ -168,22 +155,18 @@ class Prober:
         self._smaller |= {(_OUTPUT, url), (_BODY, url)}
 
     async def conditions(self, url: URL) -> tuple[Finding, ...]:
-        """The conditions of a worker's best package, as far as they can be found out if it cannot serve.
-
-        Raises:
-            SandboxError: it does not answer now.
-            SetupError: it refuses all requests.
-        """
+        """The conditions of a worker's best package, as far as they can be found out if it cannot serve."""
         installed = probing.starters(await self.runtimes(url), self._profile)
         if not installed:
             return ()
         best, _ = await self._run_probe(url, installed[0], secrets.token_hex(16), 0)
-        return await self._conditions(url, best, output_bytes=None)
+        return await self._conditions(url, best, None)
 
     async def _explore_package(self, url: URL, runtimes: tuple[Runtime, ...], installed: InstalledStarter) -> Worker:
         installed, report = await self._probe(url, installed)
         clock_ahead_s = report.clock_s - time.time()
-        kind = _kind(runtimes, installed, report)
+        # workers of one kind are assumed to have the sizes of one of them
+        kind = without_problems(runtimes), installed, report.compilers, report.kernel
         async with self._measuring.setdefault(kind, asyncio.Semaphore(_MEASURED_AT_ONCE)):
             output_bytes, body_bytes = await self._find_sizes(url, installed, kind)
         worker = Worker(
@@ -227,17 +210,11 @@ class Prober:
     def _profile_of(self, installed: InstalledStarter) -> Profile:
         return Profile.CLASSIC if installed.starter is Starter.CMS_IOI else self._profile or Profile.BUNDLED
 
-    async def _conditions(
-        self, url: URL, installed: InstalledStarter, *, output_bytes: int | None
-    ) -> tuple[Finding, ...]:
+    async def _conditions(self, url: URL, installed: InstalledStarter, output_bytes: int | None) -> tuple[Finding, ...]:
         """The conditions of a worker that cannot be examined further."""
-        return conditions(
-            installed.ceilings,
-            installed.starter,
-            is_bundled=self._profile_of(installed) is Profile.BUNDLED,
-            output_bytes=output_bytes,
-            body_bytes=await self._measure_body(url, installed),
-        )
+        is_bundled = self._profile_of(installed) is Profile.BUNDLED
+        body_bytes = await self._measure_body(url, installed)
+        return conditions(installed, is_bundled=is_bundled, output_bytes=output_bytes, body_bytes=body_bytes)
 
     async def _probe(self, url: URL, installed: InstalledStarter) -> tuple[InstalledStarter, ProbeReport]:
         nonce = secrets.token_hex(16)
@@ -246,10 +223,10 @@ class Prober:
         if report is None:
             installed, execution = await self._run_probe(url, installed, nonce, 0)
             if probing.read_probe(execution, nonce, 0) is not None:
-                conditions = await self._conditions(url, installed, output_bytes=0)
+                conditions = await self._conditions(url, installed, 0)
                 raise UnsuitableWorkerError(fatal(conditions), conditions)
-            failed = _failed_stage(execution)
-            raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {_end(failed)!r}")
+            failed, output = _failed_stage(execution)
+            raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {output!r}")
         if not report.compilers:
             raise SetupError("no C++ compiler can be found from its jobs; install g++ in the image, or the package gcc")
         if installed.starter is not Starter.CMS_IOI:
@@ -265,9 +242,8 @@ class Prober:
             if isinstance(found, Execution):
                 return installed, found
             installed = found
-        raise SetupError(
-            f"it still rejects the limits of a job after they were lowered {_MAX_PROBES} times as it asked"
-        )
+        lowered = f"after they were lowered {_MAX_PROBES} times as it asked"
+        raise SetupError(f"it still rejects the limits of a job {lowered}")
 
     async def _send_probe(
         self, url: URL, installed: InstalledStarter, nonce: str, padding: int
@@ -282,9 +258,9 @@ class Prober:
             execution = answer.execution(reply.status, reply.body)
         except TransientError as error:
             raise type(error)(f"{url}: {error}") from error
-        failed = _failed_stage(execution)
+        failed, output = _failed_stage(execution)
         if failed.code is None and not padding:  # not because of its output: the machine may be too busy
-            raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {_end(failed)!r}")
+            raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {output!r}")
         return execution
 
     async def _measure_output(self, url: URL, installed: InstalledStarter) -> int:
@@ -311,7 +287,7 @@ class Prober:
 
     async def _accepts(self, url: URL, text: bytes, size: int) -> bool | None:
         """Whether a worker accepts a request that is this long; `None` if that could not be found out."""
-        if await _repeat(partial(self._client.is_too_large, url / "execute", size, within_s=CHECK_S)):
+        if await self._client.is_too_large(url / "execute", size, within_s=CHECK_S):
             return False  # a proxy would see the size of the compressed request only
         packed = await asyncio.to_thread(probing.padded, text, size)
         body = Body(segments=(packed,), size=len(packed), max_run_s=0.0)
@@ -326,11 +302,7 @@ class Prober:
         return reply.status == 200
 
     async def _post_padded(self, url: URL, body: Body) -> Reply:
-        """The answer to a request whose size is tried.
-
-        Raises:
-            TransientError: there is none, or it says that the server has failed, perhaps only now.
-        """
+        """The answer to a request whose size is tried; TransientError if the server has failed, perhaps only now."""
         reply = await self._post(url, body, gzipped=True)
         error = None if reply.status == 200 else answer.error_of(reply.status, reply.body)
         if isinstance(error, TransientError):
@@ -347,11 +319,6 @@ class Prober:
         return reply
 
 
-def _kind(runtimes: tuple[Runtime, ...], installed: InstalledStarter, report: ProbeReport) -> _Kind:
-    """The same for workers whose sizes are assumed to be those of one of them."""
-    return without_problems(runtimes), installed, report.compilers, report.kernel
-
-
 async def _repeat(request: Callable[[], Awaitable[A]]) -> A:
     """What a request returns; it is sent again if its answer is lost."""
     for _ in range(_ATTEMPTS - 1):
@@ -364,13 +331,10 @@ async def _repeat(request: Callable[[], Awaitable[A]]) -> A:
     return await request()
 
 
-def _failed_stage(execution: Execution) -> Stage:
-    """The stage that failed, if one did: the compilation, or else the run."""
-    return execution.compile if execution.compile and execution.compile.code != 0 else execution.run
-
-
-def _end(stage: Stage) -> str:
-    return (stage.stderr or stage.stdout).strip()[-300:]
+def _failed_stage(execution: Execution) -> tuple[Stage, str]:
+    """The stage that failed, if one did (the compilation, or else the run), and the end of its output."""
+    stage = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
+    return stage, (stage.stderr or stage.stdout).strip()[-300:]
 
 
 def _probe_body(installed: InstalledStarter, nonce: str, padding: int) -> Body:

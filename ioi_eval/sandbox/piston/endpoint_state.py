@@ -23,6 +23,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import chain
 
 from ioi_eval.errors import SandboxError
 from ioi_eval.sandbox.piston.job_end import JobEnd
@@ -44,9 +45,6 @@ them doubles up to the longest. With the 3 s that a check may take, a machine th
 within about 5 s if it has just answered, and within about 35 s in the midst of long jobs. A job that is sent there
 before gets no connection, which puts it out of service at once."""
 
-LEAST_UNCONNECTED = 3
-"""Fewer attempts in a row that no server began say nothing about a group of endpoints."""
-
 ABANDON_AFTER_S = 20.0
 """The jobs of an endpoint that has failed all checks for this long are abandoned, when the next check fails: half a
 minute to a minute after its machine has died. It is twenty times what a check takes on a server that unpacks a large
@@ -63,14 +61,8 @@ class Availability(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """One server, as the pool sees it.
-
-    Args:
-        url: of its API; identifies it.
-        machine: the same for endpoints that share processors. It follows from the URL.
-        group: the same for endpoints that run jobs in the same way.
-        slots: how many of our jobs it may have at once.
-    """
+    """One server, as the pool sees it: the URL of its API, which identifies it; its machine (the same for endpoints
+    that share processors) and group (for those that run jobs in the same way); how many jobs it may have at once."""
 
     url: str
     machine: str
@@ -83,7 +75,6 @@ class SlotRequest:
     """A job's request for a slot. Only the pool makes and changes it, except for the two callbacks.
 
     Args:
-        group: where the job may run.
         order: its place among all jobs.
         is_alone: whether it needs a machine to itself.
         is_only: whether no other group would do.
@@ -93,7 +84,6 @@ class SlotRequest:
         unconnected: how many attempts in a row no server began (no connection, or a refusal). The first of them ended
             at `unconnected_since`.
         is_waiting: whether it is in one of its group's queues.
-        holds_slot: whether it holds a slot, since `granted_at`.
         reserved: the machine that is reserved for this job, if it must run alone.
         state: the endpoint whose slot it holds, or held last.
         held_back_since: since when the retry budget has held it back.
@@ -123,26 +113,11 @@ class SlotRequest:
     def __lt__(self, other: SlotRequest) -> bool:
         return self.order < other.order
 
-    def note_attempt(self, now: float, *, may_have_started: bool) -> None:
-        """Note the end of an attempt, and whether a server may have started the job."""
-        if not may_have_started and self.unconnected == 0:
-            self.unconnected_since = now
-        self.unconnected = 0 if may_have_started else self.unconnected + 1
-
-    def is_unconnected(self, now: float, patience_s: float) -> bool:
-        """Whether no server began any attempt for so long; fewer than `LEAST_UNCONNECTED` of them say nothing."""
-        return self.unconnected >= LEAST_UNCONNECTED and now - self.unconnected_since >= patience_s
-
 
 @dataclass(slots=True, eq=False)
 class Machine:
-    """A machine, which endpoints share.
-
-    Args:
-        endpoints: in the order in which they were added.
-        running: how many jobs its endpoints run together.
-        reserved_by: the request of a job that runs here alone, or waits until the last other job has ended.
-    """
+    """A machine, which endpoints share: these, how many jobs they run together, and the request of a job that runs here
+    alone, or waits until the last other job has ended."""
 
     endpoints: dict[EndpointState, None] = field(default_factory=dict)
     running: int = 0
@@ -155,10 +130,9 @@ class Machine:
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """Endpoints that run jobs in the same way, and the requests for their slots.
+    """Endpoints that run jobs in the same way (on one target), and the requests for their slots.
 
     Args:
-        name: the target's.
         unavailable_since: when the last endpoint went out of service; `None` while one is in service.
         waiting: requests of jobs that were not sent yet; a heap by order of arrival.
         retried: requests of jobs that must be sent again; likewise. They also wait for the retry budget.
@@ -192,19 +166,9 @@ class Group:
         """The requests that wait, in the order in which they arrived."""
         return sorted(request for request in (*self.waiting, *self.retried) if request.is_waiting)
 
-    def drop_failed(self) -> None:
-        """Drop the requests that no longer wait."""
-        for queue in (self.waiting, self.retried):
-            queue[:] = sorted(request for request in queue if request.is_waiting)
-
     def update(self, endpoint: EndpointState, now: float) -> bool:
-        """Offer an endpoint exactly if it has a free slot, and keep count of those in service.
-
-        Of the endpoints that run equally many jobs, it is used last.
-
-        Returns:
-            Whether it has entered or left service.
-        """
+        """Offer an endpoint exactly if it has a free slot, and keep count of those in service. Returns whether it has
+        entered or left service. Of the endpoints that run equally many jobs, it is used last."""
         if endpoint.offered_load is not None:
             del self._by_load[endpoint.offered_load][endpoint]
             endpoint.offered_load = None
@@ -223,11 +187,10 @@ class Group:
     def free_endpoint(self, avoid: str | None) -> EndpointState | None:
         """The endpoint with a free slot that runs the fewest jobs; another than `avoid` if there is one."""
         second_choice = None
-        for endpoints in self._by_load:
-            for endpoint in endpoints:
-                if endpoint.endpoint.url != avoid:
-                    return endpoint
-                second_choice = endpoint
+        for endpoint in chain.from_iterable(self._by_load):
+            if endpoint.endpoint.url != avoid:
+                return endpoint
+            second_choice = endpoint
         return second_choice
 
 
@@ -305,18 +268,13 @@ class EndpointState:
                 self._pauses, self.availability = 0, Availability.TRUSTED
             return
         self._broken += 1
-        is_chance = (
-            end is JobEnd.BROKEN and self.availability is Availability.TRUSTED and self._broken < BROKEN_IN_A_ROW
-        )
+        is_trusted = self.availability is Availability.TRUSTED
+        is_chance = end is JobEnd.BROKEN and is_trusted and self._broken < BROKEN_IN_A_ROW
         if self.availability is not Availability.PAUSED and not is_chance:
             self._pause(now, rng)
 
     def check_ended(self, is_alive: bool, now: float, rng: random.Random) -> bool:
-        """A check ended.
-
-        Returns:
-            Whether to abandon its jobs.
-        """
+        """A check ended. Returns whether to abandon its jobs."""
         self.is_checked = False
         if is_alive:
             self._heard_at, self._failing_since = now, None

@@ -42,7 +42,12 @@ CONNECT_S = 3.0
 """Connecting takes milliseconds in a cluster; SYN is repeated after 1 s. A job that is sent to a dead machine must soon
 go elsewhere."""
 
-_TCP_KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
+_TCP_KEEPALIVE = (
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 10),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 5),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3),
+)
 """Servers send nothing until a job ends, so clients of a machine that lost its power keep waiting. Once it is up again
 it answers checks, and only TCP keepalive shows that the old connections are lost. It starts after 10 s of silence."""
 
@@ -63,12 +68,7 @@ class Reply:
 
 
 class Wait:
-    """The wait for an answer.
-
-    Attributes:
-        lost: why no answer is expected any more; `None` while one is.
-        timeout: ends the wait; set while there is one.
-    """
+    """The wait for an answer. `lost`: why none is expected any more; `timeout` ends the wait."""
 
     def __init__(self, within_s: float, client: HttpClient) -> None:
         self.lost: AnswerLostError | None = None
@@ -92,10 +92,7 @@ class Wait:
 
 class Sending(Wait, Payload):
     """A job that is being sent, and the wait for its answer. Segments of its body on disk are read piece by piece.
-
-    Attributes:
-        unreadable: why a segment could not be read. aiohttp takes it for a failure of the connection.
-    """
+    `unreadable`: why one could not be read, which aiohttp takes for a failure of the connection."""
 
     def __init__(self, body: Body, within_s: float, client: HttpClient) -> None:
         Wait.__init__(self, within_s, client)
@@ -154,13 +151,10 @@ class _Announced(Sending):
 
 
 class Connector(aiohttp.TCPConnector):
-    """Connections to all servers.
+    """Connections to all servers, and for how many requests each open one was used.
 
     If a server sends something after its answer, such as the same answer again, aiohttp takes it for the answer to the
     next request on that connection, or waits for the rest of it for ever. So such a connection is not used again.
-
-    Attributes:
-        requests: how many requests each open connection was used for.
     """
 
     def __init__(self) -> None:
@@ -184,8 +178,10 @@ class Connector(aiohttp.TCPConnector):
                 break
             connection.close()
         self.requests[transport] = before + 1
-        if not before:
-            _enable_keepalive(transport)
+        opened = transport.get_extra_info("socket")
+        with contextlib.suppress(OSError):  # it was closed at once; writing will fail
+            for level, option, value in _TCP_KEEPALIVE if not before else ():
+                opened.setsockopt(level, option, value)
         return connection
 
 
@@ -248,11 +244,8 @@ class HttpClient:
         return base
 
     async def get(self, url: URL, *, within_s: float) -> Reply:
-        """Send a GET request, which costs the server nothing.
-
-        Raises:
-            AnswerLostError: no answer within that time, or a longer one than Piston sends.
-        """
+        """Send a GET request, which costs the server nothing; AnswerLostError if no answer comes in time, or one that
+        is too long."""
         reply = await self._answer(url, Wait(within_s, self), self._exchange("GET", url, None, max_bytes=16 << 20))
         if reply.is_cut:
             raise AnswerLostError(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN)
@@ -265,10 +258,9 @@ class HttpClient:
         """
         announced = _Announced(Body(segments=(), size=size, max_run_s=0.0), within_s, self)
         exchange = self._exchange("POST", url, announced, max_bytes=_BEGINNING, headers=_ANNOUNCED)
-        try:
+        with contextlib.suppress(AnswerLostError):
             return (await self._answer(url, announced, exchange)).status == 413
-        except AnswerLostError:
-            return False
+        return False
 
     async def post(self, url: URL, sending: Sending, *, max_bytes: int, gzipped: bool = False) -> Reply:
         """Send a job and wait for its answer, which is cut if it is longer than `max_bytes`.
@@ -330,17 +322,13 @@ class HttpClient:
             headers = {**headers, "Authorization": login}
         response: aiohttp.ClientResponse | None = None
         try:
-            async with self._session.request(
-                method, url, data=sending, headers=headers, allow_redirects=False
-            ) as response:
+            request = self._session.request(method, url, data=sending, headers=headers, allow_redirects=False)
+            async with request as response:
                 if sending is not None:
                     sending.receiving = response.connection
-                coding = response.headers.get("Content-Encoding", _PLAIN)
-                if coding != _PLAIN:
-                    raise AnswerLostError(
-                        f"{url}: the answer is encoded ({coding[:20]!r}): no proxy in between may compress answers",
-                        JobEnd.BROKEN,
-                    )
+                if (coding := response.headers.get("Content-Encoding", _PLAIN)) != _PLAIN:
+                    reason = f"the answer is encoded ({coding[:20]!r}): no proxy in between may compress answers"
+                    raise AnswerLostError(f"{url}: {reason}", JobEnd.BROKEN)
                 body, is_cut = await _body(response, max_bytes)
                 if 300 <= response.status < 400 and "Location" in response.headers:
                     body = answer.redirection(response.headers["Location"])
@@ -366,14 +354,6 @@ class HttpClient:
 def job_url(worker: str) -> URL:
     """The address for jobs of a worker, whose name is its URL."""
     return URL(worker) / "execute"
-
-
-def _enable_keepalive(transport: asyncio.Transport) -> None:
-    connection = transport.get_extra_info("socket")
-    with contextlib.suppress(OSError):  # it was closed at once; writing will fail
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for option, value in _TCP_KEEPALIVE:
-            connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> tuple[bytes, bool]:

@@ -57,6 +57,9 @@ LOST_AFTER_S = 15.0
 """How long jobs wait for their own group while another one could judge them. Chosen: a server's process restarts in
 less; a submission that starts again elsewhere loses seconds of work, not minutes."""
 
+LEAST_UNCONNECTED = 3
+"""Fewer attempts in a row that no server began say nothing about a group of endpoints."""
+
 _CLOSED = "the PistonCluster was closed while the job waited for a slot"
 _TOO_MANY_RETRIED = (
     "for {seconds:g} s so many of the cluster's jobs failed again that this one was not sent; "
@@ -65,13 +68,8 @@ _TOO_MANY_RETRIED = (
 
 
 class Pool:
-    """The slots of all endpoints; see the module.
-
-    Args:
-        patience_s: how long jobs wait while no endpoint is in service.
-        rng: makes the length of pauses random.
-        changed: called when an endpoint enters or leaves service, with its name and whether it is in service now.
-    """
+    """The slots of all endpoints; see the module. `rng` makes the length of pauses random; `changed` is called when an
+    endpoint enters or leaves service, with its name and whether it is in service now."""
 
     def __init__(
         self, *, patience_s: float, rng: random.Random, changed: Callable[[str, bool], None] = lambda _, __: None
@@ -155,13 +153,7 @@ class Pool:
         is_only: bool = False,
         last_endpoint: str | None = None,
     ) -> SlotRequest:
-        """Ask for a slot for a new job. The request may already hold one when this returns.
-
-        Args:
-            is_alone: whether the job must run alone on a machine.
-            is_only: whether no other group is suitable.
-            last_endpoint: the endpoint that had the job last; a retry prefers another.
-        """
+        """Ask for a slot for a new job; see `SlotRequest`. The request may already hold one when this returns."""
         request = SlotRequest(
             group=self._group(group, now),
             order=next(self._order),
@@ -178,17 +170,21 @@ class Pool:
         assert not request.holds_slot, "the slot was not released"
         assert request.state is not None, "the request never had a slot: there is nothing to retry"
         request.is_retry |= may_have_started
-        request.note_attempt(now, may_have_started=may_have_started)
-        if self._accepts_no_job(request, now):
-            self._fail(request, self._unconnected(request.group))
+        if request.unconnected == 0:
+            request.unconnected_since = now
+        request.unconnected = 0 if may_have_started else request.unconnected + 1
+        if request.unconnected >= LEAST_UNCONNECTED and self._accepts_no_job(request, now):
+            checked = f"workers of {request.group.name!r} answer checks"
+            message = f"{checked}, but have accepted no job for {self._patience_s:g} s"
+            self._fail(request, self._lost_or_unavailable(request.group, message, f"{message}; start them again"))
         else:
             self._enqueue(request, now)
 
     def _accepts_no_job(self, request: SlotRequest, now: float) -> bool:
         """Whether its group has accepted neither this job nor another one for as long as jobs may wait."""
         group = request.group
-        waits = request.is_unconnected(now, self._patience_s) and now - group.accepted_at >= self._patience_s
-        return waits and not any(state.running for state in self._endpoints.values() if state.group is group)
+        is_idle = now - max(request.unconnected_since, group.accepted_at) >= self._patience_s
+        return is_idle and not any(state.running for state in self._endpoints.values() if state.group is group)
 
     def release(self, request: SlotRequest, end: JobEnd, now: float) -> None:
         """Release a request's slot, or its place in the queue. May be called in every state, and more than once."""
@@ -218,11 +214,7 @@ class Pool:
     # ------------------------------------------------------------------ time
 
     def tick(self, now: float) -> list[str]:
-        """Do what is due.
-
-        Returns:
-            The endpoints to check now; call `check_ended` after each check.
-        """
+        """Do what is due. Returns the endpoints to check now; call `check_ended` after each check."""
         for group in self._groups.values():
             self._fail_unserved(group, now)
             if group.retried:
@@ -256,25 +248,21 @@ class Pool:
         elsewhere = self._is_other_in_service(group)
         if waited_s < (min(LOST_AFTER_S, self._patience_s) if elsewhere else self._patience_s):
             return
+        lost = f"no worker of {group.name!r} has been available for {waited_s:.0f} s"
+        none = f"no Piston endpoint has been available for {self._patience_s:g} s; start the workers again"
         for request in group.in_order():
             if not (request.is_only and waited_s < self._patience_s):
-                self._fail(request, self._unavailable(group, waited_s))
-        group.drop_failed()
+                self._fail(request, self._lost_or_unavailable(group, lost, none))
+        for queue in (group.waiting, group.retried):
+            queue[:] = sorted(request for request in queue if request.is_waiting)
 
     def _is_other_in_service(self, group: Group | None) -> bool:
         return any(other.in_service for other in self._groups.values() if other is not group)
 
-    def _unavailable(self, group: Group, waited_s: float) -> UnavailableError:
-        if self._is_other_in_service(group):
-            return TargetLostError(f"no worker of {group.name!r} has been available for {waited_s:.0f} s")
-        waited = f"no Piston endpoint has been available for {self._patience_s:g} s"
-        return UnavailableError(f"{waited}; start the workers again and resume")
-
-    def _unconnected(self, group: Group) -> UnavailableError:
-        message = f"workers of {group.name!r} answer checks, but have accepted no job for {self._patience_s:g} s"
-        if self._is_other_in_service(group):
-            return TargetLostError(message)
-        return UnavailableError(f"{message}; start them again and resume")
+    def _lost_or_unavailable(self, group: Group, lost: str, unavailable: str) -> UnavailableError:
+        """The error if a group serves no jobs: which one depends on whether another group is in service."""
+        is_lost = self._is_other_in_service(group)
+        return TargetLostError(lost) if is_lost else UnavailableError(f"{unavailable} and resume")
 
     def _fail(self, request: SlotRequest, failure: SandboxError) -> None:
         request.is_waiting = False

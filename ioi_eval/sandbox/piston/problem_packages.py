@@ -91,10 +91,9 @@ class Packages:
 
 def version_of(contents: Iterable[str]) -> str:
     """The version of the package that contains files with these hashes: three numbers, as npm requires."""
-    ours = (boxfiles.read("stored/run"), boxfiles.read("stored/environment"), _pkg_info("", ""))
-    whole = hashlib.sha256(
-        "\n".join(sorted([*contents, *(hashlib.sha256(each).hexdigest() for each in ours)])).encode()
-    )
+    files = (boxfiles.read("stored/run"), boxfiles.read("stored/environment"), _pkg_info("", ""))
+    ours = [hashlib.sha256(file).hexdigest() for file in files]
+    whole = hashlib.sha256("\n".join(sorted([*contents, *ours])).encode())
     return f"1.{int(whole.hexdigest()[:12], 16)}.0"
 
 
