@@ -96,7 +96,10 @@ def in_namespaces(
             ordinary user without capabilities.
         has_size_option: whether this machine's bwrap has `--size`.
     """
-    command = [] if has_size_option else [*_mounting_tmpfs()]
+    command: list[str] = []
+    if not has_size_option:
+        mounts = [f"mount -t tmpfs -o size={size},mode=0755,nosuid,nodev tmpfs {place}" for place, _, size in _TMPFS]
+        command += (*_IN_MOUNT_NAMESPACE, f'{"; ".join(mounts)}; exec "$@"', "sh")
     user = "0" if is_root_inside else _BOX_USER
     command += ["bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL", "--uid", user, "--gid", user]
     for capability in _CAPABILITIES if is_root_inside else ():
@@ -119,12 +122,6 @@ def in_namespaces(
         command += _options_to_show(name)
     command += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", "/box"]
     return tuple(command)
-
-
-def _mounting_tmpfs() -> tuple[str, ...]:
-    """The prefix of the bwrap command that mounts the limited tmpfs, for a bwrap without `--size`."""
-    mounts = (f"mount -t tmpfs -o size={size},mode=0755,nosuid,nodev tmpfs {mounted}" for mounted, _, size in _TMPFS)
-    return (*_IN_MOUNT_NAMESPACE, f'{"; ".join(mounts)}; exec "$@"', "sh")
 
 
 def _options_to_show(path: str) -> Iterator[str]:

@@ -20,11 +20,8 @@ _NO_LIMIT = 1 << 60
 
 
 def control_groups(controller: str, root: Path = _ROOT) -> Iterator[Path]:
-    """The groups whose limits apply to this process: its own and those above. A container may see the root only.
-
-    Args:
-        controller: `cpu`, `memory` or `pids`.
-    """
+    """The groups of a controller (`cpu`, `memory` or `pids`) whose limits apply to this process: its own and those
+    above. A container may see the root only."""
     try:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -94,16 +91,14 @@ def refused_processes() -> int | None:
     groups = list(control_groups("pids"))
     if all(_number(group / "pids.max") is None for group in groups):
         return None
-    files = ((group / "pids.events.local", group / "pids.events") for group in groups)
-    return sum(_refusals(local if local.exists() else events) for local, events in files)
-
-
-def _refusals(path: Path) -> int:
-    """How many processes `pids.max` has refused: the line `max <number>` of a file of events."""
-    with contextlib.suppress(OSError):
-        if match := re.search(r"^max (\d+)$", path.read_text(encoding="ascii"), re.MULTILINE | re.ASCII):
-            return int(match[1])
-    return 0
+    refused = 0
+    for group in groups:
+        local = group / "pids.events.local"
+        with contextlib.suppress(OSError):
+            events = (local if local.exists() else group / "pids.events").read_text(encoding="ascii")
+            if match := re.search(r"^max (\d+)$", events, re.MULTILINE | re.ASCII):
+                refused += int(match[1])
+    return refused
 
 
 def _number(path: Path) -> int | None:

@@ -74,7 +74,11 @@ def inherited_limits(*, slots: int, boxes: int) -> tuple[MachineLimit, ...]:
     at once, and `boxes` jobs will run or be ready to."""
     if missing := (*_missing_files(), *_ignored_signal()):
         return missing  # without these the other checks are not reliable
-    _raise_soft_limits()
+    for raised in _RAISED:  # for this process and all that it starts
+        soft, most = resource.getrlimit(raised.resource)
+        if soft != most:
+            with contextlib.suppress(OSError, ValueError):
+                resource.setrlimit(raised.resource, (most, most))
     hard = tuple(_hard_limits(slots, boxes))
     threads = () if any(limit.is_fatal for limit in hard) else _processes(slots)  # threads need memory for stacks
     return (*hard, *threads, *_memory(slots), *_reserved_memory(), *_memory_files())
@@ -155,15 +159,6 @@ _FILES = _HardLimit(resource=resource.RLIMIT_NOFILE, what="open files", flag="n"
 _PROCESSES = _HardLimit(resource=resource.RLIMIT_NPROC, what="processes", flag="u", docker="nproc")
 
 _RAISED = (_ADDRESSES, _DATA, _FILE_SIZE, _CPU, _FILES, _PROCESSES)  # the runner raises the stack limit itself
-
-
-def _raise_soft_limits() -> None:
-    """Raise each soft limit to its hard one, for this process and all that it starts."""
-    for limit in _RAISED:
-        soft, hard = resource.getrlimit(limit.resource)
-        if soft != hard:
-            with contextlib.suppress(OSError, ValueError):
-                resource.setrlimit(limit.resource, (hard, hard))
 
 
 def _hard_limits(slots: int, boxes: int) -> Iterator[MachineLimit]:
@@ -347,16 +342,14 @@ def _memory_files() -> Iterator[MachineLimit]:
 
 def _missing_files() -> Iterator[MachineLimit]:
     if not os.path.isdir(f"/proc/{os.getpid()}/fd"):
-        yield fatal_limit("/proc", "it is not mounted, or is another PID namespace's", "judging reads it", _MOUNT_PROC)
+        advice = "mount it (mount -t proc proc /proc); containers have it by default"
+        yield fatal_limit("/proc", "it is not mounted, or is another PID namespace's", "judging reads it", advice)
     for device in ("/dev/null", "/dev/urandom"):
         try:
             os.close(os.open(device, os.O_RDONLY | os.O_CLOEXEC))
         except OSError as error:
-            yield fatal_limit(device, f"it cannot be opened ({error.strerror})", "programs read it", _MOUNT_DEV)
-
-
-_MOUNT_PROC = "mount it (mount -t proc proc /proc); containers have it by default"
-_MOUNT_DEV = "mount the devices into this root directory (mount --rbind /dev ROOT/dev)"
+            advice = "mount the devices into this root directory (mount --rbind /dev ROOT/dev)"
+            yield fatal_limit(device, f"it cannot be opened ({error.strerror})", "programs read it", advice)
 
 
 def _ignored_signal() -> Iterator[MachineLimit]:

@@ -116,7 +116,11 @@ class ScriptBoxes:
         argv += ["--", f"/proc/self/fd/{stage_runner}"]
         with descriptors([JobFile(name=each.stage, content=each.stdin) for each in stages if each.stdin]) as inputs:
             for stage in stages:
-                argv += _stage_words(stage, inputs.get(stage.stage, _NOTHING))
+                limits = stage.limits
+                memory = DEFAULT_MEMORY_BYTES if limits.memory_bytes is None else limits.memory_bytes
+                stdin = inputs.get(stage.stage, _NOTHING)
+                numbers = (limits.wall_ms, limits.cpu_ms, memory, limits.output_bytes, stdin, len(stage.argv))
+                argv += (stage.stage, *map(str, numbers), *stage.argv)
             end = await run_process(
                 argv,
                 descriptors=(stage_runner, *files.values(), *inputs.values()),
@@ -181,13 +185,6 @@ async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
             stderr = end.stderr.decode("utf-8", "replace").strip()[-2000:]
             raise SetupError(f"{source} does not compile with {toolchain.command}: {stderr}")
         return (directory / "program").read_bytes()
-
-
-def _stage_words(stage: Command, stdin: int) -> tuple[str, ...]:
-    limits = stage.limits
-    memory = DEFAULT_MEMORY_BYTES if limits.memory_bytes is None else limits.memory_bytes
-    numbers = (limits.wall_ms, limits.cpu_ms, memory, limits.output_bytes, stdin, len(stage.argv))
-    return (stage.stage, *map(str, numbers), *stage.argv)
 
 
 def _no_answer(code: int, timed_out: bool, stderr: str) -> Exception:

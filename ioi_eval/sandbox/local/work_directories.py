@@ -47,21 +47,16 @@ def work_directory(uid: int | None = None) -> Iterator[Path]:
         where = tempfile.gettempdir()
         raise TransientError(f"a job's directory cannot be made in {where}: {error.strerror}") from error
     try:
-        _lock(lock)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:  # where a file system has no locks, `sweep` removes nothing
+                where = tempfile.gettempdir()
+                raise TransientError(f"a job's directory cannot be locked in {where}: {error.strerror}") from error
         yield Path(name)
     finally:
         _remove(Path(name))
         os.close(lock)
-
-
-def _lock(directory: int) -> None:
-    """Lock a directory, so that `sweep` leaves it alone. Where a file system has no locks, `sweep` removes nothing."""
-    try:
-        fcntl.flock(directory, fcntl.LOCK_EX)
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            where = tempfile.gettempdir()
-            raise TransientError(f"a job's directory cannot be locked in {where}: {error.strerror}") from error
 
 
 def sweep() -> None:

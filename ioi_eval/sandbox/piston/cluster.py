@@ -116,7 +116,11 @@ class PistonCluster:
         """Forget an earlier entry: nothing is known of its workers now, and its pool and spool used the clock and the
         locks of another event loop."""
         self._groups = WorkerGroups(self._slots)
-        self._pool = Pool(patience_s=self._patience_s, rng=self._rng, changed=self._emit_availability)
+        self._pool = Pool(
+            patience_s=self._patience_s,
+            rng=self._rng,
+            changed=lambda url, joins: self._events.emit("worker_joined" if joins else "worker_lost", endpoint=url),
+        )
         self._spool, self._stored = RequestSpool(), StoredFiles()
         self._list: WorkerList | None = None
         self._last_failure: SandboxError | None = None  # of any job: workers may be out of service because of it
@@ -171,9 +175,6 @@ class PistonCluster:
     def busy(self) -> tuple[int, int]:
         """How many jobs run now, and how many may run at once."""
         return self._pool.running(), sum(target.slots for target in self.targets())
-
-    def _emit_availability(self, endpoint: str, in_service: bool) -> None:
-        self._events.emit("worker_joined" if in_service else "worker_lost", endpoint=endpoint)
 
     @property
     def workers(self) -> Sequence[Worker]:
@@ -292,16 +293,13 @@ class PistonCluster:
                 request.wake = None
         if last is not None and isinstance(request.failure, ExhaustedError):
             raise exhausted(retries, last, why=f"{request.failure}; ")
-        if request.failure is not None:
-            raise self._with_reason(request.failure, last) from last
+        if (failure := request.failure) is not None:
+            # why a worker is out of service, if that is known
+            reason = last or next(iter(self.unusable.values()), None) or self._last_failure
+            is_known = reason is not None and isinstance(failure, UnavailableError)
+            raise (type(failure)(f"{failure}; at last: {reason}") if is_known else failure) from last
         assert request.last_endpoint is not None, "every slot belongs to an endpoint"
         return request.last_endpoint
-
-    def _with_reason(self, failure: SandboxError, last: SandboxError | None) -> SandboxError:
-        """The failure of a job that got no slot, with the reason why a worker is out of service, if it is known."""
-        reason = last or next(iter(self.unusable.values()), None) or self._last_failure
-        is_known = reason is not None and isinstance(failure, UnavailableError)
-        return type(failure)(f"{failure}; at last: {reason}") if is_known else failure
 
     async def _attempt(
         self, endpoint: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool
@@ -315,16 +313,17 @@ class PistonCluster:
         worker = used.worker if used is not None else None
         if not is_first and (await self._spool.body(job, group.installed)).size <= (group.target.max_body_bytes or 0):
             worker = None
-        while (variant := self._stored.variant(job, worker, group.target)) is not None:
-            body = await self._spool.body(variant.job, group.installed, package=variant.package)
-            result = await self._send(endpoint, request, variant.job, body)
+        is_final = False
+        while not is_final:
+            variant = self._stored.variant(job, worker, group.target)
+            sent, package = (job, "") if variant is None else (variant.job, variant.package)
+            body = await self._spool.body(sent, group.installed, package=package)
+            result = await self._send(endpoint, request, sent, body)
             # whether it would refuse the job with any package: it cannot isolate, access is denied, or it is too large
             is_refused = isinstance(result, UnservedError) and not isinstance(result, UnknownRuntimeError)
             is_final = isinstance(result, OversizedError) or (is_refused and not self._groups.has_changed(endpoint))
-            if is_final or not self._stored.note_missing(endpoint, variant, job, result):
-                return answer.checked(endpoint, result, job)
-        body = await self._spool.body(job, group.installed)
-        return answer.checked(endpoint, await self._send(endpoint, request, job, body), job)
+            is_final |= variant is None or not self._stored.note_missing(endpoint, variant, job, result)
+        return answer.checked(endpoint, result, job)
 
     async def _send(self, endpoint: str, request: SlotRequest, job: Job, body: Body) -> Execution | SandboxError:
         """Send the job once."""

@@ -148,11 +148,6 @@ class Group:
     # endpoints with a free slot, by how many jobs they run
     _by_load: list[OrderedDict[EndpointState, None]] = field(default_factory=list)
 
-    def enqueue(self, request: SlotRequest) -> None:
-        """Let a request wait in its place."""
-        request.is_waiting = True
-        heapq.heappush(self.retried if request.is_retry else self.waiting, request)
-
     def next_queue(self, allows_retry: Callable[[], bool]) -> list[SlotRequest] | None:
         """The queue whose first job is served next. Also drops requests at the front that no longer wait."""
         for queue in (self.waiting, self.retried):

@@ -277,7 +277,8 @@ class Pool:
         if self._is_closed:
             self._fail(request, UnavailableError(_CLOSED))
             return
-        group.enqueue(request)
+        request.is_waiting = True
+        heapq.heappush(group.retried if request.is_retry else group.waiting, request)
         if group.unavailable_since is None:
             self._serve(group, now)
         else:
@@ -288,7 +289,8 @@ class Pool:
         while (queue := group.next_queue(lambda: self._budget.allows_retry(now))) is not None:
             request = queue[0]
             if request.is_alone:
-                machine = self._least_busy_machine(group)
+                free = [each for each in self._machines.values() if each.reserved_by is None and each.serving(group)]
+                machine = min(free, key=lambda machine: machine.running, default=None)
                 if machine is None:
                     return
                 heapq.heappop(queue)
@@ -309,10 +311,6 @@ class Pool:
             request.wake()
 
     # ------------------------------------------------------------------ jobs that run alone
-
-    def _least_busy_machine(self, group: Group) -> Machine | None:
-        free = [each for each in self._machines.values() if each.reserved_by is None and each.serving(group)]
-        return min(free, key=lambda machine: machine.running, default=None)
 
     def _reserve(self, request: SlotRequest, machine: Machine, now: float) -> None:
         request.reserved, machine.reserved_by = machine, request

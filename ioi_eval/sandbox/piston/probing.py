@@ -18,7 +18,7 @@ from itertools import pairwise
 from ioi_eval import boxfiles
 from ioi_eval.model import Execution, Job, JobFile, JobKind, Profile, StageLimits
 from ioi_eval.sandbox.piston import wire
-from ioi_eval.sandbox.piston.wire import InstalledStarter, Runtime, Starter
+from ioi_eval.sandbox.piston.wire import Ceilings, InstalledStarter, Runtime, Starter
 from ioi_eval.toolchain import Toolchain, outermost
 
 PADDING = 64 * 1024
@@ -99,8 +99,6 @@ class ProbeReport:
 
     Args:
         compilers: those that a job can call, the system's first.
-        kernel: its release.
-        processors: how many a job may use.
         clock_s: the worker's clock, in seconds since 1970.
         python: version and installed packages of its `python3`, for comparison; empty if there is none.
         file_kib, processes, open_files, stack_kib: limits of a job; `None` if there is none, or it is not known.
@@ -137,17 +135,17 @@ def probe_job(installed: InstalledStarter, nonce: str, padding: int) -> Job:
         kind=JobKind.SCRIPTS,
         files=tuple(JobFile(name=name, content=text.encode()) for name, text in texts.items()),
         args=() if installed.starter is Starter.CMS_IOI else (str(padding),),
-        compile_limits=StageLimits(
-            wall_ms=known.lowered("compile_timeout", wire.LONGEST_ON_SERVER_MS),
-            cpu_ms=known.lowered("compile_cpu_time", wire.LONGEST_ON_SERVER_MS),
-            memory_bytes=known.lowered("compile_memory_limit", wire.MAX_MEMORY_BYTES),
-        ),
-        run_limits=StageLimits(
-            wall_ms=known.lowered("run_timeout", wire.LONGEST_ON_SERVER_MS),
-            cpu_ms=known.lowered("run_cpu_time", wire.LONGEST_ON_SERVER_MS),
-            memory_bytes=known.lowered("run_memory_limit", wire.MAX_MEMORY_BYTES),
-        ),
+        compile_limits=_largest_limits(known, "compile"),
+        run_limits=_largest_limits(known, "run"),
         trusted=True,
+    )
+
+
+def _largest_limits(known: Ceilings, stage: str) -> StageLimits:
+    return StageLimits(
+        wall_ms=known.lowered(f"{stage}_timeout", wire.LONGEST_ON_SERVER_MS),
+        cpu_ms=known.lowered(f"{stage}_cpu_time", wire.LONGEST_ON_SERVER_MS),
+        memory_bytes=known.lowered(f"{stage}_memory_limit", wire.MAX_MEMORY_BYTES),
     )
 
 
@@ -201,17 +199,11 @@ def starters(runtimes: tuple[Runtime, ...], profile: Profile | None) -> tuple[In
     """The packages on this worker that support a profile, best first, each in its latest version."""
     result = []
     for starter in PREFERENCE[profile]:
-        versions = [runtime.version for runtime in runtimes if _starts(runtime, starter)]
-        if versions:
+        # ours also has the reference's name as an alias, for the reference's clients
+        named = [each for each in runtimes if (each.language == Starter.IOI_EVAL) == (starter is Starter.IOI_EVAL)]
+        if versions := [each.version for each in named if each.answers_to(starter.value)]:
             result.append(InstalledStarter(starter=starter, version=max(versions, key=wire.version_key)))
     return tuple(result)
-
-
-def _starts(runtime: Runtime, starter: Starter) -> bool:
-    """Whether a runtime belongs to a package. Ours also has the reference's name as an alias, for the reference's
-    clients."""
-    is_ours = runtime.language == Starter.IOI_EVAL.value
-    return runtime.answers_to(starter.value) and (is_ours == (starter is Starter.IOI_EVAL))
 
 
 def padded(body: bytes, size: int) -> bytes:

@@ -269,7 +269,8 @@ class _Server:
         self._jobs += 1  # those that run or wait: with a complete request
         try:
             self._connections.mark_served(http_request.transport)
-            held.grow(_parsing_bytes(body))
+            # strings, and the files made from them; a character takes up to four bytes if one of them is not ASCII
+            held.grow((2 if body.isascii() and b"\\u" not in body else 5) * len(body))
             content_type = http_request.headers.get("Content-Type", "")
             wanted, work = await _in_thread(self._read, body, content_type, size=len(body))
             del body
@@ -343,15 +344,6 @@ class _Server:
             unpacked = await uncancelled_thread(request_body.unpack, packed, encoding, most)
             held.grow(len(unpacked) - len(packed))
         return unpacked
-
-
-def _parsing_bytes(body: bytes) -> int:
-    """How many bytes the strings in a body's JSON, and the files made from them, take while it is parsed.
-
-    Python needs up to four bytes for each character of a string, if one of them is not ASCII.
-    """
-    is_ascii = body.isascii() and b"\\u" not in body
-    return (2 if is_ascii else 5) * len(body)
 
 
 def _package(runtime: Runtime) -> str:
