@@ -66,10 +66,6 @@ async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding
     Args:
         scorer: judges there; it should accept reduced isolation, so that the attempts can be made with it.
         why_not_full: why there is no full isolation there; empty for a worker, whose runner cannot say.
-
-    Raises:
-        SetupError: nothing can be judged there; `IsolationError` if programs could not be confined.
-        SandboxError: no endpoint is left.
     """
     probe = Submission(id="probe", problem=PROBLEM.key, code=boxfiles.read("probe.cpp").decode())
     result = await scorer.score(PROBLEM, probe, exhaustive=True)

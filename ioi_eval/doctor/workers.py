@@ -26,14 +26,7 @@ _NEWEST_STD = 10  # the first GCC with C++20
 
 
 async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int) -> list[Finding]:
-    """Try everything that judging on a worker needs, and everything that it must prevent.
-
-    Args:
-        slots: how many jobs it will get at once.
-
-    Returns:
-        The findings, in order; never empty.
-    """
+    """Try everything that judging on a worker with so many jobs at once needs, and everything that it must prevent."""
     url = endpoint_url(url)
     findings: list[Finding] = []
     cluster = PistonCluster([url], max_requests_per_endpoint=slots, patience_s=_PATIENCE_S)

@@ -118,12 +118,8 @@ def lost(blob: Blob) -> LostDataError:
 
 
 def read_content(content: Content) -> bytes:
-    """The bytes of a content.
-
-    Raises:
-        LostDataError: it is on disk, and has been deleted.
-        SetupError: it is on disk, and cannot be read any more, or was changed.
-    """
+    """The bytes of a content. LostDataError if it is on disk and has been deleted; SetupError if it cannot be read any
+    more, or was changed."""
     if not isinstance(content, Blob):
         return content
     try:
@@ -137,21 +133,13 @@ def read_content(content: Content) -> bytes:
 
 
 def require_size(blob: Blob, size: int) -> None:
-    """Check the size of a file that a job refers to. (Its content was compared when the problem was loaded.)
-
-    Raises:
-        SetupError: it was changed since.
-    """
+    """Check the size of a file that a job refers to. (Its content was compared when the problem was loaded.)"""
     if size != blob.size:
         raise SetupError(f"{blob.path} has {size} bytes, not {blob.size}: it was changed during the run")
 
 
 def require_different_names(names: Sequence[str]) -> None:
-    """Refuse a job that names a file twice.
-
-    Raises:
-        RejectedError: it does.
-    """
+    """Refuse a job that names a file twice."""
     if len(set(names)) != len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise RejectedError(f"a job names these files twice: {', '.join(twice)}")

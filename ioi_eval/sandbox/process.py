@@ -69,9 +69,6 @@ async def run_process(
         turn: entered after the program has been started, before it gets its input and its deadline begins. Left at the
             program's end, or earlier, when `is_complete` says that stdout is complete.
         is_complete: whether this stdout is complete. The program is still waited for.
-
-    Raises:
-        TransientError: the program cannot be started.
     """
     process = _Process(argv, descriptors, cwd=cwd, environment=environment or {}, reads=bool(stdin))
     stdout, stderr = bytearray(), bytearray()

@@ -31,13 +31,7 @@ def returned_files(names: Sequence[str]) -> AbstractContextManager[dict[str, int
 
 @contextlib.contextmanager
 def _opened(openers: Sequence[tuple[str, Callable[[], int]]], what: str) -> Iterator[dict[str, int]]:
-    """Descriptors by name; all are closed at the end, also if one of them cannot be opened.
-
-    Raises:
-        RejectedError: two files have one name.
-        LostDataError: a file that the job refers to has been deleted; `SetupError`: it was changed.
-        TransientError: no memory or descriptors are left.
-    """
+    """Descriptors by name; all are closed at the end, also if one of them cannot be opened."""
     require_different_names([name for name, _ in openers])
     opened: dict[str, int] = {}
     try:

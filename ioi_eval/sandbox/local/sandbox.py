@@ -187,12 +187,7 @@ class LocalSandbox:
     async def run_commands(
         self, stages: Sequence[Command], files: Sequence[JobFile], *, alone: bool = False
     ) -> Execution:
-        """Run commands of a client in a fresh box; see `ScriptBoxes.run`.
-
-        Raises:
-            RejectedError: the sandbox has less isolation than scripts need.
-            SandboxError: the box could not be made, or gave no answer.
-        """
+        """Run commands of a client in a fresh box; see `ScriptBoxes.run`. They need full isolation."""
         (target,) = self.targets()
         if target.isolation is not Isolation.FULL:
             raise RejectedError(
@@ -346,10 +341,8 @@ def _uids_here() -> tuple[int, int, int]:
 
 
 def uids_of_boxes(uid_map: str) -> tuple[int, int, int]:
-    """The first uid of boxes, the number of processes that share the range, and the number of uids for each.
-
-    Args:
-        uid_map: the uids of this namespace, a line for each range: the first, its number outside, and how many.
+    """The first uid of boxes, the number of processes that share the range, and the number of uids for each, from the
+    uids of this namespace: a line for each range, with the first, its number outside, and how many.
 
     Source: Linux, user_namespaces(7). Podman without root and Kubernetes' `hostUsers: false` give 65,536.
     """

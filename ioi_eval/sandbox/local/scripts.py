@@ -99,10 +99,6 @@ class ScriptBoxes:
             files: open descriptors, by the file's name in the box.
             executable: the names of executable files; the others have Piston's mode, 644.
             uid: the user who starts the box, if we are root.
-
-        Raises:
-            RejectedError: a name leads out of the box, or the files do not fit in.
-            TransientError: the box gave no answer.
         """
         for name in files:
             if any(part in {"", ".", ".."} for part in name.split("/")) or "\0" in name:

@@ -152,10 +152,7 @@ def _check_runner(execution: Execution, job: Job) -> None:
 
 
 def unsuitable(execution: Execution, kind: JobKind) -> tuple[str, str] | None:
-    """Why the runner refused its worker: `isolation` or `limits`, and its reason; `None` if it did not.
-
-    One misconfigured worker does not end the run: another worker may run the job.
-    """
+    """Why the runner refused its worker: `isolation` or `limits`, and its reason; `None` if it did not."""
     if kind is not JobKind.RUNNER or execution.run.code == 0:
         return None
     fault = _fault(execution.run)
@@ -269,10 +266,8 @@ def loaded(body: bytes) -> Any:
 
 
 def _message(answer: Any, body: bytes) -> str:
-    """The server's message in one line: its `message`, the first line of its `stack`, else the start of the body.
-
-    For a web page only the title.
-    """
+    """The server's message in one line: its `message`, the first line of its `stack`, the title of a web page, else the
+    start of the body."""
     if isinstance(answer, dict):
         message = answer.get("message") or answer.get("stack")
         if isinstance(message, str):

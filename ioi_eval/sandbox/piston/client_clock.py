@@ -14,11 +14,7 @@ name must be resolved (counted with aiohttp 3.14). In the 3 s that they may take
 
 
 class ClientClock:
-    """The clock.
-
-    Args:
-        now: the time of the event loop, here and below.
-    """
+    """The clock. `now` is the time of the event loop."""
 
     def __init__(self, now: float) -> None:
         self._time = 0.0

@@ -186,14 +186,8 @@ class Connector(aiohttp.TCPConnector):
 
 
 class HttpClient:
-    """Connections to all servers of a cluster. An async context manager.
-
-    Args:
-        headers: sent with every request (`Authorization`, if a proxy needs it).
-
-    Raises:
-        InputError: a header is not one line of text.
-    """
+    """Connections to all servers of a cluster. An async context manager. The headers are sent with every request
+    (`Authorization`, if a proxy needs it)."""
 
     def __init__(self, headers: Mapping[str, str] | None = None) -> None:
         self._headers = {"Accept-Encoding": _PLAIN, **(headers or {})}
@@ -233,10 +227,8 @@ class HttpClient:
         return self._session is not None
 
     def take_login(self, url: URL) -> URL:
-        """The URL without its user and password, which are sent with every request below it from now on.
-
-        The name of an endpoint is in messages, which are stored with results and may be published.
-        """
+        """The URL without its user and password, which are sent with every request below it from now on: the name of an
+        endpoint is in messages, which may be published."""
         base = url.with_user(None)
         if url.user is not None or url.password is not None:
             login = f"{url.user or ''}:{url.password or ''}".encode()
@@ -266,7 +258,7 @@ class HttpClient:
         """Send a job and wait for its answer, which is cut if it is longer than `max_bytes`.
 
         Raises:
-            AnswerLostError: no answer arrived before the deadline.
+            AnswerLostError: no answer arrived.
             SetupError: this machine has no descriptor left for the connection, or cannot read a part of the job.
         """
         if sending.lost is not None:

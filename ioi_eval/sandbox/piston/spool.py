@@ -74,12 +74,7 @@ class RequestSpool:
         self._encoders = asyncio.Semaphore(2)
 
     async def literal(self, content: Content, *, may_deflate: bool = False) -> Literal:
-        """The JSON literal of a content. Only blobs may be deflated, as they are sent many times.
-
-        Raises:
-            LostDataError: a blob has been deleted.
-            SetupError: a blob cannot be read any more, or there is no room for the spool file.
-        """
+        """The JSON literal of a content. Only blobs may be deflated, as they are sent many times."""
         if isinstance(content, Blob):
             encode = literals.deflated if may_deflate else literals.literal
             return self._literals.get((content.sha256, encode)) or await self._literal_of_blob(content, encode)

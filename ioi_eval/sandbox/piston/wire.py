@@ -208,11 +208,7 @@ def _word(name: str) -> str:
 
 
 def sent_files(job: Job, starter: Starter, *, package: str = "") -> tuple[JobFile, ...]:
-    """The files of a request: first the file that starts the job, then the job's other files; `package` as in `body`.
-
-    Raises:
-        RejectedError: the names cannot exist together in a box, or this package cannot start such a job.
-    """
+    """The files of a request: first the one that starts the job, then the job's other files; `package` as in `body`."""
     _check_names(job.files)
     if is_problems(package):
         return job.files
@@ -289,9 +285,6 @@ def body(
         installed: the package that will start the job.
         files, literals: from `sent_files`; their contents.
         package: another package that will start it instead, in any version, and allows the same limits; empty for none.
-
-    Raises:
-        RejectedError: the main file is not text.
     """
     starts = literals if installed.starter is Starter.CMS_IOI else literals[:1]
     if "utf8" not in [each.encoding for each in starts]:

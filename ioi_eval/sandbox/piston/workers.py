@@ -75,12 +75,8 @@ class WorkerGroup:
 
 @dataclass(slots=True)
 class UsedWorker:
-    """A worker in use, and what its answers to jobs have shown since it was explored.
-
-    Attributes:
-        is_unconfined: it is unable to isolate programs.
-        has_changed: its limits are others now.
-    """
+    """A worker in use, and what its answers to jobs have shown since it was explored: that it is unable to isolate
+    programs, or that its limits have changed."""
 
     worker: Worker
     group: WorkerGroup
@@ -89,11 +85,7 @@ class UsedWorker:
 
 
 class WorkerGroups:
-    """The workers in use by URL, and their groups by the target's name.
-
-    Args:
-        slots: how many jobs each worker has at once.
-    """
+    """The workers in use by URL, each with so many jobs at once, and their groups by the target's name."""
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
@@ -116,13 +108,11 @@ class WorkerGroups:
             used.group.members.discard(url)
 
     def require_unchanged(self, url: str, status: int, answered: bytes, *, size: int) -> None:
-        """Check whether a worker has refused a request of this size that it allowed when it was explored.
+        """Raise UnservedError, and note it, if a worker has refused a request of this size that it allowed when it was
+        explored.
 
         It may have been restarted with other limits. Without another exploration it would refuse job after job, while
         others could judge them.
-
-        Raises:
-            UnservedError: it has; this is noted.
         """
         used = self.used.get(url)
         if used is None:
@@ -137,12 +127,8 @@ class WorkerGroups:
             raise UnservedError(f"its limits have changed: {answer.error_of(status, answered)}")
 
     def require_suitable(self, url: str, execution: Execution, kind: JobKind) -> None:
-        """Check, and note, whether the runner accepts a worker. One that it refuses goes out of service, like one that
-        cannot be reached.
-
-        Raises:
-            UnservedError: it does not.
-        """
+        """Raise UnservedError, and note it, if the runner refuses a worker. It goes out of service, like one that
+        cannot be reached."""
         used, refused = self.used.get(url), answer.unsuitable(execution, kind)
         if refused is None:
             if used is not None and kind is JobKind.RUNNER:
@@ -211,18 +197,12 @@ def _target(name: str, worker: Worker) -> Target:
 
 
 class WorkerList:
-    """Keeps groups and pool up to date with the list of endpoints.
+    """Keeps groups and pool up to date with the list of endpoints, and notes which are unusable now, and why.
 
     Args:
-        source: the endpoints, or a function that returns them.
-        groups: the workers in use.
-        pool: gets the endpoints in service.
         time: the pool's clock.
         start: starts a task that ends with the cluster.
         list_failed: called with the reason if the list of endpoints could not be read again.
-
-    Attributes:
-        unusable: the endpoints that are not used now, and why.
     """
 
     def __init__(
@@ -252,32 +232,24 @@ class WorkerList:
         """The endpoints that are being explored and have not answered yet."""
         return sorted(self._exploring.keys() - self._groups.used.keys() - self.unusable.keys())
 
-    @property
-    def _explored_count(self) -> int:
-        """How many endpoints have been explored."""
-        return len(self._groups.used) + len(self.unusable)
-
     async def wait_for_workers(self) -> None:
         """Wait for the explorations that `refresh` has started; but if there is a worker, only while others answer, and
         not for long.
 
         Workers that answer later join later: those that are silent or busy must not keep all others waiting.
         """
-        explored, joins = -1, 0
+        before, joins = -1, 0
         while self._exploring:
-            if self._groups.used and (explored == self._explored_count or joins == MOST_JOINS):
+            explored = len(self._groups.used) + len(self.unusable)
+            if self._groups.used and (explored == before or joins == MOST_JOINS):
                 return
-            explored = self._explored_count
+            before = explored
             joins += bool(self._groups.used)
             await asyncio.wait(self._exploring.values(), timeout=JOIN_S)
 
     def require_any(self) -> None:
-        """Raise if there is no worker.
-
-        Raises:
-            SetupError: no endpoint can be used; with the reason for the first ones.
-            UnavailableError: no endpoint answers.
-        """
+        """Raise SetupError if no endpoint can be used, with the reason for the first ones; UnavailableError if none
+        answers."""
         if self._groups.used:
             return
         reasons = first_of(tuple(map(str, self.unusable.values())))

@@ -140,11 +140,8 @@ class RequestBytes:
         self.set_size(0)
 
     def grow(self, size: int) -> None:
-        """Count more bytes that the request needs, or fewer if `size` is negative.
-
-        Raises:
-            Refusal: 503, if all requests together hold too many; they are counted all the same.
-        """
+        """Count more bytes that the request needs, or fewer if `size` is negative. Refuse it if all requests together
+        hold too many; they are counted all the same."""
         self.set_size(self._size + size)
         if size > 0 and self._total.size > self._total.most:
             raise Refusal(503, {"message": "the queue is full: too many bytes are waiting"})

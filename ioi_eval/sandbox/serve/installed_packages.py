@@ -67,14 +67,8 @@ class NotStored(Exception):
 
 
 class InstalledPackages:
-    """The installed packages, in a directory, which is made if absent.
-
-    Args:
-        repository: they are installed from here: a directory, or the URL of an index; empty for none.
-
-    Raises:
-        SetupError: the directory cannot be made, or other users may write to it.
-    """
+    """The installed packages, in a directory of our own, which is made if absent. `repository`: they are installed from
+    here, a directory or the URL of an index; empty for none."""
 
     def __init__(self, directory: Path, repository: str = "") -> None:
         make_private_directory(directory, what="the directory for packages", advice="name another one with --packages")
@@ -158,14 +152,8 @@ class InstalledPackages:
         return runtime
 
     def files(self, runtime: Runtime, sent: Mapping[str, bytes]) -> dict[str, Content]:
-        """The files of a job: those of the package that it names, and those that it was sent with.
-
-        Args:
-            sent: the files that were sent, with the list `stored`.
-
-        Raises:
-            NotStored: some are missing, or have other contents.
-        """
+        """The files of a job: those of the package that it names, and those that it was sent with, among them the list
+        `stored`. Raises NotStored if some are missing, or have other contents."""
         listed = sent.get(LIST, b"")
         lines = listed.decode("utf-8", "replace").splitlines() if len(listed) <= _LIST_BYTES else []
         if len(listed) > _LIST_BYTES or len(lines) > request.MAX_FILES:

@@ -104,14 +104,11 @@ def stored_work(request: Request, files: Mapping[str, Content], own_files: Mappi
     Args:
         files: those that it names, and those that were sent with it.
         own_files: as for `work`.
-
-    Raises:
-        NotStored: its runner is not the one that this server compiled: the client must send all files.
-        Refusal: the plan is missing or not its own, or it needs too much memory.
     """
     if "plan" not in request.files or files.get("plan") is not request.files["plan"]:
         raise Refusal(400, {"message": f"the plan is not the job's own; send it, and do not name it in {LIST!r}"})
     if digest(files.get("runner", b"")) != digest(own_files["runner"]):
+        # the client must send all files
         raise NotStored("not stored: * is for another version of the runner than this server's\n")
     return _runner_job(request, files, own_files)
 
