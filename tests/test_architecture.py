@@ -159,7 +159,7 @@ def test_no_group_is_repeated_possessively() -> None:
     """A pattern means the same in each Python. Before 3.11.5 (Debian 12 has 3.11.2), if a group is repeated
     possessively and a try of it fails behind a repetition inside it, matching goes on there, not where the try began.
 
-    `request_body` has such a group, in which nothing follows the repetition.
+    `json_bodies` has such a group, in which nothing follows the repetition.
     """
     possessive_group = re.compile(r"\)(?:[*+?]|\{\d*,?\d*\})\+")
     found = set()
@@ -168,7 +168,7 @@ def test_no_group_is_repeated_possessively() -> None:
         patterns = [text.decode("latin-1") if isinstance(text, bytes) else str(text) for text in texts]
         if any(map(possessive_group.search, patterns)):
             found.add(name_of(path))
-    assert found == {"sandbox/serve/request_body.py"}
+    assert found == {"sandbox/serve/json_bodies.py"}
 
 
 PURE = (
@@ -184,7 +184,7 @@ PURE = (
         "languages",
     ),
     *("sandbox/piston/wire.py", "sandbox/piston/literals.py"),
-    *("sandbox/serve/request_body.py", "sandbox/serve/request.py"),
+    *("sandbox/serve/json_bodies.py", "sandbox/serve/request.py"),
     *("sandbox/piston/answer.py", "sandbox/piston/client_clock.py", "sandbox/piston/pool.py"),
     *("sandbox/piston/endpoint_state.py", "sandbox/piston/job_end.py", "sandbox/piston/retries.py"),
 )

@@ -32,7 +32,7 @@ from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.sandbox.piston.endpoints import API
 from ioi_eval.sandbox.piston.wire import Runtime, is_problems
 from ioi_eval.sandbox.process import run_process
-from ioi_eval.sandbox.serve import answer_text, request, request_body, served_runtimes
+from ioi_eval.sandbox.serve import json_bodies, request, served_runtimes
 from ioi_eval.sandbox.serve.connections import Connections, HeldBytes, RequestBytes, errors_of_ours
 from ioi_eval.sandbox.serve.installed_packages import InstalledPackages, NotStored, ServedPackages
 from ioi_eval.sandbox.serve.request import Refusal, Request, refuse_foreign_pages
@@ -167,7 +167,7 @@ class _Server:
             response = web.StreamResponse(status=status)
             pieces: list[bytes] = []
             if answer is not None:
-                pieces = await _in_thread(answer_text.pieces_of, answer, size=answer_text.size_of(answer))
+                pieces = await _in_thread(json_bodies.pieces_of, answer, size=json_bodies.size_of(answer))
                 response.content_type, response.charset = "application/json", "utf-8"
             del answer
             response.content_length = size = sum(map(len, pieces))
@@ -237,7 +237,7 @@ class _Server:
 
     async def _change_package(self, http_request: web.Request, held: RequestBytes) -> Any:
         body = await self._body(http_request, held, _CHANGE_BYTES)
-        wanted = request_body.parse(body, http_request.headers.get("Content-Type", ""))
+        wanted = json_bodies.parse(body, http_request.headers.get("Content-Type", ""))
         named = wanted if isinstance(wanted, dict) else {}
         language, version = (_word(named.get(field)) for field in ("language", "version"))
         if self._packages is not None and is_problems(language):
@@ -280,12 +280,12 @@ class _Server:
             self._jobs -= 1
         runtime = wanted.runtime
         answer = served_runtimes.answer_of(execution) | {"language": runtime.language, "version": runtime.version}
-        held.grow(answer_text.size_of(answer))  # refused now: it may wait long for a client that does not read it
+        held.grow(json_bodies.size_of(answer))  # refused now: it may wait long for a client that does not read it
         return answer
 
     def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | served_runtimes.Scripts | None]:
         """A request, and the work that it starts; `None` for a problem's package, whose files must be read first."""
-        wanted = request.checked_request(request_body.parse(body, content_type), self._runtimes)
+        wanted = request.checked_request(json_bodies.parse(body, content_type), self._runtimes)
         if wanted.runtime not in self._own:
             return wanted, None
         return wanted, served_runtimes.work(wanted, self._own_files)
@@ -319,7 +319,7 @@ class _Server:
     async def _body(self, http_request: web.Request, held: RequestBytes, most: int) -> bytes:
         """Read and unpack the body; it must arrive in time."""
         if (http_request.content_length or 0) > most:
-            raise request_body.too_large(most)
+            raise json_bodies.too_large(most)
         body = bytearray()
         loop, settings = asyncio.get_running_loop(), self._settings
         start = loop.time() + settings.transfer_s
@@ -329,7 +329,7 @@ class _Server:
                     held.grow(len(chunk))
                     body += chunk
                     if len(body) > most:
-                        raise request_body.too_large(most)
+                        raise json_bodies.too_large(most)
                     deadline.reschedule(start + len(body) / settings.least_rate)
         except TimeoutError:
             message = f"only {len(body)} bytes of the request came in {loop.time() - start + settings.transfer_s:.0f} s"
@@ -341,7 +341,7 @@ class _Server:
             return packed
         async with self._unpacking:
             # In a thread, because a small body may become a large one.
-            unpacked = await uncancelled_thread(request_body.unpack, packed, encoding, most)
+            unpacked = await uncancelled_thread(json_bodies.unpack, packed, encoding, most)
             held.grow(len(unpacked) - len(packed))
         return unpacked
 

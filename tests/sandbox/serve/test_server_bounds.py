@@ -20,7 +20,7 @@ import pytest
 from ioi_eval.errors import IsolationError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
-from ioi_eval.sandbox.serve import request_body
+from ioi_eval.sandbox.serve import json_bodies
 from ioi_eval.sandbox.serve.server import ServerSettings, serving
 from tests.sandbox.marked_processes import processes_with
 from tests.sandbox.served import Served, server
@@ -50,13 +50,13 @@ def test_compressed_and_chunked_requests(served: Served, chunked: bool) -> None:
 
 def test_a_small_body_is_not_unpacked_in_the_event_loop(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """64 kB may unpack to 64 MiB. If the event loop did that, other clients would wait 0.15 s for each such request."""
-    unpack, in_loop = request_body.unpack, []
+    unpack, in_loop = json_bodies.unpack, []
 
     def watched(body: bytes, encoding: str, most: int) -> bytes:
         in_loop.append(asyncio._get_running_loop() is not None)
         return unpack(body, encoding, most)
 
-    monkeypatch.setattr(request_body, "unpack", watched)
+    monkeypatch.setattr(json_bodies, "unpack", watched)
     body = gzip.compress(b" " * (60 << 20))
     assert len(body) < 64_000
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
@@ -173,7 +173,7 @@ def test_bodies_of_disconnected_clients_are_unpacked_one_at_a_time(
         running.pop()
         return b"{}"
 
-    monkeypatch.setattr(request_body, "unpack", slow)
+    monkeypatch.setattr(json_bodies, "unpack", slow)
     body, packed = gzip.compress(b"{}"), "Content-Encoding: gzip"
     with server(cache) as one, httpx.Client(base_url=one.client.base_url, timeout=None) as client:
         send_and_disconnect(client, body, packed, until=lambda: most != [])

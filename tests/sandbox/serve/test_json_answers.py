@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from ioi_eval.sandbox.serve.answer_text import PIECE, pieces_of
+from ioi_eval.sandbox.serve.json_bodies import PIECE, pieces_of
 
 _LONG = {
     "ascii": "line\n" * PIECE,

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import pytest
 
 from ioi_eval.sandbox.piston import probing
+from ioi_eval.sandbox.serve.json_bodies import MAX_RATIO, UNPACKED_BYTES, parse, unpack
 from ioi_eval.sandbox.serve.request import Refusal
-from ioi_eval.sandbox.serve.request_body import MAX_RATIO, UNPACKED_BYTES, parse, unpack
 from tests.selecting import where_digits_are_limited
 
 JSON = "application/json"
@@ -107,7 +107,7 @@ def refused(body: bytes) -> str:
 MEASURED = """
 import resource, sys
 from ioi_eval.sandbox.serve.request import Refusal
-from ioi_eval.sandbox.serve.request_body import parse
+from ioi_eval.sandbox.serve.json_bodies import parse
 first, unit, times, last = sys.argv[1:]
 body = b"".join((first.encode(), unit.encode() * int(times), last.encode()))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

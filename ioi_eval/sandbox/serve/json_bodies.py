@@ -1,8 +1,12 @@
-"""Reads the body of a request to `serve` as JSON, with limited memory and time. Pure.
+"""The JSON bodies of `serve`: reads those of requests, with limited memory and time, and makes those of answers. Pure.
 
 A small body can need much memory: 29 kB of gzip unpack to 29 MB, and 3 bytes of JSON (`{},`) take 64 bytes. So two
 things are limited before a body is parsed: its unpacked size, and the number of values in its JSON. Strings are not:
 they are the files, to which the limit on the whole body applies. (Nesting is limited by the parser.)
+
+Python runs no other thread while it encodes a text in one call, which takes up to a second for 100 MB. So the event
+loop would stop, and with it the answers to all other clients, even if another thread does that. So long texts of an
+answer are encoded in pieces. Between two of them, the event loop goes on.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import itertools
 import json
 import re
 import zlib
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import orjson
@@ -32,6 +37,9 @@ MAX_VALUES = 1 << 16
 _MAX_FOR_NODE = 8 << 20
 """The largest body that is parsed again as in Node (half a surrogate pair, broken UTF-8), which takes 12 times its
 size in memory."""
+
+PIECE = 1 << 20
+"""The most characters of a text that are encoded at once, which takes about 5 ms."""
 
 _TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _SIGNS = (b",", b":", b"[", b"{")
@@ -112,3 +120,42 @@ def _strict(value: Any, body: bytes) -> Any:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"Unexpected token {name[0]} in JSON")
+
+
+# ---------------------------------------------------------------------- answers
+
+
+def pieces_of(answer: Any) -> list[bytes]:
+    """An answer as JSON, as `orjson` writes it. Its pieces are to be sent one after the other."""
+    return [_json(answer)] if size_of(answer) <= PIECE else list(_pieces(answer))
+
+
+def size_of(answer: Any) -> int:
+    """Roughly the size of an answer. Only executions can be large, by the texts of their stages."""
+    stages = (answer.get("compile"), answer.get("run")) if isinstance(answer, dict) else ()
+    return sum(4 * len(stage["output"]) for stage in stages if isinstance(stage, dict))
+
+
+def _pieces(value: Any) -> Iterator[bytes]:
+    if isinstance(value, dict) and value:
+        before = b"{"
+        for name, each in value.items():
+            yield before + _json(name) + b":"
+            yield from _pieces(each)
+            before = b","
+        yield b"}"
+    elif isinstance(value, str) and len(value) > PIECE:
+        yield b'"'
+        for start in range(0, len(value), PIECE):
+            yield _json(value[start : start + PIECE])[1:-1]
+        yield b'"'
+    else:
+        yield _json(value)
+
+
+def _json(value: Any) -> bytes:
+    """As JSON; half a surrogate pair, which may come from the request, is escaped as in Node."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value).encode()
