@@ -153,7 +153,6 @@ class Slots:
         return waiter
 
     def _alone_is_due(self) -> bool:
-        """Whether the next task is one that waits to run alone."""
         due = self._last_ran_alone or not self._waiting or self._overtaken >= MAX_OVERTAKING_PER_SLOT * self.count
         return bool(self._waiting_alone) and due
 

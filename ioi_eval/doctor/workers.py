@@ -64,7 +64,6 @@ async def _why_unsuitable(url: str, error: SetupError) -> list[Finding]:
 
 
 def _exploration_findings(worker: Worker) -> Iterator[Finding]:
-    """Findings from the exploration of a worker."""
     yield _package(worker)
     yield from _compiler(worker)
     yield from worker.conditions  # with the messages of all commands that report an unsuitable worker
@@ -177,7 +176,6 @@ def _advice(message: str) -> str:
 
 
 def _reason(message: str, url: str) -> str:
-    """An error message without the parts that the report has anyway."""
     url = without_login(url)
     return message.removeprefix("no endpoint can be used: ").removeprefix(f"{url}/runtimes: ").removeprefix(f"{url}: ")
 

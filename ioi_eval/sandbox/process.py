@@ -216,7 +216,6 @@ class _Process:
 
 
 async def _until_ready(fd: int, *, to_write: bool = False) -> None:
-    """Wait until a descriptor can be read or written, or until its other end is closed."""
     loop = asyncio.get_running_loop()
     add, remove = (loop.add_writer, loop.remove_writer) if to_write else (loop.add_reader, loop.remove_reader)
     ready = loop.create_future()

@@ -162,7 +162,6 @@ _RAISED = (_ADDRESSES, _DATA, _FILE_SIZE, _CPU, _FILES, _PROCESSES)  # the runne
 
 
 def _hard_limits(slots: int, boxes: int) -> Iterator[MachineLimit]:
-    """The hard limits that restrict programs, compilers or this process."""
     if (stack := _STACK.value()) is not None:
         yield _bytes_limit(_STACK, stack, least=_LEAST_STACK_BYTES, leaves=stack, meets="recurses deeper")
     for limit in (_ADDRESSES, _DATA):

@@ -106,7 +106,6 @@ def is_filtered(proc: Path = _PROC) -> bool:
 
 
 def _profile(proc: Path) -> str:
-    """The AppArmor profile that confines this process; empty if none does."""
     profile = (_read(proc / "self/attr/apparmor/current") or _read(proc / "self/attr/current")).strip("\n\0 ")
     return "" if profile.startswith("unconfined") or "(" not in profile else profile
 

@@ -325,7 +325,6 @@ def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
 
 
 def _check_types(name: str, stage: dict[str, Any]) -> None:
-    """Refuse a stage with a field of another type, or without output or exit code."""
     if not isinstance(stage.get("stdout"), str) or not isinstance(stage.get("stderr"), str):
         found = str(stage)[:_MESSAGE_CHARS]
         raise TransportError(f"stdout or stderr of the answer's {name!r} is not a string: {found}")

@@ -326,7 +326,6 @@ class PistonCluster:
         return answer.checked(endpoint, result, job)
 
     async def _send(self, endpoint: str, request: SlotRequest, job: Job, body: Body) -> Execution | SandboxError:
-        """Send the job once."""
         from ioi_eval.sandbox.piston.http_client import Sending, job_url
 
         most = job.run_limits.output_bytes
@@ -367,7 +366,6 @@ class PistonCluster:
     # ------------------------------------------------------------------ the workers
 
     async def _run_ticks(self, workers: WorkerList) -> None:
-        """Call `Pool.tick` regularly, and check the endpoints that it returns."""
         while True:
             await asyncio.sleep(TICK_S)
             for name in self._pool.tick(self._client.time()):

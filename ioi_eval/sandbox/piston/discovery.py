@@ -211,7 +211,6 @@ class Prober:
         return Profile.CLASSIC if installed.starter is Starter.CMS_IOI else self._profile or Profile.BUNDLED
 
     async def _conditions(self, url: URL, installed: InstalledStarter, output_bytes: int | None) -> tuple[Finding, ...]:
-        """The conditions of a worker that cannot be examined further."""
         is_bundled = self._profile_of(installed) is Profile.BUNDLED
         body_bytes = await self._measure_body(url, installed)
         return conditions(installed, is_bundled=is_bundled, output_bytes=output_bytes, body_bytes=body_bytes)

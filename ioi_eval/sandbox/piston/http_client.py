@@ -299,7 +299,6 @@ class HttpClient:
         return self._clock.time(self._loop.time())
 
     def _sweep(self) -> None:
-        """Let the clock advance, and end the waits for answers that are not expected any more."""
         now = self._clock.sweep(self._loop.time())
         self._next_sweep = self._loop.call_later(SWEEP_S, self._sweep)
         for wait in tuple(self._under_way):

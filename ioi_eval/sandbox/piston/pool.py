@@ -285,7 +285,6 @@ class Pool:
             self._fail_unserved(group, now)
 
     def _serve(self, group: Group, now: float) -> None:
-        """Give free slots to the waiting jobs, in their order."""
         while (queue := group.next_queue(lambda: self._budget.allows_retry(now))) is not None:
             request = queue[0]
             if request.is_alone:
@@ -320,7 +319,6 @@ class Pool:
         self._serve_machine(machine, now)
 
     def _release_machine(self, request: SlotRequest, now: float) -> None:
-        """Release the machine that a request has reserved, or on which its job runs alone."""
         machine, request.reserved = request.reserved, None
         self._reserving.pop(request, None)
         if machine is not None:

@@ -203,7 +203,6 @@ def _packed(files: Sequence[JobFile], literals: Sequence[Literal]) -> Iterable[t
 
 
 def _word(name: str) -> str:
-    """A file's name, encoded as in a plan."""
     return name if _PLAIN_NAME.fullmatch(name) else quote(name, safe=_PLAIN_IN_WORDS)
 
 

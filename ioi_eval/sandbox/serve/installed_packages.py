@@ -200,7 +200,6 @@ class InstalledPackages:
         return "://" in self._repository
 
     def _parts(self, address: str) -> Iterator[bytes]:
-        """The content at an address of the repository, in parts."""
         import httpx
 
         try:
@@ -226,7 +225,6 @@ class InstalledPackages:
             raise Refusal(500, {"message": f"{message}; {advice}"}) from error
 
     def _copy(self, address: str, sha256: str, tarball: BufferedRandom) -> None:
-        """Copy a file of the repository."""
         for part in self._parts(address):
             self._write(part, tarball)
         tarball.seek(0)

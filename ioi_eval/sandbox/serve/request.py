@@ -158,7 +158,6 @@ def refuse_foreign_pages(host: str | None, origin: str | None, allowed: Collecti
 
 
 def _host_name(host: str) -> str:
-    """The name without the port, and without the brackets of an IPv6 address."""
     host = host.strip().lower()
     if host.startswith("["):
         return host[1:].partition("]")[0]

@@ -198,7 +198,6 @@ def _scripts(files: tuple[JobFile, ...], request: Request, *variables: str, judg
 
 
 def _environment(request: Request) -> tuple[str, ...]:
-    """The command that sets the environment of packages."""
     return ("env", f"PISTON_LANGUAGE={request.runtime.language}")
 
 

@@ -291,7 +291,6 @@ class _Server:
         return wanted, served_runtimes.work(wanted, self._own_files)
 
     async def _run_stored(self, wanted: Request) -> Execution:
-        """Run a job that uses files of a problem's package."""
         assert self._packages is not None, "it was listed"
         try:
             files = await asyncio.to_thread(self._packages.packages.files, wanted.runtime, wanted.files)
