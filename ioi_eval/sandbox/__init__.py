@@ -101,11 +101,7 @@ class Sandbox(Protocol):
 
 
 def profile_named(name: str, *, of: str = "") -> Profile:
-    """The profile with a name.
-
-    Raises:
-        InputError: there is none; the message begins with `of`.
-    """
+    """The profile with a name; InputError, whose message begins with `of`, if there is none."""
     try:
         return Profile(name)
     except ValueError:

@@ -38,8 +38,6 @@ _TMPFS = (("/sys/kernel", "/tmp", TMP_BYTES), ("/sys/devices", "/box", BOX_BYTES
 """For each tmpfs: where it is mounted first if bwrap cannot limit its size (a directory that no box shows), its path in
 the box, and its size in bytes."""
 
-_IN_MOUNT_NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-ec")
-
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """The directories of the system's own programs and libraries."""
 
@@ -94,12 +92,13 @@ def in_namespaces(
         show: further files and directories to show, read-only.
         is_root_inside: whether the program is root in the box, because it confines others further; else it is an
             ordinary user without capabilities.
-        has_size_option: whether this machine's bwrap has `--size`.
+        has_size_option: whether this machine's bwrap has `--size`; if not, the limited tmpfs are mounted first.
     """
     command: list[str] = []
     if not has_size_option:
         mounts = [f"mount -t tmpfs -o size={size},mode=0755,nosuid,nodev tmpfs {place}" for place, _, size in _TMPFS]
-        command += (*_IN_MOUNT_NAMESPACE, f'{"; ".join(mounts)}; exec "$@"', "sh")
+        command += ["unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-ec"]
+        command += [f'{"; ".join(mounts)}; exec "$@"', "sh"]
     user = "0" if is_root_inside else _BOX_USER
     command += ["bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL", "--uid", user, "--gid", user]
     for capability in _CAPABILITIES if is_root_inside else ():

@@ -232,13 +232,10 @@ def _processes(slots: int) -> Iterator[MachineLimit]:
         return
     fit = (left - _OWN_PROCESSES) // _PROCESSES_A_JOB
     none = "" if left else "; or update Docker, which before 20.10.10 forbids clone3, so that no thread starts"
-    yield fatal_limit(
-        _PROCESSES.what,
-        f"{left} more can be started",
-        f"{slots} jobs at once need {enough} with the threads of their programs",
-        "raise the limit of this user (ulimit -Hu, as root; systemd TasksMax=) or of this container (docker run "
-        f"--pids-limit){_fewer(fit)}{none}",
-    )
+    needed = f"{slots} jobs at once need {enough} with the threads of their programs"
+    advice = "raise the limit of this user (ulimit -Hu, as root; systemd TasksMax=) or of this container (docker run "
+    advice += f"--pids-limit){_fewer(fit)}{none}"
+    yield fatal_limit(_PROCESSES.what, f"{left} more can be started", needed, advice)
 
 
 def limit_of_threads_for_apps(*, slots: int) -> tuple[MachineLimit, ...]:
@@ -326,12 +323,8 @@ def _memory_files() -> Iterator[MachineLimit]:
     try:
         os.close(os.memfd_create("ioi-eval", os.MFD_CLOEXEC | MFD_EXEC))
     except PermissionError:
-        yield fatal_limit(
-            "executable memory files",
-            "none can be made",
-            "programs are started from them",
-            "sysctl vm.memfd_noexec=1 (or 0)",
-        )
+        needed, advice = "programs are started from them", "sysctl vm.memfd_noexec=1 (or 0)"
+        yield fatal_limit("executable memory files", "none can be made", needed, advice)
     except OSError:
         return  # an older kernel, which always allows it
 
@@ -355,9 +348,6 @@ def _ignored_signal() -> Iterator[MachineLimit]:
     """The kernel reports no end of a child to a process that ignores SIGCHLD, which a process inherits. The command
     `ioi-eval` stops ignoring it when it starts."""
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
-        yield fatal_limit(
-            "SIGCHLD",
-            "this process ignores it",
-            "the exit codes of compilers and boxes would be lost",
-            "call signal.signal(signal.SIGCHLD, signal.SIG_DFL) first",
-        )
+        needed = "the exit codes of compilers and boxes would be lost"
+        advice = "call signal.signal(signal.SIGCHLD, signal.SIG_DFL) first"
+        yield fatal_limit("SIGCHLD", "this process ignores it", needed, advice)

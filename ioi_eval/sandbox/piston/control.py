@@ -38,12 +38,11 @@ _EITHER = "Piston v3 or v4"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presence:
-    """Whether a server is up, and what it has installed.
+    """Whether a server is up, and what it has installed; `why_not`: why it cannot be used, empty if it can.
 
     Args:
         server: what it is: `Piston v3` before isolate, `Piston v4` since; the name that another server gives, if any.
         latency_ms: how long the request for runtimes took, on an open connection.
-        why_not: why it cannot be used; empty if it can.
     """
 
     url: str
@@ -66,12 +65,7 @@ class PackageChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageRequest:
-    """A package to install or to remove.
-
-    Args:
-        version: a version, or a range as in npm; `*` for the latest.
-        is_wanted: whether to install it; else to remove it.
-    """
+    """A package to install if it `is_wanted`, or to remove; in a version, or a range as in npm (`*` for the latest)."""
 
     language: str
     version: str = "*"

@@ -126,13 +126,8 @@ class Prober:
             raise type(error)(f"{url}: {error}") from error
 
     async def explore(self, url: URL) -> Worker:
-        """Find out what a worker can do.
-
-        Raises:
-            SandboxError: it does not answer now.
-            SetupError: it answers, but cannot serve; with what to change there. `UnsuitableWorkerError` if its limits
-                are the reason.
-        """
+        """Find out what a worker can do. SandboxError if it does not answer now; SetupError if it answers, but cannot
+        serve, with what to change there; UnsuitableWorkerError if its limits are the reason."""
         runtimes = await _repeat(partial(self.runtimes, url))
         errors: list[SetupError | RejectedError] = []
         reasons: list[str] = []

@@ -42,14 +42,9 @@ _MAX_PORT = 65_535
 
 
 def endpoint_source(text: str) -> EndpointSource:
-    """The source of the endpoints that a user named in a text, as in `PISTON_ENDPOINTS`. (See the module's docstring.)
-
-    Returns:
-        The URLs if only URLs are named; else a function, as its result may change.
-
-    Raises:
-        InputError: the text is empty, or a part of it is not an endpoint. Files and Slurm are not read yet.
-    """
+    """The source of the endpoints that a user named in a text; see the module's docstring. If only URLs are named, they
+    are the source; else it is a function, as its result may change: files and Slurm are not read yet. InputError if the
+    text is empty, or a part of it is not an endpoint."""
     terms = tuple(filter(None, (term.strip() for term in text.replace("\n", ",").split(","))))
     if not terms:
         raise InputError("no Piston endpoint is named; write http://host:port, file:PATH or slurm")
@@ -80,10 +75,8 @@ async def endpoints_now(source: EndpointSource) -> tuple[str, ...]:
 def endpoint_url(text: str) -> str:
     """The base URL of a server's API, from what a user writes: `host:2000`, `http://host:2000/`, `…/api/v2`.
 
-    It is the same for all spellings of one URL (`HTTP://Host:80`), as workers are told apart by it.
-
-    Raises:
-        InputError: it is not the URL of a server.
+    It is the same for all spellings of one URL (`HTTP://Host:80`), as workers are told apart by it. InputError if it is
+    not the URL of a server.
     """
     from yarl import URL
 

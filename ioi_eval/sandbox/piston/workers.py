@@ -53,8 +53,7 @@ REDISCOVER_S = 30.0
 """The interval between refreshes of the list of endpoints. Each `squeue` is work for Slurm's controller."""
 
 
-_NAMED = 5
-"""A cluster may have a thousand workers; a message is about so many."""
+_NAMED = 5  # a cluster may have a thousand workers; a message is about so many
 
 
 def first_of(texts: Sequence[str]) -> Sequence[str]:

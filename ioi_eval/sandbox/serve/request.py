@@ -100,7 +100,8 @@ def checked_request(asked: Any, runtimes: Sequence[Runtime]) -> Request:
         raise Refusal(400, {})
     return Request(
         runtime=runtime,
-        main=_main(files),
+        # the first file that is read as text; files with an unknown encoding are
+        main=next(_name(file, number) for number, file in enumerate(files) if _decoder(file) is _encoded),
         files=_contents(files),
         args=_args(body.get("args")),
         stdin=_encoded(stdin if stdin.endswith("\n") else f"{stdin}\n"),
@@ -136,15 +137,10 @@ def satisfies(version: str, wanted: str) -> bool:
 def refuse_foreign_pages(host: str | None, origin: str | None, allowed: Collection[str]) -> None:
     """Refuse a request that a page of another site, open in a browser on this machine, may have sent.
 
-    A request with another site's `Origin` is refused. With DNS rebinding (the page's own name suddenly resolves to
-    127.0.0.1) there need be no `Origin`, but the browser sends that name as `Host`. So `Host` must be a name that no
-    other site can choose: an IP address, `localhost`, this machine's name, or one that was allowed when the server was
-    started.
-
-    Args:
-        host: the header `Host`; `None` if it is missing, which no browser does.
-        origin: the header `Origin`, which browsers send; `None` if it is missing.
-        allowed: further names that clients may use for the server, besides addresses and `localhost`, in lower case.
+    A request with another site's `Origin`, which browsers send, is refused. With DNS rebinding (the page's own name
+    suddenly resolves to 127.0.0.1) there need be no `Origin`, but the browser sends that name as `Host`, without which
+    no browser asks. So `Host` must be a name that no other site can choose: an IP address, `localhost`, this machine's
+    name, or one that was allowed when the server was started. (`allowed` has the last two, in lower case.)
     """
     if _ANY_NAME in allowed:
         return
@@ -244,11 +240,6 @@ def _name(file: Mapping[str, Any], number: int) -> str:
     except UnicodeEncodeError:
         _refuse(f"files[{number}].name holds half a surrogate pair, which is not text; name it in whole characters")
     return name
-
-
-def _main(files: Sequence[Mapping[str, Any]]) -> str:
-    """The first file that is read as text; files with an unknown encoding are."""
-    return next(_name(file, number) for number, file in enumerate(files) if _decoder(file) is _encoded)
 
 
 def _contents(files: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
