@@ -77,24 +77,21 @@
 // There are no global variables. `main` owns the lines, and `run_job` what lives as long as the job (files, plan, machine). Run mode owns what the
 // tests share (Job, WarmInterpreter), and each test owns its state. Functions get what they need as arguments.
 
-// The parts are headers in `runner/`. Each includes the parts that it uses, and `system.h` for the system's headers, and
-// compiles alone; boxes get them as one file. From the bottom up:
-// - kernel, texts and numbers: system, rules, numbers, verdicts, json, lines, descriptors, messages, protocols
-// - comparing outputs: decimal, reader, white_diff, default_validator, comparators
-// - the plan: plan_lines, scores, plan, inflate, job_files, plan_reader, precompiled_headers
-// - confinement: system_calls, decisions, seccomp, landlock, pid_namespaces, isolation_features
-// - processes: processes, hidden_calls, proc_files, directories, judge_directories, job, process_directories
-// - contestants: contestants, permissions, launch, refusals, warm_interpreter
-// - a test: judges, outcome, hang_ups, passes, test_state, watching, one_test
-// - a job: run_mode, compile_mode, build_job
+// The parts are headers in `runner/`. Each includes the parts that it uses, of which the lowest include `system.h` for the system's
+// headers, and compiles alone; boxes get them as one file. From the bottom up:
+// - kernel, texts and numbers: system, rules, numbers, verdicts, lines, descriptors
+// - comparing outputs: decimal, reader, comparators
+// - the plan: protocols, plan, inflate, job_files, plan_reader
+// - confinement: system_calls, seccomp, landlock
+// - processes: processes, isolation_features, proc_files, directories, job, process_directories
+// - contestants: contestants, launch, warm_interpreter
+// - a test: judges, test_state, watching, one_test
+// - a job: compile_mode, run_mode
 
-#include "runner/build_job.h"
 #include "runner/compile_mode.h"
 #include "runner/descriptors.h"
-#include "runner/hidden_calls.h"
 #include "runner/isolation_features.h"
 #include "runner/job_files.h"
-#include "runner/json.h"
 #include "runner/lines.h"
 #include "runner/numbers.h"
 #include "runner/plan.h"
@@ -102,7 +99,6 @@
 #include "runner/processes.h"
 #include "runner/run_mode.h"
 #include "runner/seccomp.h"
-#include "runner/system.h"
 #include "runner/system_calls.h"
 #include "runner/verdicts.h"
 

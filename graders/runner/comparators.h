@@ -18,12 +18,103 @@
 #pragma once
 
 #include "decimal.h"
-#include "default_validator.h"
 #include "reader.h"
-#include "system.h"
-#include "white_diff.h"
 
 namespace comparators {
+
+// ------------------------------------------------------------------------------------------ white-diff
+
+// A text as white-diff reads it: a run of blanks counts as one, blanks at the ends of a line are ignored.
+// Source: CMS, cms/grading/steps/whitediff.py: blank, tab, vertical tab, form feed, carriage return.
+class Canonical {
+ public:
+  explicit Canonical(Reader& file) : file_(file) {}
+
+  // The next character; kEnd after the last line, with or without its newline.
+  int next() {
+    offset_ = file_.offset();
+    file_.skip_blanks();
+    bool gap = file_.offset() > offset_;
+    int c = file_.peek();
+    if (c != kEnd && c != '\n' && gap && inside_) return ' ';
+    if (!inside_ || c != '\n') offset_ = file_.offset();
+    file_.skip();
+    if (c == kEnd && inside_) c = '\n';
+    inside_ = c != kEnd && c != '\n';
+    return c;
+  }
+
+  // Goes back to that character; for a run of blanks, to the first one.
+  void go_back() { file_.seek(offset_); }
+
+ private:
+  Reader& file_;
+  uint64_t offset_ = 0;
+  bool inside_ = false;  // something of the line has been seen
+};
+
+inline bool white_diff(Reader& output, Reader& answer) {
+  Canonical ours(output), theirs(answer);
+  int a = 0, b = 0;
+  while ((a = ours.next()) == (b = theirs.next())) {
+    if (a == kEnd) return true;
+  }
+  // If one text has ended, the rest of the other must be blank lines.
+  while (a == '\n' && b == kEnd) a = ours.next();
+  while (b == '\n' && a == kEnd) b = theirs.next();
+  if (a == b) return true;
+  ours.go_back();
+  theirs.go_back();
+  return false;
+}
+
+// ------------------------------------------------------------------------------- the default validator
+
+constexpr size_t kLongestFloat = 65536;  // a longer token is text
+
+// How tokens are compared. Source: the Kattis problem format's default validator, and DOMjudge's, which is the same except
+// for numbers that are not finite: there NaN equals NaN, and infinities of the same sign are equal, as here.
+struct ValidatorFlags {
+  bool case_sensitive = false, space_sensitive = false;
+  long double absolute = -1, relative = -1;  // negative: not tolerated
+
+  bool numeric() const { return absolute >= 0 || relative >= 0; }
+};
+
+// A number as scanf reads it, and nothing after it: decimal or hexadecimal, an infinity, NaN. A token ends at a NUL. (The
+// official validators call scanf too, which takes `1e` for 1.)
+inline bool read_float(const std::string& token, long double& value) {
+  char rest[2];
+  return token.size() < kLongestFloat && sscanf(token.c_str(), "%Lf%1s", &value, rest) == 1;
+}
+
+// Reads the arguments of the checker line. Returns an error, or nothing.
+inline std::string read_flags(const std::vector<std::string>& args, ValidatorFlags& flags) {
+  for (size_t i = 0; i < args.size(); i++) {
+    const std::string& flag = args[i];
+    if (flag == "case_sensitive" || flag == "space_change_sensitive") {
+      (flag == "case_sensitive" ? flags.case_sensitive : flags.space_sensitive) = true;
+      continue;
+    }
+    bool absolute = flag == "float_absolute_tolerance", relative = flag == "float_relative_tolerance";
+    if (!absolute && !relative && flag != "float_tolerance") return "an unknown flag: " + flag;
+    long double value = -1;
+    if (++i == args.size() || !read_float(args[i], value) || !(value >= 0)) return flag + " needs a number from 0 on";
+    if (!relative) flags.absolute = value;
+    if (!absolute) flags.relative = value;
+  }
+  return "";
+}
+
+// Whether two tokens are numbers within the tolerance of each other.
+inline bool near(const std::string& output, const std::string& answer, const ValidatorFlags& flags) {
+  long double ours = 0, theirs = 0;
+  if (!read_float(answer, theirs) || !read_float(output, ours)) return false;
+  if (std::isnan(theirs) || std::isnan(ours)) return std::isnan(theirs) && std::isnan(ours);
+  if (std::isinf(theirs) || std::isinf(ours)) return ours == theirs;
+  long double difference = std::fabs(ours - theirs);
+  return difference <= flags.absolute || difference <= flags.relative * std::fabs(theirs);
+}
 
 constexpr size_t kShown = 60;               // bytes of each file that a message shows
 
@@ -371,4 +462,3 @@ inline Comparison compare(const Spec& spec, int output_fd, int answer_fd) {
 }
 
 }  // namespace comparators
-

@@ -2,14 +2,13 @@
 #pragma once
 
 #include "descriptors.h"
+#include "isolation_features.h"
 #include "lines.h"
 #include "numbers.h"
-#include "pid_namespaces.h"
 #include "plan.h"
 #include "proc_files.h"
 #include "process_directories.h"
 #include "processes.h"
-#include "system.h"
 #include "verdicts.h"
 
 namespace runner {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "lines.h"
-#include "system.h"
 
 namespace runner {
 

@@ -1,12 +1,11 @@
 // A job: what all its tests share, and what each process of a submission has.
 #pragma once
 
-#include "decisions.h"
 #include "descriptors.h"
+#include "directories.h"
 #include "isolation_features.h"
-#include "judge_directories.h"
 #include "plan.h"
-#include "system.h"
+#include "seccomp.h"
 
 namespace runner {
 

@@ -5,8 +5,6 @@
 #include "inflate.h"
 #include "lines.h"
 #include "numbers.h"
-#include "plan_lines.h"
-#include "system.h"
 
 namespace runner {
 

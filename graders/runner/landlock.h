@@ -2,7 +2,6 @@
 #pragma once
 
 #include "descriptors.h"
-#include "system.h"
 
 namespace runner {
 

@@ -1,11 +1,109 @@
-// What is printed: lines and faults.
+// Texts: JSON, the words of plans, the lines that are printed, and faults.
 #pragma once
 
-#include "json.h"
 #include "system.h"
 #include "verdicts.h"
 
 namespace runner {
+
+// Text as a JSON string: bytes that are not printable ASCII become \u00XX, byte for byte.
+inline std::string quoted(const std::string& text) {
+  static const char hex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (unsigned char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += static_cast<char>(c);
+    } else if (c >= 0x20 && c < 0x7f) {
+      out += static_cast<char>(c);
+    } else {
+      out += "\\u00";
+      out += hex[c >> 4];
+      out += hex[c & 15];
+    }
+  }
+  return out + '"';
+}
+
+inline std::string base64(const unsigned char* bytes, size_t size) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t i = 0; i < size; i += 3) {
+    size_t left = size - i;
+    unsigned bits = static_cast<unsigned>(bytes[i]) << 16;
+    if (left > 1) bits |= static_cast<unsigned>(bytes[i + 1]) << 8;
+    if (left > 2) bits |= bytes[i + 2];
+    text += digits[bits >> 18];
+    text += digits[bits >> 12 & 63];
+    text += left > 1 ? digits[bits >> 6 & 63] : '=';
+    text += left > 2 ? digits[bits & 63] : '=';
+  }
+  return text;
+}
+
+// Writes a JSON text from beginning to end, with the commas that are needed.
+class Json {
+ public:
+  Json& open(char bracket) {
+    begin_item();
+    text_ += bracket;
+    needs_comma_ = false;
+    return *this;
+  }
+
+  Json& close(char bracket) {
+    text_ += bracket;
+    needs_comma_ = true;
+    return *this;
+  }
+
+  Json& key(const char* name) {
+    begin_item();
+    text_ += quoted(name) + ':';
+    needs_comma_ = false;
+    return *this;
+  }
+
+  Json& value(const std::string& text) { return raw(quoted(text)); }
+  Json& value(const char* text) { return raw(text != nullptr ? quoted(text) : "null"); }
+  Json& value(bool is) { return raw(is ? "true" : "false"); }
+  template <typename Number, typename = std::enable_if_t<std::is_integral_v<Number>>>
+  Json& value(Number number) {
+    return raw(std::to_string(number));
+  }
+
+  template <typename Value>
+  Json& member(const char* name, const Value& what) {
+    return key(name).value(what);
+  }
+
+  // What was written since the last call, for callers that print a long text in pieces: `open_text`, then its
+  // characters, then `close_text`.
+  std::string take() { return std::exchange(text_, {}); }
+  Json& open_text() {
+    begin_item();
+    text_ += '"';
+    return *this;
+  }
+  Json& close_text() {
+    text_ += '"';
+    return *this;
+  }
+
+ private:
+  void begin_item() {
+    if (needs_comma_) text_ += ',';
+    needs_comma_ = true;
+  }
+  Json& raw(const std::string& text) {
+    begin_item();
+    text_ += text;
+    return *this;
+  }
+
+  std::string text_;
+  bool needs_comma_ = false;
+};
 
 inline int64_t now_us() {
   timespec t;
@@ -126,6 +224,42 @@ struct Fault {
   va_list args;
   va_start(args, format);
   fault(FaultKind::System, vformat(format, args) + ": " + strerror(error));
+}
+
+inline int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// `kind`: of the fault if the word is not encoded as it must be.
+inline std::string decode(const std::string& word, FaultKind kind = FaultKind::Plan) {
+  std::string text;
+  if (word == "%") return text;
+  for (size_t i = 0; i < word.size(); i++) {
+    if (word[i] != '%') {
+      text += word[i];
+      continue;
+    }
+    int high = i + 2 < word.size() ? hex_digit(word[i + 1]) : -1;
+    int low = i + 2 < word.size() ? hex_digit(word[i + 2]) : -1;
+    if (high < 0 || low < 0) fault(kind, "a word is not encoded as it must be: " + word);
+    text += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return text;
+}
+
+inline std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
 }
 
 }  // namespace runner

@@ -5,7 +5,6 @@
 #include "descriptors.h"
 #include "protocols.h"
 #include "rules.h"
-#include "system.h"
 #include "verdicts.h"
 
 namespace runner {

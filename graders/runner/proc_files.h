@@ -5,7 +5,6 @@
 #include "lines.h"
 #include "numbers.h"
 #include "processes.h"
-#include "system.h"
 
 namespace runner {
 

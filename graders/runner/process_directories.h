@@ -9,9 +9,7 @@
 #include "lines.h"
 #include "numbers.h"
 #include "plan.h"
-#include "plan_lines.h"
 #include "processes.h"
-#include "system.h"
 
 namespace runner {
 

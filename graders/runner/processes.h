@@ -2,14 +2,23 @@
 #pragma once
 
 #include "descriptors.h"
-#include "isolation_features.h"
 #include "lines.h"
 #include "numbers.h"
-#include "pid_namespaces.h"
 #include "rules.h"
-#include "system.h"
 
 namespace runner {
+
+// Waits for the end of a child, and returns its status.
+inline int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return -1;
+  }
+  return status;
+}
+
+// How shells report a status.
+inline int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 // How much of a process's CPU time may be the cost of its page faults: at most kPageUs a fault, and at most its system time.
 inline int64_t cost_of_pages_us(int64_t faults, int64_t system_us) { return std::min(faults * kPageUs, system_us); }
@@ -224,6 +233,12 @@ inline void plain_signals() {
   for (int number = 1; number < 65; number++) {
     if (number != SIGKILL && number != SIGSTOP) sigaction(number, &standard, nullptr);
   }
+}
+
+inline bool has_capability(int capability) {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  return syscall(SYS_capget, &header, data) == 0 && (data[0].effective >> capability & 1) != 0;
 }
 
 // Drops everything by which root's privileges (in any namespace) could be regained.

@@ -5,8 +5,10 @@
 // -Werror=switch).
 #pragma once
 
+#include "descriptors.h"
 #include "lines.h"
-#include "system.h"
+#include "numbers.h"
+#include "reader.h"
 
 namespace runner {
 
@@ -72,5 +74,167 @@ inline const ProtocolRules& rules_of(Protocol protocol) {
 inline const char* name_of(Protocol protocol) { return rules_of(protocol).name; }
 
 inline bool has(std::initializer_list<int> codes, int code) { return std::find(codes.begin(), codes.end(), code) != codes.end(); }
+
+// ---------------------------------------------------------------------------------------------- scores
+
+// The score and message of a checker or manager.
+struct Judgement {
+  bool valid = false;
+  std::string score;    // as it was printed, or as `set` wrote it
+  double value = 0;     // in [0, 1]
+  double points = 0, full = 1;  // the same in points, of so many: exact, which `value` may not be
+  std::string message;
+  std::string error;    // why it is not valid
+
+  void set(double new_value) {
+    value = new_value;
+    score = format("%.17g", value);
+  }
+};
+
+inline std::string trimmed(const std::string& text) {
+  size_t from = text.find_first_not_of(" \t\r\n\v\f"), to = text.find_last_not_of(" \t\r\n\v\f");
+  return from == std::string::npos ? "" : text.substr(from, to - from + 1);
+}
+
+inline std::string first_line(const std::string& text) { return trimmed(text.substr(0, text.find('\n'))); }
+
+// The last line of a file that begins so, at most kMessageBytes of it; empty if there is none. Lines are read whole: a line of
+// testlib may quote a long word of the program's output, and the end of that must not look like a line.
+inline std::string last_line_with(const std::string& start, int fd) {
+  comparators::Reader file(fd);
+  std::string line, last;
+  for (int c = 0; c != comparators::kEnd;) {
+    c = file.next();
+    if (c == '\n' || c == comparators::kEnd) {
+      if (line.compare(0, start.size(), start) == 0) last = line;
+      line.clear();
+    } else if (line.size() < kMessageBytes) {
+      line += static_cast<char>(c);
+    }
+  }
+  return trimmed(last);
+}
+
+// Reads a score, which must be a plain decimal number within [0, full]: no nan, no inf, no hexadecimal.
+inline bool read_score(const std::string& text, Judgement& judgement, int64_t full = 1) {
+  judgement.score = text;
+  const char* at = text.c_str();
+  bool digits = false;
+  if (*at == '+' || *at == '-') at++;
+  for (; *at >= '0' && *at <= '9'; at++) digits = true;
+  if (*at == '.') at++;
+  for (; *at >= '0' && *at <= '9'; at++) digits = true;
+  if (digits && (*at == 'e' || *at == 'E')) {
+    at++;
+    if (*at == '+' || *at == '-') at++;
+    digits = false;
+    for (; *at >= '0' && *at <= '9'; at++) digits = true;
+  }
+  if (!digits || *at != '\0' || text.size() != static_cast<size_t>(at - text.c_str())) {
+    judgement.error = "not a score: " + (text.empty() ? "nothing was printed where it belongs" : text.substr(0, 100));
+    return false;
+  }
+  double value = strtod(text.c_str(), nullptr);
+  judgement.valid = value >= 0.0 && value <= static_cast<double>(full);
+  if (!judgement.valid) judgement.error = format("a score outside of [0, %lld]: ", static_cast<long long>(full)) + text.substr(0, 100);
+  judgement.value = judgement.points = value;
+  judgement.full = static_cast<double>(full);
+  if (full != 1) judgement.set(value / judgement.full);
+  return judgement.valid;
+}
+
+// The text of a file with a score. A longer file is not a score, and is not cut to make it one.
+inline bool read_score_of(int fd, bool first_line_only, Judgement& judgement, int64_t full = 1) {
+  std::string text = head(fd, kScoreBytes);
+  bool cut = file_size(fd) > static_cast<int64_t>(text.size());
+  if (cut && !(first_line_only && text.find('\n') != std::string::npos)) {
+    judgement.error = format("not a score: %s of more than %zu bytes", first_line_only ? "a line" : "a text", kScoreBytes);
+    return false;
+  }
+  return read_score(first_line_only ? first_line(text) : trimmed(text), judgement, full);
+}
+
+// The texts of CMS. Source: CMS, cms/grading/steps/evaluation.py.
+const char* const kSuccess = "Output is correct";
+const char* const kPartial = "Output is partially correct";
+const char* const kWrong = "Output isn't correct";
+const char* const kNoOutput = "Evaluation didn't produce file ";
+
+// CMS: the score is the first line of stdout, the message the first line of stderr, which may name a standard text.
+inline Judgement read_cms(int output, int errors) {
+  Judgement judgement;
+  std::string text = first_line(head(errors, kMessageBytes));
+  if (text.compare(0, 10, "translate:") == 0) {
+    std::string which = trimmed(text.substr(10));
+    if (which == "success") text = kSuccess;
+    if (which == "partial") text = kPartial;
+    if (which == "wrong") text = kWrong;
+  }
+  judgement.message = text;
+  read_score_of(output, true, judgement);
+  return judgement;
+}
+
+// testlib: 0 accepts; 7 gives a score, the word after `points`, in parts of `full`; with `full` 0 it only accepts.
+// testlib writes this line last; the checker may have written others before. (Its "partially" codes begin at 0, so they
+// overlap with the others; they are refused by their message.) Source: testlib.h, `InStream::quit`.
+inline Judgement read_testlib(int code, int errors, int64_t full) {
+  Judgement judgement;
+  judgement.message = first_line(head(errors, kMessageBytes));
+  std::string partially = last_line_with("partially correct (", errors);
+  if (!partially.empty()) {
+    judgement.error = "not a score: the checker says \"" + partially.substr(0, 100) + "\"";
+  } else if (code == 7 && full > 0) {
+    std::vector<std::string> words = split(last_line_with("points ", errors), ' ');
+    read_score(words.size() > 1 ? words[1] : "", judgement, full);
+  } else {
+    read_score(has(kTestlib.accepts, code) ? "1" : "0", judgement);
+  }
+  return judgement;
+}
+
+// Kattis: in the feedback directory `score.txt` has the score of an accepted output in points, or `score_multiplier.txt` a part of
+// them, if `full` is above 0. Source: Kattis problem package format 2025-09, "Scoring test cases".
+inline Judgement read_kattis(int code, const std::string& feedback, int64_t full) {
+  Judgement judgement;
+  bool accepted = has(kKattis.accepts, code);
+  Fd message = open_left(feedback, "judgemessage.txt", judgement.error), points, part;
+  if (accepted && full != 0) {
+    part = open_left(feedback, "score_multiplier.txt", judgement.error);
+    points = open_left(feedback, "score.txt", judgement.error);
+    if (points && part) judgement.error = "it has written both score.txt and score_multiplier.txt";
+  }
+  if (!judgement.error.empty()) return judgement;
+  if (message) judgement.message = trimmed(head(message.get(), kMessageBytes));
+  if (points) {
+    read_score_of(points.get(), false, judgement, full);
+  } else if (part) {
+    read_score_of(part.get(), false, judgement);
+  } else {
+    read_score(accepted ? "1" : "0", judgement);
+  }
+  return judgement;
+}
+
+// The result of a judge program: its exit code, what it printed (descriptors), and its feedback directory.
+struct JudgeResult {
+  int code, output, errors;
+  std::string feedback;
+};
+
+// Reads the score and message of a judge program that ended with an exit code of its protocol.
+inline Judgement read_judgement(const JudgeResult& result, Protocol protocol, int64_t full) {
+  switch (protocol) {
+    case Protocol::Cms: return read_cms(result.output, result.errors);
+    case Protocol::Testlib: return read_testlib(result.code, result.errors, full);
+    case Protocol::Kattis: return read_kattis(result.code, result.feedback, full);
+    case Protocol::WhiteDiff:
+    case Protocol::DefaultValidator:
+    case Protocol::Compare:
+    case Protocol::None: break;
+  }
+  plan_fault("the protocol %s has no program", name_of(protocol));
+}
 
 }  // namespace runner

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "numbers.h"
-#include "system.h"
 
 namespace runner {
 

@@ -5,16 +5,12 @@
 #include "descriptors.h"
 #include "isolation_features.h"
 #include "job.h"
-#include "json.h"
 #include "landlock.h"
 #include "launch.h"
 #include "lines.h"
-#include "messages.h"
 #include "numbers.h"
-#include "permissions.h"
 #include "plan.h"
 #include "processes.h"
-#include "system.h"
 
 namespace runner {
 

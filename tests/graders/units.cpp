@@ -1,7 +1,7 @@
 // Unit tests of the runner's pure parts, and of some that ask the kernel: results are compared with expected values, or with a second, slower implementation.
 //
-// Tested elsewhere: comparators.h and decimal.h (tests/graders_py/test_comparators.py), default_validator.h
-// (tests/fidelity/test_tokens.py), white_diff.h and the scores of checkers (test_runner_checkers.py, through the runner).
+// Tested elsewhere: comparators.h and decimal.h (tests/graders_py/test_comparators.py; the default validator in
+// tests/fidelity/test_tokens.py; white-diff and the scores of checkers in test_runner_checkers.py, through the runner).
 // Prints a line for each check that fails, and exits with 1 if one did.
 
 #include <errno.h>
@@ -28,26 +28,22 @@
 #include <vector>
 
 #include "../../graders/runner/contestants.h"
-#include "../../graders/runner/decisions.h"
 #include "../../graders/runner/descriptors.h"
 #include "../../graders/runner/directories.h"
-#include "../../graders/runner/hang_ups.h"
 #include "../../graders/runner/job.h"
 #include "../../graders/runner/job_files.h"
-#include "../../graders/runner/json.h"
 #include "../../graders/runner/lines.h"
-#include "../../graders/runner/messages.h"
 #include "../../graders/runner/numbers.h"
 #include "../../graders/runner/plan.h"
-#include "../../graders/runner/plan_lines.h"
+#include "../../graders/runner/plan_reader.h"
 #include "../../graders/runner/proc_files.h"
 #include "../../graders/runner/processes.h"
 #include "../../graders/runner/protocols.h"
 #include "../../graders/runner/rules.h"
 #include "../../graders/runner/run_mode.h"
-#include "../../graders/runner/scores.h"
 #include "../../graders/runner/seccomp.h"
 #include "../../graders/runner/system_calls.h"
+#include "../../graders/runner/test_state.h"
 #include "../../graders/runner/verdicts.h"
 
 using namespace runner;

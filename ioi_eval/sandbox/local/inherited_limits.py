@@ -35,7 +35,7 @@ _LEAST_STACK_BYTES = 64 * MIB
 
 _LEAST_ADDRESS_BYTES = 5 * GIB
 """A checker may take this (`JudgeLimits`, and 1 GiB); a program with up to 1 GiB of memory and 64 threads may reserve
-it. Source: graders/runner/permissions.h, judges.h."""
+it. Source: graders/runner/launch.h, judges.h."""
 
 _LEAST_FILE_BYTES = 64 * MIB + 256 * MIB
 """More than an output that is OLE. Source: `Policy.output_bytes`; graders/runner/numbers.h, kFileSlackBytes."""
@@ -166,7 +166,7 @@ def _hard_limits(slots: int, boxes: int) -> Iterator[MachineLimit]:
         yield _bytes_limit(_STACK, stack, least=_LEAST_STACK_BYTES, leaves=stack, meets="recurses deeper")
     for limit in (_ADDRESSES, _DATA):
         if (hard := limit.value()) is not None:
-            leaves = min((hard - GIB) // 2, hard - 4 * GIB)  # Source: graders/runner/permissions.h, RLIMIT_AS
+            leaves = min((hard - GIB) // 2, hard - 4 * GIB)  # Source: graders/runner/launch.h, RLIMIT_AS
             yield _bytes_limit(limit, hard, least=_LEAST_ADDRESS_BYTES, leaves=leaves, meets="reserves more")
     file_size = _FILE_SIZE.value()
     if file_size is not None:
