@@ -28,52 +28,19 @@
 // `limit` is `cpu`, `wall`, `stdout` or `stderr` if one of these ended the stage. Exit code 0: the answer has all stages
 // that had to run. Any other: this program itself failed, and its answer does not count.
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+#include "runner/descriptors.h"
+#include "runner/lines.h"
+#include "runner/proc_files.h"
+#include "runner/processes.h"
 
 namespace {
 
-constexpr long kSysPidfdOpen = 434, kSysCloseRange = 436;
+using namespace runner;
+
 constexpr rlim_t kOpenFiles = 2048;  // Source: Piston's default max_open_files
 constexpr rlim_t kProcesses = 512;   // Piston's default is 64 of the user's; threads count too
 constexpr int kQuickMs = 1, kSlowMs = 10;
 constexpr int64_t kQuickPhaseUs = 50000;
-
-[[noreturn]] void fail(const char* what) {
-  fprintf(stderr, "stages: %s: %s\n", what, strerror(errno));
-  _exit(4);
-}
-
-int64_t now_us() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
-}
-
-int64_t in_us(const timeval& t) { return t.tv_sec * INT64_C(1000000) + t.tv_usec; }
-
-void write_all(int fd, const char* data, size_t size) {
-  while (size > 0) {
-    ssize_t n = write(fd, data, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail("write");
-    data += n;
-    size -= static_cast<size_t>(n);
-  }
-}
 
 // ------------------------------------------------------------------------------------------------ the arguments
 
@@ -81,18 +48,29 @@ struct Stage {
   const char* name;
   int64_t wall_us, cpu_us, memory_bytes, output_bytes;
   int input;
-  char** command;  // ends with a null pointer
+  std::vector<char*> command;  // ends with a null pointer
 };
 
 int64_t number(const char* text) {
   char* end = nullptr;
   errno = 0;
   long long value = strtoll(text, &end, 10);
-  if (errno != 0 || end == text || *end != '\0') {
-    errno = EINVAL;
-    fail(text);
-  }
+  if (errno != 0 || end == text || *end != '\0') fault(FaultKind::Plan, std::string("not a number: ") + text);
   return value;
+}
+
+// The stage whose words begin here. Moves `at` behind them.
+Stage read_stage(int argc, char** argv, int& at) {
+  if (argc - at < 8) fault(FaultKind::Plan, "a stage has eight words or more");
+  Stage stage = {argv[at], number(argv[at + 1]) * 1000, number(argv[at + 2]) * 1000, number(argv[at + 3]), number(argv[at + 4]),
+                 static_cast<int>(number(argv[at + 5])), {}};
+  int64_t words = number(argv[at + 6]);
+  at += 7;
+  if (words < 1 || words > argc - at) fault(FaultKind::Plan, "a stage's command has another number of words");
+  stage.command.assign(argv + at, argv + at + words);
+  stage.command.push_back(nullptr);
+  at += static_cast<int>(words);
+  return stage;
 }
 
 // ------------------------------------------------------------------------------------------------ one stream
@@ -101,62 +79,40 @@ int64_t number(const char* text) {
 class Stream {
  public:
   explicit Stream(int64_t most) : most_(most) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
-    from_ = ends[0];
-    into_ = ends[1];
-    if (fcntl(from_, F_SETFL, O_NONBLOCK) != 0) fail("fcntl");
-    kept_ = static_cast<int>(syscall(SYS_memfd_create, "stream", 1 /* MFD_CLOEXEC */));
-    if (kept_ < 0) fail("memfd_create");
+    std::tie(from_, into_) = new_pipe();
+    if (fcntl(into_.get(), F_SETFL, 0) != 0) system_fault("fcntl");  // the stage's writes wait
   }
-  ~Stream() {
-    close(from_);
-    close(kept_);
-    if (into_ >= 0) close(into_);
-  }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
 
-  int into() const { return into_; }
-  int from() const { return open_ ? from_ : -1; }  // poll ignores negative numbers
+  int into() const { return into_.get(); }
+  int from() const { return open_ ? from_.get() : -1; }  // poll ignores negative numbers
   int64_t size() const { return size_; }
   bool over() const { return over_; }
-
-  void close_into() {
-    close(into_);
-    into_ = -1;
-  }
+  void close_into() { into_.reset(); }
 
   void drain() {
     char buffer[65536];
     while (open_) {
-      ssize_t n = read(from_, buffer, sizeof buffer);
+      ssize_t n = read(from_.get(), buffer, sizeof buffer);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0 && errno == EAGAIN) return;
-      if (n < 0) fail("read");
+      if (n < 0) system_fault("read");
       if (n == 0) open_ = false;
       if (n > most_ - size_) {
         over_ = true;
         n = static_cast<ssize_t>(most_ - size_);
       }
-      write_all(kept_, buffer, static_cast<size_t>(n));
+      if (!write_all(kept_.get(), buffer, static_cast<size_t>(n))) system_fault("write");
       size_ += n;
       if (over_) return;  // much output must not keep us from checking the clocks
     }
   }
 
   void print() const {
-    char buffer[65536];
-    for (off_t offset = 0; offset < size_;) {
-      ssize_t n = pread(kept_, buffer, sizeof buffer, offset);
-      if (n <= 0) fail("read what was kept");
-      write_all(STDOUT_FILENO, buffer, static_cast<size_t>(n));
-      offset += n;
-    }
+    if (!copy_bytes(kept_.get(), STDOUT_FILENO)) system_fault("print what was kept");
   }
 
  private:
-  int from_ = -1, into_ = -1, kept_ = -1;
+  Fd from_, into_, kept_ = memory_file("stream");
   int64_t most_, size_ = 0;
   bool open_ = true, over_ = false;
 };
@@ -168,77 +124,59 @@ struct Usage {
   pid_t largest = 0;
 };
 
-// Reads the numbers of one process; false if it is gone.
-bool look(int directory, const char* pid, Usage& usage) {
+// Adds the numbers of one process, unless it is gone.
+void look(int directory, const char* pid, Usage& usage) {
   char path[280], text[1024];
   snprintf(path, sizeof path, "%s/stat", pid);
-  int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    if (errno != ENOENT && errno != ESRCH) fail("open /proc/<pid>/stat");
-    return false;
-  }
-  ssize_t n = read(fd, text, sizeof text - 1);
-  close(fd);
-  if (n <= 0) return false;
+  Fd file(openat(directory, path, O_RDONLY | O_CLOEXEC));
+  if (!file && errno != ENOENT && errno != ESRCH) system_fault("open /proc/<pid>/stat");
+  ssize_t n = file ? read(file.get(), text, sizeof text - 1) : 0;
+  if (n <= 0) return;
   text[n] = '\0';
-  const char* rest = strrchr(text, ')');  // a process can choose any name
+  constexpr char kFields[] = " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld %*d %*d %*d %*d %*u %*u %lld";
   long long user, system, reaped_user, reaped_system, pages;
-  if (rest == nullptr ||
-      sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld %*d %*d %*d %*d %*u %*u %lld",
-             &user, &system, &reaped_user, &reaped_system, &pages) != 5) {
-    errno = EPROTO;
-    fail("/proc/<pid>/stat");
+  if (sscanf(fields_after_name(text), kFields, &user, &system, &reaped_user, &reaped_system, &pages) != 5) {
+    fault(FaultKind::System, "/proc/<pid>/stat has another form");
   }
-  static const int64_t ticks = sysconf(_SC_CLK_TCK), page = sysconf(_SC_PAGESIZE);
-  usage.cpu_us += (user + system + reaped_user + reaped_system) * 1000000 / ticks;
-  usage.resident_bytes += pages * page;
-  if (pages * page > usage.largest_bytes) {
-    usage.largest_bytes = pages * page;
+  usage.cpu_us += (user + system + reaped_user + reaped_system) * 1'000'000 / sysconf(_SC_CLK_TCK);
+  int64_t bytes = pages * getpagesize();
+  usage.resident_bytes += bytes;
+  if (bytes > usage.largest_bytes) {
+    usage.largest_bytes = bytes;
     usage.largest = static_cast<pid_t>(atol(pid));
   }
-  return true;
 }
 
 Usage usage_now() {
   Usage all;
-  DIR* directory = opendir("/proc");
-  if (directory == nullptr) fail("open /proc");
-  while (dirent* entry = readdir(directory)) {
-    const char* name = entry->d_name;
-    if (name[0] >= '0' && name[0] <= '9' && strcmp(name, "1") != 0) look(dirfd(directory), name, all);
-  }
-  closedir(directory);
+  Fd directory(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) system_fault("open /proc");
+  each_entry(directory.get(), [&](int proc, const char* name) {
+    if (name[0] >= '0' && name[0] <= '9' && strcmp(name, "1") != 0) look(proc, name, all);
+  });
   return all;
 }
 
 int64_t reaped_cpu_us() {
   rusage used;
-  if (getrusage(RUSAGE_CHILDREN, &used) != 0) fail("getrusage");
-  return in_us(used.ru_utime) + in_us(used.ru_stime);
+  if (getrusage(RUSAGE_CHILDREN, &used) != 0) system_fault("getrusage");
+  return cpu_of(used);
 }
 
 // ------------------------------------------------------------------------------------------------ one stage
 
-void limit(__rlimit_resource_t resource, rlim_t value) {
-  rlimit old;
-  if (getrlimit(resource, &old) != 0) _exit(126);
-  if (old.rlim_max < value) value = old.rlim_max;
-  rlimit both = {value, value};
-  if (setrlimit(resource, &both) != 0) _exit(126);
-}
-
-[[noreturn]] void execute(const Stage& stage, int input, int output, int errors) {
+[[noreturn]] void execute(const Stage& stage, int input, int output, int errors) noexcept {
   setsid();
   signal(SIGPIPE, SIG_DFL);
   if (dup2(input, 0) != 0 || dup2(output, 1) != 1 || dup2(errors, 2) != 2) _exit(126);
   if (syscall(kSysCloseRange, 3, ~0U, 0) != 0) {
     for (int fd = 3; fd < 1 << 16; fd++) close(fd);
   }
-  limit(RLIMIT_CORE, 1);  // not 0: with a limit of 0 the kernel still starts a core handler (coredump.c)
-  limit(RLIMIT_NOFILE, kOpenFiles);
-  limit(RLIMIT_NPROC, kProcesses);
-  limit(RLIMIT_CPU, static_cast<rlim_t>(stage.cpu_us / 1000000 + 2));  // of each process; the sum is polled
-  execvp(stage.command[0], stage.command);
+  set_limit(RLIMIT_CORE, kNoCore);
+  set_limit(RLIMIT_NOFILE, kOpenFiles);
+  set_limit(RLIMIT_NPROC, kProcesses);
+  set_limit(RLIMIT_CPU, cpu_backstop_s(stage.cpu_us / 1000));  // of each process; the sum is polled
+  execvp(stage.command[0], stage.command.data());
   dprintf(2, "cannot execute %s: %s\n", stage.command[0], strerror(errno));
   _exit(127);
 }
@@ -268,18 +206,18 @@ class StageRun {
  private:
   void start() {
     int input = stage_.input >= 0 ? stage_.input : open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (input < 0) fail("open /dev/null");
+    if (input < 0) system_fault("open /dev/null");
     main_ = fork();
-    if (main_ < 0) fail("fork");
+    if (main_ < 0) system_fault("fork");
     if (main_ == 0) execute(stage_, input, out_.into(), err_.into());
     close(input);
     out_.close_into();
     err_.close_into();
-    pidfd_ = static_cast<int>(syscall(kSysPidfdOpen, main_, 0));  // close-on-exec; if it fails, the ticks suffice
+    pidfd_ = Fd(static_cast<int>(syscall(kSysPidfdOpen, main_, 0)));  // if it fails, the ticks suffice
   }
 
   void wait_a_little() {
-    pollfd fds[] = {{pidfd_, POLLIN, 0}, {out_.from(), POLLIN, 0}, {err_.from(), POLLIN, 0}};
+    pollfd fds[] = {{pidfd_.get(), POLLIN, 0}, {out_.from(), POLLIN, 0}, {err_.from(), POLLIN, 0}};
     poll(fds, 3, now_us() - begun_us_ < kQuickPhaseUs ? kQuickMs : kSlowMs);
   }
 
@@ -320,7 +258,6 @@ class StageRun {
       siginfo_t any;
       if (waitid(P_ALL, 0, &any, WEXITED | WNOWAIT) != 0 && errno == ECHILD) break;
     }
-    if (pidfd_ >= 0) close(pidfd_);
     out_.drain();
     err_.drain();
     if (limit_ == nullptr && out_.over()) limit_ = "stdout";
@@ -328,17 +265,13 @@ class StageRun {
   }
 
   void print() const {
-    char line[512], why[16] = "null";
-    if (limit_ != nullptr) snprintf(why, sizeof why, "\"%s\"", limit_);
-    int n = snprintf(line, sizeof line,
-                     "{\"stage\":\"%s\",\"code\":%d,\"signal\":%d,\"limit\":%s,\"cpu_us\":%lld,\"wall_us\":%lld,"
-                     "\"memory_bytes\":%lld,\"stdout\":%lld,\"stderr\":%lld}\n",
-                     stage_.name, WIFEXITED(status_) ? WEXITSTATUS(status_) : 0,
-                     WIFSIGNALED(status_) ? WTERMSIG(status_) : 0, why,
-                     static_cast<long long>(reaped_cpu_us() - already_us_), static_cast<long long>(wall_us_),
-                     static_cast<long long>(peak_bytes_), static_cast<long long>(out_.size()),
-                     static_cast<long long>(err_.size()));
-    write_all(STDOUT_FILENO, line, static_cast<size_t>(n));
+    Json line;
+    line.open('{').member("stage", stage_.name).member("code", WIFEXITED(status_) ? WEXITSTATUS(status_) : 0);
+    line.member("signal", WIFSIGNALED(status_) ? WTERMSIG(status_) : 0).member("limit", limit_);
+    line.member("cpu_us", reaped_cpu_us() - already_us_).member("wall_us", wall_us_).member("memory_bytes", peak_bytes_);
+    line.member("stdout", out_.size()).member("stderr", err_.size()).close('}');
+    std::string text = line.take() + "\n";
+    if (!write_all(STDOUT_FILENO, text.data(), text.size())) system_fault("write the answer");
     out_.print();
     err_.print();
   }
@@ -346,7 +279,8 @@ class StageRun {
   const Stage& stage_;
   Stream out_, err_;
   pid_t main_ = 0;
-  int pidfd_ = -1, status_ = 0;
+  Fd pidfd_;
+  int status_ = 0;
   bool ended_ = false;
   const char* limit_ = nullptr;
   int64_t begun_us_ = 0, wall_us_ = 0, already_us_ = 0, peak_bytes_ = 0;
@@ -359,38 +293,23 @@ int main_of(int argc, char** argv) {
   }
   // If memory runs out, our children are killed before any other process on this machine: they inherit this. (A script can set it
   // back to 0: only a privileged process sets a least value.)
-  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (fd >= 0 && write(fd, "1000", 4) == 4) close(fd);
-  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("prctl");
-  // Our parent may ignore or block signals, which our children would inherit; and the kernel would not tell us how they end.
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+  write_text("/proc/self/oom_score_adj", "1000");
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) system_fault("prctl");
+  plain_signals();  // our children would inherit those that our parent ignores; and the kernel would not tell us how they end
   signal(SIGPIPE, SIG_IGN);
-  for (int i = 1; i < argc;) {
-    if (argc - i < 8) {
-      errno = EINVAL;
-      fail("a stage has eight words or more");
-    }
-    Stage stage = {argv[i],        number(argv[i + 1]) * 1000,  number(argv[i + 2]) * 1000,  number(argv[i + 3]),
-                   number(argv[i + 4]), static_cast<int>(number(argv[i + 5])), nullptr};
-    int64_t words = number(argv[i + 6]);
-    if (words < 1 || words > argc - i - 7) {
-      errno = EINVAL;
-      fail("a stage's command");
-    }
-    i += 7;
-    char** command = static_cast<char**>(calloc(static_cast<size_t>(words) + 1, sizeof(char*)));
-    if (command == nullptr) fail("calloc");
-    memcpy(command, argv + i, static_cast<size_t>(words) * sizeof(char*));
-    stage.command = command;
-    i += static_cast<int>(words);
-    if (!StageRun(stage).run()) break;
+  for (int at = 1; at < argc;) {
+    if (!StageRun(read_stage(argc, argv, at)).run()) break;
   }
   return 0;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return main_of(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return main_of(argc, argv);
+  } catch (const runner::Fault& fault) {
+    fprintf(stderr, "stages: %s\n", fault.explanation.c_str());
+    return 4;
+  }
+}

@@ -59,8 +59,8 @@ def classic_scripts() -> Mapping[str, bytes]:
 
 
 @cache
-def runner_source() -> bytes:
-    """The runner's source as one file: `runner.cpp` with each of its own headers in place of its `#include`."""
+def source_of(name: str) -> bytes:
+    """The source of one of our C++ programs as one file: with the runner's headers in place of each `#include`."""
     seen: set[str] = set()
 
     def with_headers(name: str) -> str:
@@ -71,7 +71,12 @@ def runner_source() -> bytes:
         text = read(name).decode("utf-8").replace("#pragma once\n", "")
         return _OWN_INCLUDE.sub(lambda match: with_headers(f"{directory}/{match[1]}".lstrip("/")), text)
 
-    return with_headers("runner.cpp").encode("utf-8")
+    return with_headers(name).encode("utf-8")
+
+
+def runner_source() -> bytes:
+    """The runner's source as one file."""
+    return source_of("runner.cpp")
 
 
 @cache

@@ -111,7 +111,7 @@ def build(directory: Path, compiler: str) -> None:
         path = directory / name
         with tempfile.TemporaryDirectory() as sources:
             source = Path(sources) / f"{name}.cpp"
-            source.write_bytes(_source(name))
+            source.write_bytes(boxfiles.source_of(f"{name}.cpp"))
             _run([compiler, *boxfiles.STATIC_FLAGS, str(source), "-o", str(path)])
         path.chmod(0o755)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -123,12 +123,8 @@ def build(directory: Path, compiler: str) -> None:
 
 def _built_from(name: str) -> Mapping[str, object]:
     """The inputs of a program's build."""
-    source = hashlib.sha256(_source(name)).hexdigest()
+    source = hashlib.sha256(boxfiles.source_of(f"{name}.cpp")).hexdigest()
     return {"machine": MACHINE, "source": source, "flags": list(boxfiles.STATIC_FLAGS)}
-
-
-def _source(name: str) -> bytes:
-    return boxfiles.runner_source() if name == RUNNER else boxfiles.read(f"{name}.cpp")
 
 
 def _unusable(name: str, problem: str) -> ShippedProgram:

@@ -168,7 +168,7 @@ async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
         SetupError: it does not compile here; with the compiler's message.
     """
     with work_directory(uid) as directory:
-        (directory / source).write_bytes(boxfiles.read(source))
+        (directory / source).write_bytes(boxfiles.source_of(source))
         flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
         end = await run_process(
             (*as_user(uid), toolchain.command, *flags, source, "-o", "program"),
