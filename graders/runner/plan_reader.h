@@ -345,25 +345,15 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
 
 constexpr const char* kRepeated[] = {"test", "put", "step", "artifact", "sees"};  // lines that may occur more than once
 
-// The names of a plan's lines after the opening ones.
-class LineNames {
- public:
-  bool has(const std::string& name) const { return std::find(names_.begin(), names_.end(), name) != names_.end(); }
+// Notes the name of a line after the opening ones.
+inline void add_name(const PlanLine& line, std::set<std::string>& names) {
+  bool repeats = std::find(std::begin(kRepeated), std::end(kRepeated), line.name) != std::end(kRepeated);
+  if (!names.insert(line.name).second && !repeats) line.bad("occurs twice");
+}
 
-  void add(const PlanLine& line) {
-    bool known = has(line.name);
-    bool repeats = std::find(std::begin(kRepeated), std::end(kRepeated), line.name) != std::end(kRepeated);
-    if (known && !repeats) line.bad("occurs twice");
-    if (!known) names_.push_back(line.name);
-  }
-
-  void require(const char* name) const {
-    if (!has(name)) plan_fault("the plan has no line `%s`", name);
-  }
-
- private:
-  std::vector<std::string> names_;
-};
+inline void require(const std::set<std::string>& names, const char* name) {
+  if (names.count(name) == 0) plan_fault("the plan has no line `%s`", name);
+}
 
 // The text of a plan between the title and the line `end`.
 inline std::string plan_body(JobFiles& files, const std::string& file) {
@@ -397,12 +387,12 @@ inline void read_opening_line(PlanLine& line, size_t position, Plan& plan, std::
 }
 
 // What the lines of a run plan need of each other.
-inline void check_run_plan(const Plan& plan, const LineNames& names) {
+inline void check_run_plan(const Plan& plan, const std::set<std::string>& names) {
   bool runs = std::any_of(plan.tests.begin(), plan.tests.end(), [](const Test& test) { return test.output < 0; });
-  if (runs || plan.tests.empty()) names.require("program");
-  for (const char* name : {"task", "order"}) names.require(name);
-  names.require(plan.has_manager() ? "manager" : "checker");
-  if (!plan.has_manager() && names.has("manager")) plan_fault("a task of this type has no manager");
+  if (runs || plan.tests.empty()) require(names, "program");
+  for (const char* name : {"task", "order"}) require(names, name);
+  require(names, plan.has_manager() ? "manager" : "checker");
+  if (!plan.has_manager() && names.count("manager") > 0) plan_fault("a task of this type has no manager");
   if (!plan.compiles_program() && plan.build.has_rest) plan_fault("the line `rest` is for programs that the job compiles");
 }
 
@@ -417,7 +407,7 @@ inline void check_tests(const Plan& plan) {
 // plan contains it.
 inline Plan read_plan(JobFiles& files, std::string& nonce, const std::string& file = "plan") {
   Plan plan;
-  LineNames names;
+  std::set<std::string> names;
   std::vector<std::string> lines = split(plan_body(files, file), '\n');
   lines.pop_back();  // after the last line's end
   for (size_t i = 0; i < lines.size(); i++) {
@@ -425,12 +415,12 @@ inline Plan read_plan(JobFiles& files, std::string& nonce, const std::string& fi
     if (i < 3) {
       read_opening_line(line, i, plan, nonce);
     } else {
-      names.add(line);
+      add_name(line, names);
       plan.compile ? read_compile_line(line, files, plan) : read_run_line(line, files, plan);
     }
     line.finish();
   }
-  names.require("limits");
+  require(names, "limits");
   if (plan.compile) return plan;
   for (Test& test : plan.tests) {
     if (test.program < 0 && !plan.interpreter.empty()) test.program = files.get(plan.program);
