@@ -119,19 +119,25 @@ class Compilation {
     if (symlink(command.c_str(), link.c_str()) != 0) system_fault("make the link %s", link.c_str());
   }
 
-  void put(const std::string& file, const std::string& path) {
+  // The directory of a path, and the path's last name. It follows no link that a step has put there; with `make`, it replaces it.
+  std::pair<Fd, std::string> place_of(const std::string& path, bool make) const {
     Fd directory(fcntl(work_.get(), F_DUPFD_CLOEXEC, 0));
     std::vector<std::string> names = split(path, '/');
     std::string own = std::move(names.back());
     names.pop_back();
-    // We must not follow or overwrite anything that a step has put there: no link on the way, and no O_TRUNC.
     for (const std::string& name : names) {
       if (name.empty()) continue;
-      unlinkat(directory.get(), name.c_str(), 0);
-      mkdirat(directory.get(), name.c_str(), 0755);
+      if (make) unlinkat(directory.get(), name.c_str(), 0);
+      if (make) mkdirat(directory.get(), name.c_str(), 0755);
       directory = Fd(openat(directory.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     }
+    return {std::move(directory), own};
+  }
+
+  void put(const std::string& file, const std::string& path) {
+    auto [directory, own] = place_of(path, true);
     remove_tree(directory.get(), own.c_str());
+    // Not O_TRUNC: we must not overwrite anything that a step has put there.
     Fd to(openat(directory.get(), own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!to || !copy_bytes(files_.get(file), to.get())) system_fault("put %s into the work directory", path.c_str());
     put_[path] = file;
@@ -380,16 +386,10 @@ class Compilation {
     return machine_.can.seccomp && install_filter(step_filter(plan_.sees_system), false) < 0 ? "seccomp" : nullptr;
   }
 
-  // Follows no link that a step has made, because the step itself may not open what the link leads to.
+  // A step itself may not open what a link of its leads to.
   void artifact(const std::string& path, const std::string& as, const std::string& into) {
-    Fd fd(fcntl(work_.get(), F_DUPFD_CLOEXEC, 0));
-    std::vector<std::string> names = split(path, '/');
-    std::string own = std::move(names.back());
-    names.pop_back();
-    for (const std::string& name : names) {
-      if (!name.empty()) fd = Fd(openat(fd.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    }
-    fd = Fd(openat(fd.get(), own.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    auto [directory, own] = place_of(path, false);
+    Fd fd(openat(directory.get(), own.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line if there is no such artifact
     int file = files_.descriptor_of(into);
