@@ -42,8 +42,6 @@ bool opens(const char *path, int flags) {
     return true;
 }
 
-bool reads_system_files() { return opens("/etc/passwd", O_RDONLY) || opens("/etc/hostname", O_RDONLY); }
-
 bool lists_root() {
     DIR *directory = opendir("/");
     if (directory == nullptr) return false;
@@ -57,8 +55,6 @@ bool lists_root() {
     errno = ENOENT;
     return !got.empty();
 }
-
-bool reads_process_table() { return opens("/proc/self/maps", O_RDONLY) || opens("/proc/1/environ", O_RDONLY); }
 
 bool writes_its_input() {
     for (const char *path : {"/proc/self/fd/0", "/dev/fd/0", "/dev/stdin"}) {
@@ -98,9 +94,6 @@ bool makes_socket(int family, int type) {
     return true;
 }
 
-bool internet() { return makes_socket(AF_INET, SOCK_STREAM) || makes_socket(AF_INET6, SOCK_DGRAM); }
-bool local_sockets() { return makes_socket(AF_UNIX, SOCK_STREAM); }
-
 bool forks() {
     const pid_t child = fork();
     if (child < 0) return false;
@@ -119,14 +112,10 @@ bool starts_a_shell() {
 // In its own PID namespace, a process has no visible parent: its pid is 0, which would mean this process itself.
 pid_t somebody_else() { return getppid() != 0 ? getppid() : 1; }
 
-bool signals_others() { return kill(somebody_else(), 0) == 0 || kill(-1, 0) == 0 || kill(1, 0) == 0; }
-
 bool limits_others() {
     rlimit limit{};
     return prlimit(somebody_else(), RLIMIT_CPU, nullptr, &limit) == 0 || prlimit(1, RLIMIT_CPU, nullptr, &limit) == 0;
 }
-
-bool slows_others() { return setpriority(PRIO_PROCESS, static_cast<id_t>(somebody_else()), 19) == 0; }
 
 bool moves_others() {
     cpu_set_t set;
@@ -135,15 +124,6 @@ bool moves_others() {
     return sched_setaffinity(1, sizeof set, &set) == 0;
 }
 
-bool shared_memory() { return shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600) >= 0; }
-bool memory_file() { return syscall(SYS_memfd_create, "x", 0u) >= 0; }
-bool traces() { return ptrace(PTRACE_ATTACH, somebody_else(), nullptr, nullptr) == 0; }
-bool reads_memory_of_others() { return syscall(SYS_process_vm_readv, somebody_else(), nullptr, 0, nullptr, 0, 0) == 0; }
-bool mounts() { return mount("none", "/", "tmpfs", 0, nullptr) == 0; }
-bool namespaces() { return unshare(CLONE_NEWUSER) == 0; }
-bool uses_privileges() { return (geteuid() != 0 && setuid(0) == 0) || chroot(".") == 0; }
-bool io_ring() { return syscall(425, 1, nullptr) >= 0; }
-bool kernel_programs() { return syscall(SYS_bpf, 0, nullptr, 0) >= 0; }
 bool writes_elsewhere() {
     return opens("/tmp/ioi-eval-probe", O_WRONLY | O_CREAT) || opens("/dev/shm/ioi-eval-probe", O_WRONLY | O_CREAT) ||
            opens("/ioi-eval-probe", O_WRONLY | O_CREAT) || opens("../ioi-eval-probe", O_WRONLY | O_CREAT);
@@ -155,30 +135,30 @@ struct Attempt {
 };
 
 const Attempt attempts[] = {
-    {"read-system-files", reads_system_files},
+    {"read-system-files", [] { return opens("/etc/passwd", O_RDONLY) || opens("/etc/hostname", O_RDONLY); }},
     {"list-root", lists_root},
-    {"process-table", reads_process_table},
+    {"process-table", [] { return opens("/proc/self/maps", O_RDONLY) || opens("/proc/1/environ", O_RDONLY); }},
     {"write-input", writes_its_input},
     {"inherited-descriptors", inherits_descriptors},
     {"environment", sees_environment},
     {"write-elsewhere", writes_elsewhere},
-    {"internet", internet},
-    {"local-sockets", local_sockets},
+    {"internet", [] { return makes_socket(AF_INET, SOCK_STREAM) || makes_socket(AF_INET6, SOCK_DGRAM); }},
+    {"local-sockets", [] { return makes_socket(AF_UNIX, SOCK_STREAM); }},
     {"fork", forks},
     {"shell", starts_a_shell},
-    {"signal-others", signals_others},
+    {"signal-others", [] { return kill(somebody_else(), 0) == 0 || kill(-1, 0) == 0 || kill(1, 0) == 0; }},
     {"limit-others", limits_others},
-    {"slow-others", slows_others},
+    {"slow-others", [] { return setpriority(PRIO_PROCESS, static_cast<id_t>(somebody_else()), 19) == 0; }},
     {"move-others", moves_others},
-    {"shared-memory", shared_memory},
-    {"memory-file", memory_file},
-    {"trace", traces},
-    {"memory-of-others", reads_memory_of_others},
-    {"mount", mounts},
-    {"namespaces", namespaces},
-    {"privileges", uses_privileges},
-    {"io-uring", io_ring},
-    {"kernel-programs", kernel_programs},
+    {"shared-memory", [] { return shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600) >= 0; }},
+    {"memory-file", [] { return syscall(SYS_memfd_create, "x", 0u) >= 0; }},
+    {"trace", [] { return ptrace(PTRACE_ATTACH, somebody_else(), nullptr, nullptr) == 0; }},
+    {"memory-of-others", [] { return syscall(SYS_process_vm_readv, somebody_else(), nullptr, 0, nullptr, 0, 0) == 0; }},
+    {"mount", [] { return mount("none", "/", "tmpfs", 0, nullptr) == 0; }},
+    {"namespaces", [] { return unshare(CLONE_NEWUSER) == 0; }},
+    {"privileges", [] { return (geteuid() != 0 && setuid(0) == 0) || chroot(".") == 0; }},
+    {"io-uring", [] { return syscall(425, 1, nullptr) >= 0; }},
+    {"kernel-programs", [] { return syscall(SYS_bpf, 0, nullptr, 0) >= 0; }},
 };
 
 }  // namespace
