@@ -18,25 +18,18 @@ THE WARM INTERPRETER
 
 An interpreter takes 15 to 30 ms to start, and 150 with numpy; a fork of a running one takes 1 to 2. So the runner
 starts one harness (`serve`), which imports the modules that preludes name, and forks for each test. The warm process
-never sees a program, an input or an answer, so it has no secret to leak, and no program ever runs in it. A fork
-becomes a contestant like any other:
+never sees a program, an input or an answer, so it has no secret to leak, and no program ever runs in it.
+`graders/PROTOCOL.md` says what the runner sends, and what a fork does before it reads its program: no unconfined
+process reads a byte of it.
 
-  Its parent. It is cloned with CLONE_PARENT and so becomes a child of the runner, which can wait for it, hold its pidfd
-    and read its exact times and peak memory; its CPU clock begins at 0 with the fork. (Its peak memory begins with the
-    memory of the warm process, which a new interpreter would use as well.)
-  Its descriptors. The runner sends the descriptors of one test with SCM_RIGHTS. They become 0, 1 and 2; the
-    program is read and closed; all others are closed, the control socket first.
-  Its confinement. The runner sends the rules as data: rlimits, a Landlock ruleset (a descriptor), and its own seccomp
-    program. `confine` applies them in this order, with `no_new_privs` before the last two. With `listener`, the
-    descriptor of seccomp notifications is sent back over the socket `ready`; a last message has the CPU time so far.
-    The program's text is read only after that, so no unconfined process reads a byte of it.
-  Its time begins when `ready` is closed. Until then the child has only confined itself.
-  Its end. The runner sees exits and signals exactly as for a compiled program. If the warm process dies or does not
-    answer, that is the runner's failure (JE), never the program's.
+A fork becomes a contestant like any other. It is cloned with CLONE_PARENT and so becomes a child of the runner, which
+can wait for it, hold its pidfd and read its exact times and peak memory; its CPU clock begins at 0 with the fork. (Its
+peak memory begins with the memory of the warm process, which a new interpreter would use as well.) The runner sees
+exits and signals exactly as for a compiled program. If the warm process dies or does not answer, that is the runner's
+failure (JE), never the program's.
 
 All forks share the seed of string hashes and the layout of memory. Neither gives one test information about another.
-With full isolation the warm process itself runs in the contestant's root directory. Each request contains a PID
-namespace of the test's own. Before the fork the warm process makes it the namespace of its next child (`setns`).
+With full isolation the warm process itself runs in the contestant's root directory.
 
 It runs on every Python from 3.8 on, and needs only the standard library.
 """

@@ -54,13 +54,7 @@ _libc.syscall.restype = ctypes.c_long
 
 
 def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
-    """Fork for each request until the socket is closed, then exit; a fork exits with the exit code of its program.
-
-    A request is one message of a SOCK_SEQPACKET socket: JSON with `descriptors` (the names of the descriptors that come
-    with the message: program, stdin, stdout, stderr, code, report, ready, directory, maybe landlock, pid_namespace),
-    `ready_fd`, and the rules of `confine`. `pid_namespace` is a PID namespace for the fork. The answer is `{"pid": …}`,
-    as this process's namespace sees it.
-    """
+    """Fork for each request until the socket is closed, then exit; a fork exits with the exit code of its program."""
     control = _socket_of(control_fd)
     load(",".join(_COMMON))
     load(preload)
@@ -133,14 +127,9 @@ def fork_sibling() -> int:
 
 
 def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
-    """Confine this process permanently by the runner's rules. Any failure ends the process.
+    """Confine this process permanently by the rules of a request. Any failure ends the process.
 
-    Args:
-        rules: `rlimits` [[number, soft, hard], …], and `nofile`, which is set last; maybe `uid`, a user to become;
-            `filter`, the prepared seccomp filter, and `listener`, whether the runner gets the descriptor of its
-            notifications.
-        fds: `directory`, the program's working directory; `ready`, a socket for what the runner gets; maybe
-            `landlock`, a ruleset. These are closed; others in it are not used.
+    The descriptors `directory`, `ready` and `landlock` are closed; others are not used.
     """
     ready = _socket_of(fds["ready"])
     try:

@@ -53,10 +53,6 @@ struct Contestant {
   int looks = 0;
   Attempts attempted;
 
-  std::string how() const {
-    return process.signal() != 0 ? format("signal %d", process.signal()) : format("exit code %d", process.code());
-  }
-
   // Whether its interpreter has ended by itself before it read the program. Nothing of the program has run then.
   bool ended_before_reading() const {
     return program && started && !stopped_for_others && limit == Limit::None && lseek(program.get(), 0, SEEK_CUR) == 0;

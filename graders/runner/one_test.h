@@ -38,11 +38,11 @@ class TestRun : RunningTest {
   Outcome run() {
     if (test_.output >= 0) {
       judge_submitted();
-      return std::move(outcome_);
+    } else {
+      begin();
+      watch();
+      finish();
     }
-    begin();
-    watch();
-    finish();
     return std::move(outcome_);
   }
 
@@ -94,12 +94,9 @@ class TestRun : RunningTest {
     for (const Contestant& c : contestants_) {
       if (killed_from_outside(c)) return judge_error(JudgeFault::Signal, TrustedProgram::Runner, kKilledFromOutside);
       bool never_ran = !c.started && !c.not_executable && !c.stopped_for_others && c.limit == Limit::None;
-      if (never_ran) {
-        std::string end = format("it ended before the program began: %s ", c.how().c_str());
-        return judge_error(JudgeFault::Start, TrustedProgram::Runner, end + head(c.errors.get(), 300));
-      }
-      if (c.ended_before_reading() && !over_memory(c)) {
-        std::string end = format("the interpreter ended before it read the program: %s ", c.how().c_str());
+      if (never_ran || (c.ended_before_reading() && !over_memory(c))) {
+        const char* what = never_ran ? "it ended before the program began" : "the interpreter ended before it read the program";
+        std::string end = format("%s: %s ", what, c.process.how().c_str());
         return judge_error(JudgeFault::Start, TrustedProgram::Runner, end + head(c.errors.get(), 300));
       }
     }

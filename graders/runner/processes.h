@@ -48,6 +48,7 @@ struct Process {
   int code() const { return WIFEXITED(status) ? WEXITSTATUS(status) : 0; }
   int signal() const { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }
   bool failed() const { return status != 0; }
+  std::string how() const { return signal() != 0 ? format("signal %d", signal()) : format("exit code %d", code()); }
   int64_t cpu_us() const { return cpu_of(usage); }
   int64_t peak_bytes() const { return usage.ru_maxrss * 1024; }
   int64_t cost_of_pages_us() const {

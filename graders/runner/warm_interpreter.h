@@ -16,11 +16,8 @@ namespace runner {
 
 constexpr int kTestsARuleset = 64;
 
-// Starting an interpreter takes ten times as long as forking one. So one is started, which is part of the judge: no program
-// of a submission ever runs in it, and it sees no input. For each test it clones a child that is *our* child (CLONE_PARENT),
-// so that we can treat it like any contestant. Before it reads its program, the child prepares itself as Launch prepares a
-// contestant before its exec. It uses the same limits, Landlock rules and filter, which we send to it, and sends the same
-// messages as Launch. PROTOCOL.md defines the requests.
+// Starting an interpreter takes ten times as long as forking one, so one is started, and each test is a fork of it. PROTOCOL.md,
+// "The warm interpreter", defines the requests, and what a fork does. A fork prepares itself as Launch prepares a contestant.
 //
 //   full      it runs in the contestant's root directory and keeps its capabilities (of our own user namespace), to put each
 //             child into its own PID namespace. The child drops them.
@@ -99,9 +96,7 @@ class WarmInterpreter {
     process_.kill();
     process_.reap(true);
     kill_leftovers({c.pid_namespace.pid()});
-    return format("the warm interpreter %s (%s %d): ", what, process_.signal() != 0 ? "signal" : "exit code",
-                  process_.signal() != 0 ? process_.signal() : process_.code()) +
-           head(errors_.get(), 900);
+    return format("the warm interpreter %s (%s): ", what, process_.how().c_str()) + head(errors_.get(), 900);
   }
 
   void begin(const ProcessDirectories& directories) {
