@@ -118,12 +118,7 @@ class Tools:
         return _existing(await self._interpreters.get(key, lambda: self._ask_interpreter(python, target)))
 
     async def _ask_compiler(self, rules: OwnToolLanguage, target: Target) -> Toolchain | str:
-        """Ask for the compiler of a language. Returns it; or, if there certainly is none, the reason.
-
-        Raises:
-            SetupError: there is none now, but there may be later.
-            SandboxError: the job could not be run.
-        """
+        """The compiler of a language; or the reason if there certainly is none. SetupError if there may be later."""
         answer = await self._ask(compiler_recipe(rules, target.toolchain), target)
         try:
             return compiler_of(answer, rules, target.toolchain)
@@ -133,12 +128,7 @@ class Tools:
             return f"{target.name}: {error}"
 
     async def _ask_interpreter(self, python: str, target: Target) -> Interpreter | str:
-        """Ask an interpreter about itself. Returns the answer; or, if it certainly cannot be used, the reason.
-
-        Raises:
-            SetupError: it cannot be used now, but may be later.
-            SandboxError: the job could not be run.
-        """
+        """The interpreter; or the reason if it certainly cannot be used. SetupError if it may be usable later."""
         recipe = interpreter_recipe(python, prefixes_of(python))
         await self._ready(target)
         try:
@@ -181,7 +171,7 @@ _ONCE = ("command", "version", "machine")
 
 
 def compiler_recipe(rules: OwnToolLanguage, cpp: Toolchain) -> Recipe:
-    """The recipe that asks a target for its compiler of a language; it has no files of a submission."""
+    """The recipe that asks a target for its compiler of a language."""
     step = Step(
         argv=("bash", "-c", f'bash {_SCRIPT} "$1" > {_FOUND}.part && mv {_FOUND}.part {_FOUND}', _SCRIPT, cpp.command),
         files=((_SCRIPT, rules.finder.encode()),),
@@ -245,11 +235,7 @@ def require_visible(python: str) -> None:
 
 
 def _require_existing(python: str) -> None:
-    """Refuse the path of an interpreter that does not exist on this machine.
-
-    Raises:
-        SetupError: it does not exist.
-    """
+    """Refuse the path of an interpreter that does not exist on this machine."""
     if python.startswith("/") and not os.path.exists(python):
         raise SetupError(f"there is no interpreter {python} on this machine; {_ANOTHER}")
 
@@ -286,11 +272,7 @@ def prefixes_of(python: str) -> tuple[str, ...]:
 
 
 def _require_showable(python: str, directories: Iterable[str]) -> None:
-    """Refuse directories that contain more than an interpreter: a box must not show the rest.
-
-    Raises:
-        SetupError: one of the directories contains more.
-    """
+    """Refuse directories that contain more than an interpreter: a box must not show the rest."""
     if reasons := list(filter(None, map(why_not_shown, directories))):
         raise SetupError(
             f"the interpreter {python} cannot be used: {'; '.join(reasons)}; {_ANOTHER}, which has a "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ioi_eval.extract.cpp import C_TAGS, extract_cpp, looks_like_cpp
+from ioi_eval.extract.cpp import C_TAGS, extract_cpp
 from ioi_eval.extract.fences import Extracted
 from ioi_eval.languages.rules import C_INCLUDES, ObjectLanguage
-from ioi_eval.model import Language, Problem
+from ioi_eval.model import Language
 from ioi_eval.toolchain import Toolchain
 
 
@@ -18,7 +18,7 @@ class C(ObjectLanguage):
     name = "C"
     names = re.compile(r"(?:gnu )?c(?:89|90|99|11|17|18|23)?(?: \([^()]*\))?|ansi c|gcc", re.IGNORECASE)
     header_endings = (".h",)
-    known_good_standard = "gnu17"
+    known_good_standard = "gnu17"  # Source: Kattis's language configuration; GCC's own default since version 8
     known_good_program = (
         "good.c",
         f"{C_INCLUDES}int main(void) {{ int *class = malloc(1); return class == 0; }}\n".encode(),
@@ -27,14 +27,6 @@ class C(ObjectLanguage):
     def extract(self, generation: str) -> Extracted:
         """As in C++, with blocks tagged C."""
         return extract_cpp(generation, C_TAGS)
-
-    def looks_unfenced(self, text: str) -> bool:
-        """Whether it contains words that C shares with C++."""
-        return looks_like_cpp(text)
-
-    def standard(self, problem: Problem, std: str | None) -> str:  # noqa: ARG002 - these are of C++
-        """Always the same. Source: Kattis's language configuration; GCC's own default since version 8."""
-        return self.known_good_standard
 
     def flags(self, std: str) -> str:
         """The standard as a GCC option."""

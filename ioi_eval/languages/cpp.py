@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ioi_eval.extract.cpp import CPP_TAGS, extract_cpp, looks_like_cpp
+from ioi_eval.extract.cpp import CPP_TAGS, extract_cpp
 from ioi_eval.extract.fences import Extracted
 from ioi_eval.languages.rules import C_INCLUDES, ObjectLanguage
 from ioi_eval.model import Language, Problem
@@ -44,10 +44,6 @@ class Cpp(ObjectLanguage):
     def extract(self, generation: str) -> Extracted:
         """The last complete block tagged C++, else the last untagged one that is C++."""
         return (_extract_small if len(generation) <= _SMALL else extract_cpp)(generation, CPP_TAGS)
-
-    def looks_unfenced(self, text: str) -> bool:
-        """Whether it contains words that only C++ or C has."""
-        return looks_like_cpp(text)
 
     def standard(self, problem: Problem, std: str | None) -> str:
         """The problem's, unless another is asked for."""

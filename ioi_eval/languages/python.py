@@ -27,10 +27,5 @@ class Python(LanguageRules):
         """The last complete block tagged Python, else the last untagged one that is Python."""
         return extract_python(generation)
 
-    def looks_unfenced(self, text: str) -> bool:
-        """Never: a bare program was found."""
-        del text
-        return False
-
 
 RULES = Python()

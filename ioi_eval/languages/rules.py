@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
+from ioi_eval.extract.cpp import looks_like_cpp
 from ioi_eval.extract.fences import Extracted
 from ioi_eval.model import Language, Problem
 from ioi_eval.toolchain import Toolchain
@@ -46,9 +47,9 @@ class LanguageRules(ABC):
     def extract(self, generation: str) -> Extracted:
         """Extract the program from a model's text."""
 
-    @abstractmethod
-    def looks_unfenced(self, text: str) -> bool:
+    def looks_unfenced(self, text: str) -> bool:  # noqa: ARG002 - of Python a bare program is found by `extract`
         """Whether a text in which no code block was found may itself be a program, without a fence."""
+        return False
 
 
 class CompiledLanguage(LanguageRules):
@@ -63,14 +64,14 @@ class CompiledLanguage(LanguageRules):
     to see whether a part of the compiler is missing, these headers are only read. Empty if there are none."""
 
     known_good_standard: ClassVar[str]
-    """The standard of that program, which every compiler of the language knows."""
+    """The standard of that program, which every compiler of the language knows; except in C++ that of all programs."""
 
     has_precompiled_header: ClassVar[bool] = False
     """Whether programs can use the precompiled header of `jobs/recipes.py`."""
 
-    @abstractmethod
-    def standard(self, problem: Problem, std: str | None) -> str:
+    def standard(self, problem: Problem, std: str | None) -> str:  # noqa: ARG002 - these are of C++
         """The standard for submissions to a problem; `std` overrides the problem's C++ standard."""
+        return self.known_good_standard
 
     @abstractmethod
     def flags(self, std: str) -> str:
@@ -93,6 +94,10 @@ class ObjectLanguage(CompiledLanguage):
 
     takes_graders = True
     needs_own_tool = False
+
+    def looks_unfenced(self, text: str) -> bool:
+        """Whether it contains words that only C++ or C has."""
+        return looks_like_cpp(text)
 
     @abstractmethod
     def compile_argv(self, toolchain: Toolchain, source: str, output: str, *, std: str) -> Command:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from ioi_eval.extract.fences import LOOKED_AT, Extracted, extract_tagged
 from ioi_eval.languages.rules import Command, OwnToolLanguage
-from ioi_eval.model import Language, Problem
+from ioi_eval.model import Language
 from ioi_eval.toolchain import Toolchain
 
 _TAGS = frozenset({"rust", "rs"})
@@ -88,7 +88,7 @@ class Rust(OwnToolLanguage):
     name = "Rust"
     names = re.compile(r"(?:rustc?|rs)(?![a-z]).*", re.IGNORECASE)
     takes_graders = False
-    known_good_standard = "2021"
+    known_good_standard = "2021"  # it accepts nearly all programs of earlier editions
     known_good_program = (
         "main.rs",
         b"use std::collections::HashMap;\nuse std::io::Read;\n\nfn main() {\n    let mut text = String::new();\n"
@@ -106,10 +106,6 @@ class Rust(OwnToolLanguage):
     def looks_unfenced(self, text: str) -> bool:
         """Whether it contains a Rust `main`."""
         return _looks_right(text)
-
-    def standard(self, problem: Problem, std: str | None) -> str:  # noqa: ARG002 - these are of C++
-        """Always the same edition; it accepts nearly all programs of earlier ones."""
-        return self.known_good_standard
 
     def flags(self, std: str) -> str:
         """The edition as a rustc option."""
