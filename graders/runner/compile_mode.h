@@ -11,7 +11,6 @@
 #include "numbers.h"
 #include "plan.h"
 #include "proc_files.h"
-#include "process_directories.h"
 #include "processes.h"
 #include "seccomp.h"
 #include "verdicts.h"

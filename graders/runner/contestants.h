@@ -3,11 +3,11 @@
 
 #include "descriptors.h"
 #include "isolation_features.h"
+#include "job.h"
 #include "lines.h"
 #include "numbers.h"
 #include "plan.h"
 #include "proc_files.h"
-#include "process_directories.h"
 #include "processes.h"
 #include "verdicts.h"
 

@@ -1,10 +1,14 @@
-// A job: what all its tests share, and what each process of a submission has.
+// A job: what all its tests share; and what the runner makes and removes for each process of a submission: its root, its scratch
+// directory, its FIFOs.
 #pragma once
 
 #include "descriptors.h"
 #include "directories.h"
 #include "isolation_features.h"
+#include "lines.h"
+#include "numbers.h"
 #include "plan.h"
+#include "processes.h"
 #include "seccomp.h"
 
 namespace runner {
@@ -36,5 +40,306 @@ struct Job {
 
   bool full() const { return machine.full(); }
 };
+
+// (Not named `bind`: if another header includes <functional>, argument-dependent look-up would prefer std::bind.)
+inline void bind_mount(const std::string& from, const std::string& to) {
+  if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) system_fault("bind %s", from.c_str());
+}
+
+// Keeps the other restrictions of the mount, because the kernel refuses to drop those of a mount from another namespace.
+inline void make_read_only(const std::string& at) {
+  struct statfs mounted;
+  if (statfs(at.c_str(), &mounted) != 0) system_fault("look at %s", at.c_str());
+  unsigned long kept = static_cast<unsigned long>(mounted.f_flags) & (MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME);
+  if ((mounted.f_flags & 4096 /* ST_RELATIME */) != 0) kept |= MS_RELATIME;
+  mount(nullptr, at.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | kept, nullptr);
+  struct statvfs flags;  // it may be a mount of the user who runs all this
+  if (statvfs(at.c_str(), &flags) != 0 || (flags.f_flag & ST_RDONLY) == 0) system_fault("make %s read-only", at.c_str());
+}
+
+// Builds a root directory: it shows given paths of this machine, each at its own path, and nothing else.
+class View {
+ public:
+  View(const std::string& outside, const std::string& root) : outside_(outside), root_(root) {}
+
+  // Shows a file, or a directory with all below it. A symbolic link on the way is copied, and its target is shown too. A path
+  // that does not exist is skipped.
+  void show(const std::string& path) {
+    std::string at;                                     // the part that exists and has no links
+    std::vector<std::string> left = split(path, '/');   // the rest, in reverse order
+    std::reverse(left.begin(), left.end());
+    for (int links = 0; !left.empty();) {
+      std::string name = left.back();
+      left.pop_back();
+      if (name.empty() || name == ".") continue;
+      if (name == "..") {
+        at.resize(at.empty() ? 0 : at.rfind('/'));
+        continue;
+      }
+      struct stat status;
+      std::string next = at + "/" + name;
+      if (is_made(next)) {
+        at = next;
+        continue;
+      }
+      if (lstat(next.c_str(), &status) != 0) return skip(next);
+      if (!S_ISLNK(status.st_mode)) {
+        at = next;
+        continue;
+      }
+      char target[PATH_MAX] = {};
+      if (++links > kMaxLinks) return;
+      if (readlink(next.c_str(), target, sizeof target - 1) <= 0) return skip(next);
+      put_link(target, next);
+      std::vector<std::string> names = split(target, '/');
+      left.insert(left.end(), names.rbegin(), names.rend());
+      if (target[0] == '/') at.clear();
+    }
+    put(at);
+  }
+
+  void make_all_read_only() {
+    struct {
+      uint64_t set, clear, propagation, userns;
+    } attributes = {1 | 2 /* RDONLY, NOSUID */, 0, 0, 0};
+    if (syscall(kSysMountSetattr, AT_FDCWD, root_.c_str(), 0x8000 /* AT_RECURSIVE */, &attributes, sizeof attributes) == 0) return;
+    for (const std::string& path : shown_) make_read_only(root_ + path);
+  }
+
+ private:
+  static constexpr int kMaxLinks = 40;  // Source: Linux, path_resolution(7)
+
+  bool covers(const std::string& path) const {
+    return std::any_of(shown_.begin(), shown_.end(), [&](const std::string& shown) {
+      return path.compare(0, shown.size(), shown) == 0 && (path.size() == shown.size() || path[shown.size()] == '/');
+    });
+  }
+
+  // Without a file that is there, a correct program could fail.
+  static void skip(const std::string& path) {
+    if (!is_no_path(errno)) system_fault("look at %s", path.c_str());
+  }
+
+  bool is_made(const std::string& path) const { return std::find(made_.begin(), made_.end(), path) != made_.end(); }
+
+  void make_directories_above(const std::string& path) {
+    for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      std::string above = path.substr(0, slash);
+      if (is_made(above)) continue;
+      mkdir((outside_ + above).c_str(), 0755);
+      made_.push_back(above);
+    }
+  }
+
+  void put_link(const char* target, const std::string& path) {
+    if (covers(path)) return;
+    make_directories_above(path);
+    if (symlink(target, (outside_ + path).c_str()) != 0 && errno != EEXIST) system_fault("make the link %s", path.c_str());
+  }
+
+  void put(const std::string& path) {
+    struct stat status;
+    if (path.empty() || covers(path)) return;
+    if (stat(path.c_str(), &status) != 0) return skip(path);
+    make_directories_above(path);
+    std::string point = outside_ + path;
+    bool made = S_ISDIR(status.st_mode) ? mkdir(point.c_str(), 0755) == 0 || errno == EEXIST
+                                        : bool(Fd(open(point.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644)));
+    if (!made) system_fault("make %s", point.c_str());
+    bind_mount(path, root_ + path);
+    shown_.push_back(path);
+  }
+
+  std::string outside_, root_;
+  std::vector<std::string> shown_, made_;  // mounts; the directories on the way to them
+};
+
+// The root directory of a contestant or of a compiler: read-only, with devices, and with the paths that the plan shows.
+// `own`: directories that are created in it.
+inline void make_root(ProcessDirectories& directories, const Machine& machine, const std::vector<std::string>& sees, const std::string& name,
+                      std::initializer_list<const char*> own) {
+  directories.outside = make_directory(machine.base + "/outside" + name, 0755);
+  directories.root = make_directory(machine.base + "/root" + name, 0755);
+  make_directory(directories.outside + "/dev", 0755);
+  for (const char* directory : own) make_directory(directories.outside + directory, 0755);
+  if (mount(directories.outside.c_str(), directories.root.c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind a root");
+  // Not /dev/zero: if its pages were mapped shared, they would be memory that is not counted.
+  for (const char* device : {"/dev/null", "/dev/random", "/dev/urandom"}) {
+    Fd point(open((directories.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    bind_mount(device, directories.root + device);
+  }
+  // Before 6.12, TOMOYO lets nothing be executed from a descriptor if this path does not exist; its contents do not matter.
+  make_directory(directories.outside + "/dev/fd", 0755);
+  Fd executed(open((directories.outside + "/dev/fd/" + std::to_string(kExecutedFd)).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0));
+  if (!executed) system_fault("make a file in /dev/fd");
+  View view(directories.outside, directories.root);
+  for (const std::string& path : sees) view.show(path);
+  view.make_all_read_only();
+  unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  if (mount(nullptr, directories.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
+}
+
+// How much files in a scratch directory may take. The output file is not counted, because it has its own limit.
+inline DiskUse scratch_limit(const Plan& plan, const Test& test) {
+  DiskUse room{kScratchBytes, kScratchFiles};
+  if (plan.input_file.empty()) return room;
+  room.bytes += file_size(test.input) + kScratchSlackBytes;
+  room.files++;
+  return room;
+}
+
+// The same with the output file.
+inline DiskUse scratch_room(const Plan& plan, const Test& test) {
+  DiskUse room = scratch_limit(plan, test);
+  if (plan.output_file.empty()) return room;
+  room.bytes += plan.output_bytes + kScratchSlackBytes;
+  room.files++;
+  return room;
+}
+
+// A file in a scratch directory, made by the runner.
+inline Fd put_file(const ProcessDirectories& directories, const std::string& name) {
+  Fd file(open((directories.scratch + "/" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0200));
+  if (!file) system_fault("make a file in a scratch directory");
+  return file;
+}
+
+// A read-only copy: the judge never sees what the program does to it, or puts in its place.
+inline void put_input(const ProcessDirectories& directories, const std::string& name, int input) {
+  Fd file = put_file(directories, name);
+  if (!copy_bytes(input, file.get()) || fchmod(file.get(), 0444) != 0) system_fault("put an input in its place");
+}
+
+// The output file exists from the start, as in CMS. It can be written but not read, because otherwise it would be memory that
+// is not counted. Its time shows whether the program has opened it to write, as programs cannot set times.
+inline void put_output(const ProcessDirectories& directories, const std::string& name, uid_t owner) {
+  Fd file = put_file(directories, name);
+  const timespec never[2] = {};
+  bool theirs = owner == geteuid() || fchown(file.get(), owner, static_cast<gid_t>(-1)) == 0;
+  if (!theirs || futimens(file.get(), never) != 0) system_fault("prepare an output file");
+}
+
+// Opens the output file. It must be a regular file without another name; nothing else is opened or followed.
+inline Fd find_output(const ProcessDirectories& directories, const std::string& name, struct stat& status) {
+  Fd file(open((directories.scratch + "/" + name).c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  bool is_known = file ? fstat(file.get(), &status) == 0 : errno == ENOENT;
+  if (!is_known) system_fault("look at an output file");
+  return file && S_ISREG(status.st_mode) && status.st_nlink == 1 ? std::move(file) : Fd();
+}
+
+// Makes a FIFO that a user may open too. If a user has many pipes, the kernel makes new ones small. Then two processes that write at
+// once may wait for each other for ever.
+inline void share_fifo(const std::string& path, uid_t with) {
+  if (mkfifo(path.c_str(), 0600) != 0) system_fault("mkfifo");
+  Fd end(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  int bytes = end ? fcntl(end.get(), F_GETPIPE_SZ) : -1;
+  if (bytes < 0) system_fault("open a fifo");
+  if (bytes < kPipeBytes) {
+    fault(FaultKind::System, format("a FIFO holds %d bytes only: this user has too many pipes (fs.pipe-user-pages-soft)", bytes));
+  }
+  if (with != geteuid() && chmod(path.c_str(), 0666) != 0) system_fault("chmod");
+}
+
+// One FIFO between the two steps; each step has it in its own directory, to write to or to read from.
+inline void put_step_fifo(const Job& job, ProcessDirectories& directories, long index) {
+  std::string directory = job.full() ? directories.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
+  directories.fifo_in = directories.fifo_out = directory + "/fifo";
+  (index == 0 ? directories.inside_out : directories.inside_in) = job.full() ? "/fifo/fifo" : directories.fifo_in;
+  if (index == 0) return share_fifo(directories.fifo_out, job.machine.can.contestant_uid);
+  if (link(job.directories[0].fifo_out.c_str(), directories.fifo_in.c_str()) != 0) system_fault("link a fifo");
+}
+
+// Whether the FIFOs are in the contestant's root directory. FIFOs that are opened for it before its start are outside.
+inline bool fifos_are_inside(const Job& job) { return job.full() && job.plan.shows_fifos(); }
+
+// Two FIFOs, from the manager to the process and back.
+inline void put_manager_fifos(const Job& job, ProcessDirectories& directories, long index) {
+  bool inside = fifos_are_inside(job);
+  std::string directory = inside ? directories.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
+  directories.fifo_in = directory + format("/m_to_u%ld", index);
+  directories.fifo_out = directory + format("/u%ld_to_m", index);
+  directories.inside_in = inside ? format("/fifo/m_to_u%ld", index) : directories.fifo_in;
+  directories.inside_out = inside ? format("/fifo/u%ld_to_m", index) : directories.fifo_out;
+  for (const std::string& fifo : {directories.fifo_in, directories.fifo_out}) share_fifo(fifo, job.machine.can.contestant_uid);
+}
+
+// Prepares the directories of one test: a scratch directory, empty except for the input and output files; new FIFOs.
+inline void make_directories(const Job& job, ProcessDirectories& directories, long index, const Test& test) {
+  const Plan& plan = job.plan;
+  uid_t contestant_uid = job.machine.can.contestant_uid;
+  if (job.full() && directories.root.empty()) {
+    make_root(directories, job.machine, plan.sees, std::to_string(index), {"/fifo", "/box"});
+    directories.scratch = directories.root + "/box";
+  }
+  if (job.full()) {
+    DiskUse room = scratch_room(plan, test);
+    int inodes = room.files + 1;  // the directory itself is one
+    std::string options = format("size=%lld,nr_inodes=%d,mode=700,uid=%u", static_cast<long long>(room.bytes), inodes, contestant_uid);
+    unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+    if (mount("scratch", directories.scratch.c_str(), "tmpfs", flags, options.c_str()) != 0) system_fault("mount scratch");
+  } else {
+    directories.scratch = make_directory(job.machine.base + "/" + random_name());
+    if (contestant_uid != geteuid()) {
+      if (chown(directories.scratch.c_str(), contestant_uid, static_cast<gid_t>(-1)) != 0) system_fault("chown");
+    }
+  }
+  directories.made = true;
+  if (!plan.input_file.empty()) put_input(directories, plan.input_file, test.input);
+  if (!plan.output_file.empty()) put_output(directories, plan.output_file, contestant_uid);
+  // As in CMS: existing files may be used, and no others created. (A confined process cannot change a directory's mode.)
+  if (plan.names_files() && chmod(directories.scratch.c_str(), 0555) != 0) system_fault("chmod");
+  switch (plan.task) {
+    case TaskType::Batch: return;
+    case TaskType::TwoSteps: return put_step_fifo(job, directories, index);
+    case TaskType::Communication:
+    case TaskType::Interactive: return put_manager_fifos(job, directories, index);
+  }
+}
+
+// Under reduced isolation a contestant can make plain files in its scratch directory, and nothing else. `except`: a file that is not
+// counted; if it is empty, all are.
+inline DiskUse scratch_size(const std::string& path, const std::string& except) {
+  DiskUse size;
+  Fd scratch(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  each_entry(scratch.get(), [&](int directory, const char* name) {
+    if (except == name) return;
+    struct stat status;
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) size.bytes += status.st_blocks * 512;
+    size.files++;
+  });
+  return size;
+}
+
+// Under full isolation a program's files are in a file system of their own. Otherwise they are on the machine's disk: if that is
+// full, the program may fail because of it. Its own files do not count: otherwise it could fill a small disk to get a fault.
+inline void require_room_for_files(const Job& job, const Test& test) {
+  if (job.full()) return;
+  require_room(job.machine.base, scratch_room(job.plan, test), [&job] {
+    DiskUse own;
+    for (const ProcessDirectories& each : job.directories) {
+      if (!each.made) continue;
+      DiskUse size = scratch_size(each.scratch, "");
+      own.bytes += size.bytes;
+      own.files += size.files;
+    }
+    return own;
+  });
+}
+
+inline void clear_directories(const Job& job, ProcessDirectories& directories) {
+  if (!directories.made) return;
+  directories.made = false;
+  if (job.full()) {
+    if (umount2(directories.scratch.c_str(), MNT_DETACH) != 0) system_fault("umount");
+  } else {
+    if (job.plan.names_files() && chmod(directories.scratch.c_str(), 0700) != 0) system_fault("chmod");
+    remove_tree(AT_FDCWD, directories.scratch.c_str());
+  }
+  if (directories.fifo_in.empty()) return;
+  unlink(directories.fifo_in.c_str());
+  unlink(directories.fifo_out.c_str());
+  if (!fifos_are_inside(job)) rmdir(directories.fifo_in.substr(0, directories.fifo_in.rfind('/')).c_str());
+  directories.fifo_in.clear();
+}
 
 }  // namespace runner

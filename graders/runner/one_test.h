@@ -9,7 +9,6 @@
 #include "lines.h"
 #include "numbers.h"
 #include "plan.h"
-#include "process_directories.h"
 #include "processes.h"
 #include "protocols.h"
 #include "rules.h"

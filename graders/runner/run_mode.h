@@ -11,7 +11,6 @@
 #include "lines.h"
 #include "one_test.h"
 #include "plan.h"
-#include "process_directories.h"
 #include "processes.h"
 #include "protocols.h"
 #include "seccomp.h"

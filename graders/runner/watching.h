@@ -10,7 +10,6 @@
 #include "numbers.h"
 #include "plan.h"
 #include "proc_files.h"
-#include "process_directories.h"
 #include "processes.h"
 #include "protocols.h"
 #include "seccomp.h"
