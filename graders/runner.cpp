@@ -24,9 +24,7 @@
 // Seccomp is an allowlist (system_calls.h). A call that is not on it is reported to the runner through a seccomp
 // listener. The runner records its name and lets it fail with an errno, so that an honest program that tries
 // `system("pause")` continues. A call that no honest program needs ends the program (verdict SV). After many refusals the
-// listener is closed, and the kernel refuses without asking, so refusals cost the judge only a bounded time. If a filter
-// outside of ours (a container's) already answers a call with an error, the listener is not asked: then our filter itself
-// refuses the call or kills the program, with the same verdict.
+// listener is closed, and the kernel refuses without asking, so refusals cost the judge only a bounded time.
 //
 // Starting a contestant. The child prepares itself in this order, because each step must still be possible after the
 // ones before it: session, FIFOs, root directory, rlimits, capabilities, no_new_privs, Landlock, seccomp. Seccomp comes
@@ -56,16 +54,10 @@
 // of file.
 // *Who ended first?* If a program crashes, most managers print 0; if a manager is done, many stubs exit with an error. The
 // order in which the runner sees two processes end depends on the scheduler. But each side must close its FIFOs
-// to be noticed by the other, and inotify reports these closes in the order in which the kernel made them. So:
-//   - TLE, MLE, OLE, SV and death by a signal other than SIGPIPE are the program's fault, also after the end of a manager that has
-//     not failed;
-//   - a non-zero exit code or SIGPIPE is the program's fault if it hung up first. If the manager hung up first, it is a
-//     consequence: a manager's score of 0 stands (WA). A higher score does not: CMS gives 0 then, and so do we (RE).
-//   - a manager that fails is at fault (JE) unless a contestant failed before by these rules, with one exception: SIGPIPE (in
-//     Python, a BrokenPipeError) after a contestant has hung up. A program can cause that whenever it likes, so it is the program's
-//     0 (WA), not a JE.
-// (The manager has hung up on a process when it has closed both FIFOs: it may close one only to send an end of file.)
-// Source: CMS's Communication task type gives 0 whenever a process fails, and an error when the manager fails.
+// to be noticed by the other, and inotify reports these closes in the order in which the kernel made them. PROTOCOL.md, "Whose
+// failure decides in communication", has the rules. A program can cause a manager's SIGPIPE whenever it likes, so that is the
+// program's 0, not a JE. (The manager has hung up on a process when it has closed both FIFOs: it may close one only to send an end
+// of file.) Source: CMS's Communication task type gives 0 whenever a process fails, and an error when the manager fails.
 //
 // After a test all of its processes are killed and reaped, its directories unmounted or emptied, its descriptors closed.
 //
