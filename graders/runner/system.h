@@ -58,17 +58,11 @@
 #error "The runner's table of system calls is written for x86-64."
 #endif
 
-#ifndef AT_EMPTY_PATH
-#define AT_EMPTY_PATH 0x1000
-#endif
 #ifndef CLONE_PIDFD
 #define CLONE_PIDFD 0x00001000
 #endif
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
-#endif
-#ifndef SECCOMP_FILTER_FLAG_SPEC_ALLOW
-#define SECCOMP_FILTER_FLAG_SPEC_ALLOW (1UL << 2)
 #endif
 
 namespace runner {
