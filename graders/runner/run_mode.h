@@ -60,37 +60,28 @@ inline void open_interpreter(Job& job, JobFiles& files) {
   if (!plan.interpreter_file.empty()) job.interpreter_file = Fd(reopen(files.get(plan.interpreter_file), O_RDONLY));
 }
 
-// Deletes the files that a test made in the directories of its processes, also if a fault ends it.
-class ClearedDirectories {
- public:
-  explicit ClearedDirectories(Job& job) : job_(job) {}
-  ClearedDirectories(const ClearedDirectories&) = delete;
-  ClearedDirectories& operator=(const ClearedDirectories&) = delete;
-  ~ClearedDirectories() {
-    try {
-      clear();
-    } catch (const Fault&) {
-      // Another fault is being thrown already.
-    }
-  }
+inline void clear_all_directories(Job& job) {
+  for (ProcessDirectories& directories : job.directories) clear_directories(job, directories);
+}
 
-  void clear() {
-    for (ProcessDirectories& directories : job_.directories) clear_directories(job_, directories);
-  }
-
- private:
-  Job& job_;
-};
-
+// Deletes the files that the test made in the directories of its processes, also if a fault ends it.
 inline Outcome run_once(Job& job, WarmInterpreter& warm, const Test& test, Passes& passes) {
-  ClearedDirectories cleared(job);
-  passes.begin();
-  for (size_t i = 0; i < job.directories.size() && !job.plan.has_manager() && test.output < 0; i++) {
-    make_directories(job, job.directories[i], static_cast<long>(i), test);
+  try {
+    passes.begin();
+    for (size_t i = 0; i < job.directories.size() && !job.plan.has_manager() && test.output < 0; i++) {
+      make_directories(job, job.directories[i], static_cast<long>(i), test);
+    }
+    Outcome outcome = TestRun(job, warm, test, passes).run();
+    clear_all_directories(job);
+    return outcome;
+  } catch (const Fault& first) {
+    try {
+      clear_all_directories(job);
+    } catch (const Fault&) {
+      throw first;
+    }
+    throw;
   }
-  Outcome outcome = TestRun(job, warm, test, passes).run();
-  cleared.clear();
-  return outcome;
 }
 
 // Whether the program is run again after a pass that the judge program has judged. The score of such a pass does not count. A
