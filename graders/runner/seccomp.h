@@ -64,16 +64,11 @@ class CallFilter {
     hidden_ = hidden;
     bool unneeded = (rule.where == Where::Sibling && !siblings_) || (rule.where == Where::Reduced && !reduced_);
     Let let = unneeded ? Let::Always : holds(rule.where) ? rule.let : Let::Never;
-    if (asks() && rule.noted && (let == Let::Never || let == Let::Deadly)) return ask_listener();
     decide(rule, let);
     return std::exchange(piece_, {});
   }
 
  private:
-  Filter ask_listener() {
-    emit(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
-    return std::exchange(piece_, {});
-  }
   void emit(int op, uint32_t k, uint8_t yes = 0, uint8_t no = 0) {
     piece_.code.push_back({static_cast<uint16_t>(op), yes, no, k});
   }
