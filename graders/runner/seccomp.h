@@ -53,6 +53,12 @@ class CallFilter {
     return std::exchange(piece_, {});
   }
 
+  // The decision to allow a call.
+  Filter anything() {
+    allow();
+    return std::exchange(piece_, {});
+  }
+
   // `hidden`: whether some of its calls may be hidden from the listener.
   Filter foreign_abi(bool hidden) {
     hidden_ = hidden;
@@ -125,7 +131,9 @@ class CallFilter {
       case Let::OnSelf: return decide_on_self(rule);
       case Let::SignalSelf: return decide_signal(rule, first);
       case Let::OneOf: return decide_one_of(rule, arg);
+      case Let::NoneOf: return decide_none_of(rule, arg);
       case Let::Without: return decide_bits(rule, arg, first);
+      case Let::NotAllOf: return decide_all_bits(rule, arg, first);
       case Let::Opening: return decide_open(rule, arg, first);
       case Let::OwnClock: return decide_clock(rule);
       case Let::Counted: return decide_mapping(rule);
@@ -137,6 +145,7 @@ class CallFilter {
       case Let::Connected: return decide_connected(rule, first);
       case Let::Launching: return decide_launch(rule, arg, first);
       case Let::NotifyThenAllow: return asks() ? refuse_or_ask(rule) : decide_clock(rule);
+      case Let::OtherSignal: return decide_action(rule);
       case Let::OwnLimit: return decide_limit(rule);
       case Let::Never: return refuse_or_ask(rule);
       case Let::Deadly: return end_program();
@@ -167,6 +176,30 @@ class CallFilter {
     uint8_t left = static_cast<uint8_t>(rule.values.size());
     for (uint32_t value : rule.values) emit(BPF_JMP | BPF_JEQ | BPF_K, value, left--, 0);
     refuse_or_ask(rule);
+    allow();
+  }
+
+  void decide_none_of(const CallRule& rule, uint32_t arg) {
+    load_argument(arg);
+    uint8_t left = static_cast<uint8_t>(rule.values.size());
+    for (uint32_t value : rule.values) emit(BPF_JMP | BPF_JEQ | BPF_K, value, left--, 0);
+    allow();
+    refuse_or_ask(rule);
+  }
+
+  void decide_all_bits(const CallRule& rule, uint32_t arg, uint32_t bits) {
+    load_argument(arg);
+    emit(BPF_ALU | BPF_AND | BPF_K, bits);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, bits, 1, 0);
+    allow();
+    refuse_or_ask(rule);
+  }
+
+  void decide_action(const CallRule& rule) {
+    load_argument(0);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, SIGCHLD, 1, 0);
+    allow();
+    must_be_null(1, refusal(rule));
     allow();
   }
 
@@ -295,18 +328,20 @@ class CallFilter {
 // if no copy of it is near.
 class FilterWriter {
  public:
-  FilterWriter(CallFilter call_filter, const CallSet& hidden) {
-    pieces_.push_back(call_filter.unknown(hidden.any()));
+  // `unlisted`: the decision about calls before `last` that have no rule; `newer`: about those after it.
+  FilterWriter(CallFilter call_filter, const std::vector<CallRule>& rules, const CallSet& hidden, long last, const Filter& unlisted,
+               const Filter& newer) {
+    pieces_.push_back(newer);
     bool named[kCalls] = {};
-    for (const CallRule& rule : kCallRules) {
+    for (const CallRule& rule : rules) {
       size_t usual = number_of(call_filter.by(rule, false)), if_hidden = number_of(call_filter.by(rule, true));
       for (const CallName& call : rule.calls) {
         decisions_.push_back({call.number, hidden.has[call.number] ? if_hidden : usual});
         named[call.number] = true;
       }
     }
-    size_t unnamed = number_of(call_filter.unknown(false));
-    for (long number = 0; number < kLastCall; number++) {
+    size_t unnamed = number_of(unlisted);
+    for (long number = 0; number < last; number++) {
       if (!named[number] && !hidden.has[number]) decisions_.push_back({number, unnamed});
     }
     size_t foreign = number_of(call_filter.foreign_abi(hidden.any()));
@@ -437,107 +472,23 @@ inline Refusal refusal_of(const seccomp_data& data) {
   return refusal;
 }
 
-// What a step must not do to other processes and files of its user: no compiler needs to. A change of a file's mode seems to
-// succeed, because linkers make their output executable. Processes stay in the group of the step's first process, by which all
-// are ended at once; and memory that no process maps would not count (memory files, sockets, below also shared memory without a file).
-// Nothing waits for a disk to be written: such a wait is not the program's.
-constexpr std::initializer_list<std::pair<long, int>> kHarmful = {
-    {SYS_kill, EPERM}, {SYS_tkill, EPERM}, {SYS_tgkill, EPERM}, {SYS_rt_sigqueueinfo, EPERM}, {SYS_rt_tgsigqueueinfo, EPERM},
-    {kSysPidfdSendSignal, EPERM}, {SYS_setpriority, EPERM}, {SYS_ioprio_set, EPERM}, {SYS_sched_setaffinity, EPERM},
-    {SYS_sched_setscheduler, EPERM}, {SYS_sched_setparam, EPERM}, {SYS_sched_setattr, EPERM}, {SYS_truncate, EPERM},
-    {SYS_chmod, 0}, {SYS_fchmod, 0}, {SYS_fchmodat, 0}, {452 /* fchmodat2 */, 0}, {SYS_chown, EPERM}, {SYS_fchown, EPERM},
-    {SYS_lchown, EPERM}, {SYS_fchownat, EPERM}, {SYS_utime, EPERM}, {SYS_utimes, EPERM}, {SYS_utimensat, EPERM},
-    {SYS_futimesat, EPERM}, {SYS_setxattr, EPERM}, {SYS_lsetxattr, EPERM}, {SYS_fsetxattr, EPERM}, {SYS_removexattr, EPERM},
-    {SYS_lremovexattr, EPERM}, {SYS_fremovexattr, EPERM}, {SYS_shmget, EPERM}, {SYS_shmat, EPERM}, {SYS_shmctl, EPERM},
-    {SYS_semget, EPERM}, {SYS_semop, EPERM}, {SYS_semtimedop, EPERM}, {SYS_semctl, EPERM}, {SYS_msgget, EPERM},
-    {SYS_msgsnd, EPERM}, {SYS_msgrcv, EPERM}, {SYS_msgctl, EPERM}, {SYS_mq_open, EPERM}, {SYS_mq_unlink, EPERM},
-    {SYS_setsid, EPERM}, {SYS_setpgid, EPERM}, {SYS_memfd_create, EPERM}, {447 /* memfd_secret */, EPERM},
-    {SYS_inotify_init, EPERM}, {SYS_inotify_init1, EPERM}, {SYS_fanotify_init, EPERM}, {SYS_bind, EPERM},
-    {SYS_socketpair, EPERM}, {SYS_sync, 0}, {SYS_syncfs, 0}, {SYS_fsync, 0}, {SYS_fdatasync, 0}, {SYS_sendto, EPERM}, {SYS_sendmsg, EPERM}, {SYS_sendmmsg, EPERM},
-    {437 /* openat2: its flags are in memory, where a filter cannot check them */, ENOSYS}};
+// The filter of a contestant. `hidden`: the calls that the listener never receives.
+inline Filter contestant_filter(CallFilter call_filter, const CallSet& hidden) {
+  std::vector<CallRule> rules(std::begin(kCallRules), std::end(kCallRules));
+  return FilterWriter(call_filter, rules, hidden, kLastCall, call_filter.unknown(false), call_filter.unknown(hidden.any())).filter;
+}
 
-// The calls that a compiler must not make. A program's text can make it execute other code: rustc lets a program give any
-// arguments to the linker. `trusted`: the step builds a judge program by its author's script.
+// The filter of a step. A program's text can make a compiler execute other code: rustc lets a program give any arguments to the
+// linker. `trusted`: the step builds a judge program by its author's script.
 inline std::vector<sock_filter> step_filter(bool trusted) {
-  std::vector<std::pair<long, int>> refused{{SYS_socket, EPERM}, {SYS_connect, EPERM}, {kSysClone3, ENOSYS}};  // libc takes clone then
-  if (!trusted) refused.insert(refused.end(), kHarmful);
-  for (const CallRule& rule : kCallRules) {
-    for (const CallName& call : rule.calls) {
-      if (rule.let == Let::Deadly) refused.emplace_back(call.number, rule.error);
-    }
+  CallFilter call_filter(false, false, Siblings::Nobody, false, false, 0);
+  std::vector<CallRule> rules(std::begin(kStepRules), std::end(kStepRules));
+  if (!trusted) rules.insert(rules.end(), std::begin(kMoreStepRules), std::end(kMoreStepRules));
+  for (CallRule rule : kCallRules) {
+    if (std::exchange(rule.let, Let::Never) == Let::Deadly) rules.push_back(rule);
   }
-  std::vector<sock_filter> code;
-  auto emit = [&](int op, size_t k, uint8_t yes, uint8_t no) {
-    code.push_back({static_cast<uint16_t>(op), yes, no, static_cast<uint32_t>(k)});
-  };
-  auto refuse = [&](int error) { emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<size_t>(error), 0, 0); };
-  auto load_argument = [&](size_t index) { emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args) + 8 * index, 0, 0); };
-  auto allow = [&] { emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0); };
-  emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch), 0, 0);
-  emit(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
-  emit(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-  emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr), 0, 0);
-  for (auto [number, error] : refused) {
-    emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<size_t>(number), 0, 1);
-    refuse(error);
-  }
-  emit(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
-  emit(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-  if (!trusted) {
-    emit(BPF_JMP | BPF_JGE | BPF_K, 453, 0, 1);  // Linux 6.6 and newer (setxattrat, file_setattr): no compiler needs such a call
-    refuse(ENOSYS);
-  }
-  if (!trusted) {
-    constexpr size_t kSharedMemory = MAP_SHARED | MAP_ANONYMOUS;
-    emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 5);
-    load_argument(3);
-    emit(BPF_ALU | BPF_AND | BPF_K, kSharedMemory, 0, 0);
-    emit(BPF_JMP | BPF_JEQ | BPF_K, kSharedMemory, 0, 1);
-    refuse(EPERM);
-    allow();
-    // A process that ignores SIGCHLD reaps its children without adding their time to its own. The call seems to succeed, because
-    // compilers' drivers make it, to have the default. (A shell script in place of a compiler that waits for a command in the
-    // background waits for ever; `make` too.) Without a new action (both halves of its address are 0) it is a question.
-    emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigaction, 0, 9);
-    load_argument(0);
-    emit(BPF_JMP | BPF_JEQ | BPF_K, SIGCHLD, 1, 0);
-    allow();
-    load_argument(1);
-    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2);
-    emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args) + 8 + 4, 0, 0);
-    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-    refuse(0);
-    allow();
-  }
-  emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
-  load_argument(0);
-  // A sibling would be our child: it would not be seen, and the end of the PID namespace would wait until we reap it.
-  emit(BPF_JMP | BPF_JSET | BPF_K, kNewNamespaces | CLONE_PARENT, 0, 1);
-  refuse(EPERM);
-  allow();
-  emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 4);  // only its own limits
-  load_argument(0);
-  emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-  refuse(EPERM);
-  allow();
-  emit(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 5);  // a descriptor must not send signals to a process
-  load_argument(1);
-  emit(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 1, 0);
-  emit(BPF_JMP | BPF_JEQ | BPF_K, 15 /* F_SETOWN_EX */, 0, 1);
-  refuse(EPERM);
-  allow();
-  for (auto [number, flags] : {std::pair<long, size_t>{SYS_open, 1}, {SYS_openat, 2}}) {  // as `Let::Opening`, because of Landlock
-    emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<size_t>(number), 0, 7);
-    load_argument(flags);
-    emit(BPF_ALU | BPF_AND | BPF_K, kOpenTruncates | kOpenMode, 0, 0);
-    emit(BPF_JMP | BPF_JEQ | BPF_K, kOpenTruncates | O_RDONLY, 2, 0);
-    emit(BPF_ALU | BPF_AND | BPF_K, kOpenMode, 0, 0);
-    emit(BPF_JMP | BPF_JEQ | BPF_K, kOpenMode, 0, 1);
-    refuse(EOPNOTSUPP);
-    allow();
-  }
-  allow();
-  return code;
+  Filter newer = trusted ? call_filter.anything() : call_filter.unknown(false);
+  return FilterWriter(call_filter, rules, {}, kLastStepCall, call_filter.anything(), newer).filter.code;
 }
 
 // A message of the listener. The kernel may know of more fields than our headers.

@@ -1,4 +1,4 @@
-// Which system calls a contestant may make, as rules; seccomp.h makes the filter from them.
+// Which system calls a contestant, and a step, may make, as rules; seccomp.h makes the filters from them.
 #pragma once
 
 #include "numbers.h"
@@ -13,7 +13,9 @@ enum class Let {
   SignalSelf,       // the same, and the signal, argument values[0], is neither SIGKILL nor SIGSYS: those are ours and the filter's. A
                     // listener is told of SIGTERM, and lets it be sent. It is told of SIGKILL, and the runner sends it
   OneOf,            // argument `arg` is one of `values`
+  NoneOf,           // argument `arg` is none of `values`
   Without,          // argument `arg` has none of the bits of values[0]
+  NotAllOf,         // argument `arg` lacks one of the bits of values[0]
   Opening,          // the same for the flags of an open, which is to read or to write, and truncates only to write
   OwnClock,         // argument `arg` is not a clock of another process (those are negative numbers)
   Counted,          // a mapping whose pages count as resident: no huge pages; shared pages only of files, and at first read-only
@@ -25,6 +27,7 @@ enum class Let {
   Connected,        // to and from a connected socket: no address, only the flags of plain reads and writes
   Launching,        // argument `arg` is values[0], and the sixth argument is the launcher's key; without a key, `Never`
   NotifyThenAllow,  // as OwnClock; if there is a listener, the call is reported to it and then allowed
+  OtherSignal,      // the signal, argument 0, is not SIGCHLD; or the call asks what happens at it (argument 1 is null)
   OwnLimit,         // argument 0 is 0 or the process's own id, and argument 2 is null or argument 1 one of `values`
   Never,            // refused by errno
   Deadly,           // no honest program needs it: ends the program
@@ -233,6 +236,44 @@ constexpr CallRule kCallRules[] = {
       {426, "io_uring_enter"}, {427, "io_uring_register"}, C(io_setup), C(io_submit), C(add_key), C(request_key),
       C(keyctl), C(seccomp), C(name_to_handle_at), C(open_by_handle_at), C(acct), C(quotactl), C(lookup_dcookie)}},
 };
+
+// What no compiler needs, and no step may do. All other calls are allowed. (The calls that are deadly to contestants are refused too.)
+constexpr CallRule kStepRules[] = {
+    {Let::Never, 0, {}, Where::Everywhere, EPERM, false, {C(socket), C(connect)}},
+    {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {{kSysClone3, "clone3"}}},  // libc takes clone then
+    // A sibling would be our child: it would not be seen, and the end of the PID namespace would wait until we reap it.
+    {Let::Without, 0, {kNewNamespaces | CLONE_PARENT}, Where::Everywhere, EPERM, false, {C(clone)}},
+    {Let::OneOf, 0, {0}, Where::Everywhere, EPERM, false, {C(prlimit64)}},  // only its own limits
+    // A descriptor must not send signals to a process.
+    {Let::NoneOf, 1, {F_SETOWN, 15 /* F_SETOWN_EX */}, Where::Everywhere, EPERM, false, {C(fcntl)}},
+    {Let::Opening, 1, {0}, Where::Everywhere, EOPNOTSUPP, false, {C(open)}},  // as for contestants, because of Landlock
+    {Let::Opening, 2, {0}, Where::Everywhere, EOPNOTSUPP, false, {C(openat)}},
+};
+
+// What a step must not do to other processes and files of its user, unless it builds a judge program by its author's script.
+constexpr CallRule kMoreStepRules[] = {
+    // Processes stay in the group of the step's first process, by which all are ended at once. Memory that no process maps would not
+    // count (memory files, sockets, shared memory).
+    {Let::Never, 0, {}, Where::Everywhere, EPERM, false,
+     {C(kill), C(tkill), C(tgkill), C(rt_sigqueueinfo), C(rt_tgsigqueueinfo), {kSysPidfdSendSignal, "pidfd_send_signal"},
+      C(setpriority), C(ioprio_set), C(sched_setaffinity), C(sched_setscheduler), C(sched_setparam), C(sched_setattr), C(truncate),
+      C(chown), C(fchown), C(lchown), C(fchownat), C(utime), C(utimes), C(utimensat), C(futimesat), C(setxattr), C(lsetxattr),
+      C(fsetxattr), C(removexattr), C(lremovexattr), C(fremovexattr), C(shmget), C(shmat), C(shmctl), C(semget), C(semop),
+      C(semtimedop), C(semctl), C(msgget), C(msgsnd), C(msgrcv), C(msgctl), C(mq_open), C(mq_unlink), C(setsid), C(setpgid),
+      C(memfd_create), {447, "memfd_secret"}, C(inotify_init), C(inotify_init1), C(fanotify_init), C(bind), C(socketpair),
+      C(sendto), C(sendmsg), C(sendmmsg)}},
+    // A change of a file's mode seems to succeed, because linkers make their output executable. Nothing waits for a disk to be
+    // written: such a wait is not the program's.
+    {Let::Never, 0, {}, Where::Everywhere, 0, false,
+     {C(chmod), C(fchmod), C(fchmodat), {452, "fchmodat2"}, C(sync), C(syncfs), C(fsync), C(fdatasync)}},
+    {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {{437, "openat2"}}},  // a filter cannot check its flags, which are in memory
+    {Let::NotAllOf, 3, {MAP_SHARED | MAP_ANONYMOUS}, Where::Everywhere, EPERM, false, {C(mmap)}},
+    // A process that ignores SIGCHLD reaps its children without adding their time to its own. The call seems to succeed, because
+    // compilers' drivers make it, to have the default. (A shell script in place of a compiler that waits for a command in the
+    // background waits for ever; `make` too.)
+    {Let::OtherSignal, 0, {}, Where::Everywhere, 0, false, {C(rt_sigaction)}},
+};
+constexpr long kLastStepCall = 453;  // Linux 6.6 and newer (setxattrat, file_setattr): no compiler needs such a call
 
 #undef C
 

@@ -255,7 +255,7 @@ void test_filters() {
     Siblings siblings = static_cast<Siblings>(kind / 32);
     uint64_t key = interpreted ? 0 : 0x123456789abcdef0;
     CallFilter call_filter(notify, reduced, siblings, libraries, interpreted, key);
-    Filter filter = FilterWriter(call_filter, hidden).filter;
+    Filter filter = contestant_filter(call_filter, hidden);
     for (size_t at : filter.self) filter.code[at].k = 77;
     CHECK(filter.code.size() <= BPF_MAXINSNS);
     for (long number = 0; number < kCalls; number++) {
