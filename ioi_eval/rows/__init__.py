@@ -140,13 +140,9 @@ def _from_extension(name: str, rest: str, split: str | None) -> Source:
 
 
 def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
-    """Several dumps as one, in their order.
+    """Several dumps, each with its name on the command line, as one, in their order.
 
-    Args:
-        sources: each with its name on the command line.
-
-    Raises:
-        InputError: one is named twice, or is inside another one, so that each of its rows would count twice.
+    One that is named twice, or is inside another one, is refused: each of its rows would count twice.
     """
     names = [name for name, _ in sources]
     paths = [os.path.realpath(os.path.expanduser(name)) for name in names]
@@ -186,13 +182,9 @@ def _open_directory(path: Path, splits: SplitChoice) -> Source:
 
 
 def _files_with_rows(path: Path) -> list[Path]:
-    """The files with rows below a directory, sorted; not those that are hidden.
+    """The files with rows below a directory, sorted; not those that are hidden. A link to a directory is refused.
 
     Links to nothing are among them, so that opening them fails: their rows would be missing silently.
-
-    Raises:
-        OSError: a directory below it cannot be read.
-        InputError: of files that have the rows together, some are missing, or a link leads to a directory.
     """
 
     def fail(error: OSError) -> None:
@@ -222,12 +214,8 @@ def _require_all_parts(paths: Iterable[str]) -> None:
 
 
 def _require_split(split: str | None, names: tuple[str, str], path: Path) -> None:
-    """Refuse a source that is not the wanted split.
-
-    Args:
-        split: the wanted split; `None` for any.
-        names: the split that the source says it is, if any, and its directory's name.
-    """
+    """Refuse a source that is not the wanted split (`None`: any); its `names` are the split that it says it is, or
+    nothing, and its directory's name."""
     if split is not None and split not in names:
         problem = f"is the split {names[0]}, not" if names[0] else "has no splits, so there is none called"
         raise InputError(

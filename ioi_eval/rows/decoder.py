@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 
 
 def decoded(path: Path, batch_rows: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """The record batches of a file, decoded by another process.
-
-    Args:
-        columns: only these.
-
-    Raises:
-        InputError: the file cannot be decoded, or there is not enough memory to do it.
-    """
+    """The record batches of a file with only these columns, decoded by another process."""
     import pyarrow as pa
 
     argv = [sys.executable, "-P", "-m", __name__, str(path), str(batch_rows), *columns]

@@ -21,11 +21,7 @@ Answer = TypeVar("Answer")
 
 
 def names_of_owner(owner: str) -> tuple[str, ...]:
-    """The names of all data sets of an owner, without the owner's name.
-
-    Raises:
-        InputError: the Hub cannot be asked.
-    """
+    """The names of all data sets of an owner, without the owner's name."""
     from huggingface_hub import HfApi
 
     try:

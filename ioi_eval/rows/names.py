@@ -23,12 +23,8 @@ _PREFIX = "ioi-eval-"  # Source: the reference's generator adds it before a mode
 def named_sources(text: str) -> tuple[str, ...]:
     """The sources that a text names, each once, in order.
 
-    Args:
-        text: files, directories or ids of data sets of the Hub, with commas between them. A name with `*`, `?` or `[`
-            stands for the files that it matches or, of data sets of the Hub, for those of the owner that it matches.
-
-    Raises:
-        InputError: a name is empty, nothing matches a pattern, or the Hub cannot be asked.
+    They are files, directories or ids of data sets of the Hub, with commas between them. A name with `*`, `?` or `[`
+    stands for the files that it matches or, of data sets of the Hub, for those of the owner that it matches.
     """
     if os.path.exists(os.path.expanduser(text)):  # `Path.exists` fails where a name is too long
         return (text,)  # a file whose name contains a comma
@@ -73,12 +69,9 @@ def _short_name(source: str) -> str:
 def result_names(sources: Iterable[str], occupied: Mapping[str, str]) -> dict[str, str]:
     """A name for the results of each source; no two share one.
 
-    Args:
-        occupied: names that are already used, with the source of each (an empty text if it belongs to none of ours).
-
-    Returns:
-        By source, its short name. If another source has it already, the owner's or directory's name is added before it;
-        if that is used too, also a number.
+    It is the source's short name. If another source has it already, the owner's or directory's name is added before it;
+    if that is used too, also a number. `occupied` has names that are already used, with the source of each (an empty
+    text if it belongs to none of ours).
     """
     taken = dict(occupied)
     names: dict[str, str] = {}

@@ -39,11 +39,7 @@ class PathSource(Source):
 
 
 class Chain(Source):
-    """Several sources, one after the other. Some may be empty, because a shard may be, but not all.
-
-    Args:
-        name: description of all together.
-    """
+    """Several sources, one after the other, with a description of all together (`name`)."""
 
     def __init__(self, parts: Sequence[Source], name: str) -> None:
         self._parts = tuple(parts)
@@ -126,11 +122,7 @@ class SplitChoice:
 
 
 def read_state(path: Path) -> dict[str, Any]:
-    """A small JSON file that says how a data set was saved.
-
-    Raises:
-        InputError: it is damaged.
-    """
+    """A small JSON file that says how a data set was saved."""
     try:
         value = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
@@ -145,14 +137,6 @@ _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 def refuse_pointer(content: bytes, name: object) -> None:
-    """Refuse a pointer, which would be read as rows or test data.
-
-    Args:
-        content: the file's, or its first bytes.
-        name: the file, for the message.
-
-    Raises:
-        InputError: it is a pointer.
-    """
+    """Refuse a pointer, which would be read as rows or test data; `content` may be only the file's first bytes."""
     if content.startswith(_LFS_POINTER):
         raise InputError(f"{name} is a pointer of Git LFS, not the file itself; run `git lfs pull` where it was cloned")

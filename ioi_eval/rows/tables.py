@@ -34,7 +34,8 @@ class Parquet(PathSource):
         try:
             with pq.ParquetFile(self._path, pre_buffer=False) as file:
                 names = [name for name in file.schema_arrow.names if columns is None or name in columns]
-                _require_different(str(self._path), names)
+                if twice := [name for name, count in Counter(names).items() if count > 1]:
+                    raise InputError(f"{self._path} has two columns named {twice[0]!r}; rename one")
                 rows, largest = _sizes(file.metadata, names)
                 if largest > _GROUP_BYTES:
                     batches = decoded(self._path, rows, names)
@@ -77,13 +78,7 @@ def rows_of_dataset(source: str, dataset: datasets.Dataset, columns: Sequence[st
 def _rows_of_tables(
     source: str, tables: Iterator[pa.RecordBatch | pa.Table], all_names: tuple[str, ...]
 ) -> Iterator[Row]:
-    """The rows of batches; a batch that is too large is decoded row by row.
-
-    Args:
-        source: for messages.
-        tables: batches with the wanted columns.
-        all_names: all existing columns, for messages.
-    """
+    """The rows of batches with the wanted columns; a batch that is too large is decoded row by row."""
     done = 0
     for table in tables:
         typed = [field.name for field in table.schema if any(name in str(field.type) for name in _OWN_TYPES)]
@@ -101,11 +96,6 @@ def _rows_of_tables(
         done += table.num_rows
 
 
-def _require_different(source: str, names: Sequence[str]) -> None:
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise InputError(f"{source} has two columns named {twice[0]!r}; rename one")
-
-
 def _without_own_types(value: Any) -> Any:
     """A value with UUIDs in it as text and decimals as numbers, as they are in JSON Lines, at any depth."""
     match value:
@@ -121,11 +111,7 @@ def _without_own_types(value: Any) -> Any:
 
 
 def _unreadable(source: str, table: pa.RecordBatch | pa.Table, first: int) -> InputError:
-    """The error for the first value that Python cannot have.
-
-    Args:
-        first: the number of the table's first row.
-    """
+    """The error for the first value that Python cannot have; the table's first row has the number `first`."""
     for index in range(table.num_rows):
         for name in table.schema.names:
             try:
