@@ -124,16 +124,9 @@ class Merged:
 
 
 def merge(directories: Sequence[Path], out: Path) -> Merged:
-    """Write the journals of several directories into one, in a directory that has no journal.
+    """Write the journals of several directories, all of the same command, into one in a directory that has none.
 
-    Args:
-        directories: each with a journal, all of the same command.
-        out: created if absent.
-
-    Raises:
-        InputError: one of them has no journal, a damaged one, one of another command, or one to which a run is writing;
-            or `out` has a journal, or a run or another merge is writing there.
-        SetupError: `out` cannot be written.
+    No run, and in `out` no other merge, may be writing to them meanwhile. `out` is created if absent.
     """
     for directory in directories:
         os.close(_descriptor(directory))  # before anything is made in `out`
@@ -152,8 +145,10 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
                 for directory in directories:
                     merged.add_journal(directory, journal)
             os.replace(unfinished / "journal", out / "journal")
-        except OSError as error:
-            raise SetupError(f"{out / 'journal'} cannot be written: {error.strerror}; choose another --out") from error
+        except (OSError, SetupError) as error:  # of the journal beside it, which is deleted: nothing is kept
+            cause = error.__cause__ if isinstance(error, SetupError) else error
+            reason = cause.strerror if isinstance(cause, OSError) else cause
+            raise SetupError(f"{out / 'journal'} cannot be written: {reason}; choose another --out") from error
     return merged
 
 

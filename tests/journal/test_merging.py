@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import orjson
@@ -164,6 +166,20 @@ def test_journals_that_cannot_be_merged_are_refused(tmp_path: Path) -> None:
         merge([apps], contest)
     with Journal(contest, options={}), pytest.raises(InputError, match="a run is writing to"):
         merge([contest], tmp_path / "out")
+
+
+def test_a_merge_without_space_says_that_nothing_is_kept(tmp_path: Path) -> None:
+    """The records that it wrote are deleted, so the message names the cause and the journal that does not exist."""
+    source = write(tmp_path / "1", *((RecordKind.RESULT, str(n), n, n) for n in range(99)))
+    program = (
+        "import pathlib, resource, signal, sys; from ioi_eval.journal.merging import merge; "
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096,) * 2); "
+        "merge([pathlib.Path(sys.argv[1])], pathlib.Path(sys.argv[2]))"
+    )
+    argv = [sys.executable, "-c", program, str(source), str(tmp_path / "out")]
+    run = subprocess.run(argv, stderr=subprocess.PIPE, text=True, check=False)
+    assert "out/journal cannot be written: File too large; choose another --out" in run.stderr.splitlines()[-1]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]
 
 
 def test_another_merge_into_the_same_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
