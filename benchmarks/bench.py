@@ -32,8 +32,7 @@ from figures import Figure
 from record import Measured, Record, Series, page, read, write
 
 from ioi_eval import __version__
-from ioi_eval.calibration import STRICT
-from ioi_eval.calibration.occupancy import OccupancyReading
+from ioi_eval.calibration import STRICT, OccupancyReading
 
 HERE = Path(__file__).resolve().parent
 RECORD, PAGE = "results.json", "RESULTS.md"

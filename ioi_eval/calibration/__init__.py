@@ -14,13 +14,18 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
+import resource
 import statistics
+import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from ioi_eval.calibration import workload
-from ioi_eval.calibration.occupancy import OccupancyReading
 from ioi_eval.errors import SetupError
 from ioi_eval.scorer import Scorer
+
+_BUSY = (0, 1, 2, 5, 6, 7)  # user, nice, system, irq, softirq, steal; user includes guests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +67,10 @@ class Speed:
 async def measure(
     scorer: Scorer, *, processors: int, rounds: int = workload.ROUNDS, tolerance: Tolerance = STRICT
 ) -> Speed:
-    """Measure this machine.
+    """Measure this machine; a `SetupError` if it is busy.
 
-    Args:
-        scorer: judges on this machine, without `spread`, so that a job that runs alone is really alone. Nothing else
-            may use the scorer meanwhile.
-        tolerance: above these limits the machine is busy.
-
-    Raises:
-        SetupError: the machine is busy, or the workload could not be run.
+    The scorer judges on this machine, without `spread`, so that a job that runs alone is really alone. Nothing else may
+    use it meanwhile.
     """
     before = OccupancyReading.now()
     await asyncio.sleep(1.0)
@@ -83,15 +83,7 @@ async def measure(
 
 
 def require_idle(others: float | None, processors: int, when: str, tolerance: Tolerance = STRICT) -> None:
-    """Refuse a machine on which other processes compute.
-
-    Args:
-        others: the number of processors that they kept busy; `None` if unknown.
-        when: the time, for the message.
-
-    Raises:
-        SetupError: they kept too many processors busy.
-    """
+    """Refuse a machine of whose processors other processes kept too many busy (`others`; `None` if unknown)."""
     if others is not None and others > tolerance.others * processors:
         raise SetupError(
             f"this machine is busy: something else kept {others:.1f} of its {processors} processors busy {when}, and "
@@ -100,11 +92,7 @@ def require_idle(others: float | None, processors: int, when: str, tolerance: To
 
 
 def speed_of(alone: workload.Times, tolerance: Tolerance = STRICT) -> Speed:
-    """The speed, from the times alone on the machine.
-
-    Raises:
-        SetupError: the times show that something else ran.
-    """
+    """The speed, from the times alone on the machine; a `SetupError` if they show that something else ran."""
     if alone.wall_ms > tolerance.waiting * alone.total_cpu_ms:
         raise SetupError(
             f"this machine is busy, or its processors are rationed: {alone.total_cpu_ms / 1000:.1f} s of computing "
@@ -134,3 +122,46 @@ def _require_whole(times: workload.Times) -> workload.Times:
     if times.failure:
         raise SetupError(f"the workload could not be measured: {times.failure}")
     return times
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OccupancyReading:
+    """How long all processors were busy up to one moment: what others compute meanwhile makes the machine seem slow.
+
+    Source: proc(5), `/proc/stat`: ticks by state since the start, for all processors together. Stolen ticks (a
+    hypervisor gave our processor to another guest) count as busy too.
+
+    Args:
+        at_s: the monotonic clock.
+        busy_s: the busy time of all processors; `None` if the system does not report it.
+        own_s: the part of it used by this process and its children.
+    """
+
+    at_s: float
+    busy_s: float | None
+    own_s: float
+
+    @classmethod
+    def now(cls, stat: Path = Path("/proc/stat")) -> OccupancyReading:
+        """Read the clocks."""
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return cls(
+            at_s=time.monotonic(),
+            busy_s=_busy_s(stat),
+            own_s=sum(usage.ru_utime + usage.ru_stime for usage in used),
+        )
+
+    def others_since(self, before: OccupancyReading) -> float | None:
+        """How many processors others kept busy on average; `None` if unknown."""
+        if self.busy_s is None or before.busy_s is None or self.at_s <= before.at_s:
+            return None
+        busy_s = self.busy_s - before.busy_s - (self.own_s - before.own_s)
+        return max(0.0, busy_s / (self.at_s - before.at_s))
+
+
+def _busy_s(stat: Path) -> float | None:
+    try:
+        name, *ticks = stat.read_text(encoding="ascii").split("\n", 1)[0].split()
+        return sum(int(ticks[state]) for state in _BUSY) / os.sysconf("SC_CLK_TCK") if name == "cpu" else None
+    except (OSError, ValueError, IndexError):
+        return None

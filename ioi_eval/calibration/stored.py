@@ -26,13 +26,7 @@ _ADVICE = "run `ioi-eval doctor --calibrate` on an idle machine, or give --time-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """A measured time scale, and the conditions of the measurement.
-
-    Args:
-        taken: the time, in ISO 8601.
-        machine: its processors, as text.
-        workload: the digest of the workload.
-    """
+    """A measured time scale, and the conditions of the measurement; `taken` is in ISO 8601."""
 
     time_scale: float
     taken: str
@@ -49,11 +43,7 @@ def calibration_of_this_machine(time_scale: float, *, compiler: str, taken: str)
 
 
 def store(calibration: Calibration, cache: Path) -> Path:
-    """Store a calibration, replacing an earlier one.
-
-    Raises:
-        SetupError: the cache directory cannot be used.
-    """
+    """Store a calibration, replacing an earlier one."""
     make_private_directory(cache)
     path = cache / NAME
     try:
@@ -65,11 +55,7 @@ def store(calibration: Calibration, cache: Path) -> Path:
 
 
 def find(cache: Path, *, compiler: str) -> Calibration:
-    """The calibration of this machine with this compiler.
-
-    Raises:
-        SetupError: there is none.
-    """
+    """The calibration of this machine with this compiler; a `SetupError` if there is none."""
     make_private_directory(cache)  # otherwise other users could change every limit
     path = cache / NAME
     try:

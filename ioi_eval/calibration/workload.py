@@ -75,13 +75,7 @@ def submission() -> Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """The times of some rounds.
-
-    Args:
-        cpu_ms: CPU times by part.
-        wall_ms: the sum of wall clocks.
-        failure: why they cannot be used, as text; empty if they can.
-    """
+    """The CPU times of some rounds by part, the sum of wall clocks, and why they cannot be used; empty if they can."""
 
     cpu_ms: Mapping[str, tuple[float, ...]]
     wall_ms: float
