@@ -59,11 +59,8 @@ class EventLines:
 
 
 def log_file(path: Path) -> EventLines:
-    """Open the file of `--log-file`, to append to it; created if it does not exist, with the directories above it.
-
-    Raises:
-        InputError: it cannot be written, or it is not a log of ours.
-    """
+    """Open the file of `--log-file`, to append to it; created if it does not exist, with the directories above it. A
+    file that is not a log of ours is refused."""
     name = f"--log-file {path}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -25,12 +25,7 @@ _QUIET = {"WANDB_SILENT": "true", "WANDB_CONSOLE": "off"}
 
 
 def numbers(values: Mapping[str, Any], before: str = "") -> dict[str, float]:
-    """All numbers of an event, by their paths: `verdicts/AC`.
-
-    Args:
-        values: the event, or an object in it.
-        before: the path of the object.
-    """
+    """All numbers of an event, or of an object in it whose path is `before`, by their paths: `verdicts/AC`."""
     result: dict[str, float] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
@@ -41,11 +36,7 @@ def numbers(values: Mapping[str, Any], before: str = "") -> dict[str, float]:
 
 
 def track(package: str, project: str, lines: Iterable[bytes]) -> str:
-    """Pass the events of one run to a tracker.
-
-    Args:
-        package: `wandb` or `trackio`.
-        lines: the events, each a line of JSON; other lines are skipped.
+    """Pass the events of one run, each a line of JSON, to a tracker; other lines are skipped.
 
     Returns:
         The address or directory of the run, if the package has one, else its project.

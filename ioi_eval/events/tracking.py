@@ -29,12 +29,6 @@ class TrackerProcess:
     Args:
         tracker: the package's name, and a project after a colon: `wandb`, `trackio:olympiad`.
         say: shows the user a message.
-
-    Attributes:
-        process: it has its own session.
-
-    Raises:
-        InputError: there is no such tracker, or its package is not installed.
     """
 
     def __init__(self, tracker: str, say: Callable[[str], None]) -> None:

@@ -49,6 +49,9 @@ ends in any way) makes the second one fail immediately; the message names the fi
 never written, and the next run judges that submission again. If a judge program failed on a test, or does not compile,
 it would fail again: this is written as final, and judged again only if the user asks for it
 (`--retry-failed`).
+
+**Errors.** An `InputError` says that a file is not a journal, is damaged in the middle, cannot be read, or that another
+process writes it; a `SetupError` that a journal cannot be written. Both say what to do.
 """
 
 from ioi_eval.journal.codec import decode_result, encode_result

@@ -50,14 +50,8 @@ class Keys:
 
 @fast_dataclass
 class Frame:
-    """The position of one complete record.
-
-    Args:
-        offset: of its first byte.
-        body: offset of its JSON.
-        end: one past its newline.
-        safe: how many bytes of the file were known to be on disk when it was written.
-    """
+    """The position of one complete record: of its first byte (`offset`), of its JSON (`body`), and one past its
+    newline (`end`). `safe` bytes of the file were known to be on disk when it was written."""
 
     offset: int
     body: int
@@ -89,11 +83,8 @@ def encode(kind: RecordKind, keys: Keys, body: bytes, *, safe: int) -> bytes:
 
 
 def frame_at(buffer: bytes | memoryview, at: int = 0, *, base: int = 0) -> Frame | None:
-    """The record that begins at a position of the buffer; `None` if there is no complete, undamaged one.
-
-    Args:
-        base: the buffer's own offset in the file.
-    """
+    """The record that begins at a position of the buffer, whose own offset in the file is `base`; `None` if there is
+    no complete, undamaged one."""
     head = _HEAD.match(buffer, at)
     if head is None:
         return None

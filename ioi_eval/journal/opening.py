@@ -28,13 +28,8 @@ _MOVE = "move it away, or choose another --out"
 
 @fast_dataclass
 class StoredResult:
-    """The position of a submission's result.
-
-    Args:
-        offset: of its own record, or of another one with the same program.
-        is_final_je: whether the record says that a judge program failed for good.
-        copied: whether it was found by its program; the record may be another submission's.
-    """
+    """The position of a submission's result: of its own record or, if it is `copied`, of the first one with the same
+    program. `is_final_je`: the record says that a judge program failed for good."""
 
     offset: int
     is_final_je: bool = False
@@ -115,11 +110,7 @@ class Index:
 
 
 def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:
-    """The index and the notes that a run in this directory would get; changes nothing.
-
-    Raises:
-        InputError: the file is not a journal, damaged in the middle, or cannot be read.
-    """
+    """The index and the notes that a run in this directory would get; changes nothing."""
     index, notes = Index(), list[str]()
     path = directory / "journal"
     if os.path.isfile(path):
@@ -132,11 +123,7 @@ def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:
 
 
 def open_to_read(path: Path, advice: str = "") -> int:
-    """The descriptor of an existing journal.
-
-    Raises:
-        InputError: it cannot be read.
-    """
+    """The descriptor of an existing journal; `advice` ends the message if it cannot be read."""
     try:
         if path.is_dir():
             raise InputError(f"{path} is a directory{advice}")
@@ -152,9 +139,6 @@ def check_writable(directory: Path) -> Path:
 
     Returns:
         The directory itself, or its nearest existing parent: on the same disk, unless something is mounted.
-
-    Raises:
-        SetupError: it cannot.
     """
     existing = directory.absolute()
     while not os.path.lexists(existing):
@@ -168,12 +152,7 @@ def check_writable(directory: Path) -> Path:
 
 @contextmanager
 def locked(directory: Path, notes: list[str]) -> Iterator[None]:
-    """Keep other runs, merges and reports out of the directory.
-
-    Raises:
-        InputError: another process has the lock.
-        SetupError: the file with the lock cannot be written.
-    """
+    """Keep other runs, merges and reports out of the directory."""
     path = directory / LOCK
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -203,11 +182,7 @@ def _lock(fd: int, directory: Path, notes: list[str]) -> None:
 
 @contextmanager
 def at_rest(directory: Path) -> Iterator[None]:
-    """Keep runs out of a directory that is only read. On file systems without locks this is not possible.
-
-    Raises:
-        InputError: a run is writing there.
-    """
+    """Keep runs out of a directory that is only read. On file systems without locks this is not possible."""
     with ExitStack() as stack:
         with contextlib.suppress(OSError):  # without the file, no run has been there
             fd = os.open(directory / LOCK, os.O_RDONLY | os.O_CLOEXEC)
@@ -230,17 +205,7 @@ def set_aside(path: Path, notes: list[str]) -> None:
 
 
 def load(path: Path, fd: int, index: Index, notes: list[str], *, advice: str = _MOVE) -> int:
-    """Index an existing journal.
-
-    Args:
-        advice: what to do if the file is not a journal.
-
-    Returns:
-        How long its valid part is, in bytes.
-
-    Raises:
-        InputError: it is not a journal, or damaged in the middle.
-    """
+    """Index an existing journal; returns how long its valid part is, in bytes. `advice`: if it is no journal."""
     size = os.fstat(fd).st_size
     if size == 0:
         return 0

@@ -32,13 +32,7 @@ class Record:
 
 
 class RecordFile:
-    """Framed records in an open file, which has one writer.
-
-    Args:
-        fd: the file, open for reading and appending.
-        end: the length of its valid part.
-        name: its name in messages.
-    """
+    """Framed records in an open file (`fd`), which has one writer; `end` is the length of its valid part."""
 
     def __init__(self, fd: int, end: int, name: str) -> None:
         self.fd = fd
@@ -48,14 +42,7 @@ class RecordFile:
         self._refused = ""
 
     def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
-        """Write a record at the end: completely, or, if the disk is full, not at all.
-
-        Returns:
-            Its offset.
-
-        Raises:
-            SetupError: it could not be written; the file is as it was.
-        """
+        """Write a record at the end: completely, or, if the disk is full, not at all. Returns its offset."""
         offset = self.end
         left = memoryview(frames.encode(kind, keys, body, safe=self.safe))
         self.end += len(left)
@@ -72,9 +59,8 @@ class RecordFile:
     def sync(self) -> None:
         """Write everything that was appended to the disk (fsync).
 
-        Raises:
-            SetupError: it failed, now or before. After a failure it stays unknown what was written, because the kernel
-                reports a failure only once (source: fsync(2)).
+        Once it has failed, it always fails: it stays unknown what was written, because the kernel reports a failure
+        only once (source: fsync(2)).
         """
         end = self.end
         if self._refused:
@@ -89,11 +75,7 @@ class RecordFile:
         self.safe = max(self.safe, end)
 
     def read(self, offset: int) -> Record:
-        """The record at an offset.
-
-        Raises:
-            InputError: it is not the record that was written there.
-        """
+        """The record at an offset."""
         buffer = os.pread(self.fd, 65536, offset)
         length = frames.record_length(buffer[: frames.HEAD_BYTES])
         while length is not None and len(buffer) < length:

@@ -37,10 +37,6 @@ class Journal:
         index: the positions of the records.
         notes: notes for users.
         state_at_opening: `state` when this was opened, before the first record of this run.
-
-    Raises:
-        InputError: another run writes here, the file is not a journal, or it is damaged in the middle.
-        SetupError: the directory or the file cannot be written.
     """
 
     def __init__(
@@ -93,11 +89,8 @@ class Journal:
         return _state(self._records.fd)
 
     def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
-        """Write a record, whose `body` is JSON on one line; once this returns, a killed process does not lose it.
-
-        Returns:
-            Its offset.
-        """
+        """Write a record, whose `body` is JSON on one line; once this returns its offset, a killed process does not
+        lose it."""
         with self._mutex:
             if self._closed:
                 raise ValueError(f"{self.path} is closed")
@@ -127,11 +120,7 @@ class Journal:
                 self._unsynced = 0
 
     def require_in_place(self) -> None:
-        """Check that the file is still where the next run will look for it.
-
-        Raises:
-            SetupError: it was deleted or replaced.
-        """
+        """Check that the file is still where the next run will look for it: it may have been deleted or replaced."""
         try:
             is_same = os.path.samestat(os.stat(self.path), os.fstat(self._records.fd))
         except FileNotFoundError:
