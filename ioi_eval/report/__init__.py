@@ -10,4 +10,6 @@
 - `publication`: results in formats of other programs, one module each;
 - `terminal`, `markdown`, `markdown_pages`, `two_runs_text`, `validation` and `suspicious`: results as text and tables,
   of the parts in `texts`; `hub` pushes results.
+
+What reads results raises an `InputError` if there are none, a file is damaged, or a line is not a row of results.
 """

@@ -75,11 +75,7 @@ def load_results(directory: str | Path, *, columns: Collection[str] | None = Non
 def result_rows(
     directory: str | Path, *, columns: Collection[str] | None = None, tests: bool = True
 ) -> Iterator[dict[str, Any]]:
-    """The results as rows, one at a time; the arguments are those of `load_results`. Absent columns are left out.
-
-    Raises:
-        InputError: there are no results, or a file is damaged, or a line is not a row of results.
-    """
+    """The results as rows, one at a time; the arguments are those of `load_results`. Absent columns are left out."""
     path = directory_of(directory) / RESULTS
     wanted = None if columns is None else set(columns)
     tests = tests and (wanted is None or not wanted.isdisjoint({"all_subtasks_results", "test_results"}))
@@ -116,9 +112,6 @@ def wrong_file(directory: Path) -> str | None:
 
     Returns:
         The file, the line, the value and what to do; `None` if all agree.
-
-    Raises:
-        InputError: a file is damaged.
     """
     again = "correct it, or delete the file and repeat the command that wrote it"
     for name, advice in ((RESULTS, again), (TESTS, again), (INPUTS, "delete the file, then reports show no inputs")):
@@ -162,10 +155,6 @@ def lines_of(path: Path) -> Iterator[tuple[int, int, Any]]:
 
     Yields:
         The number of a line, from 1, the position of its first byte in the file, and its value.
-
-    Raises:
-        InputError: the results do not exist, the file cannot be read, or a line is damaged.
-        SetupError: there is not enough memory for a line.
     """
     offset = 0
     try:

@@ -60,11 +60,9 @@ def grouping_of(sources: Sequence[Source], by: Sequence[str] | None) -> Grouping
     """The columns to group by: those that the user named, else one that names the model.
 
     Args:
-        sources: dumps or results; the first rows of each are read, and all rows if these lack a column that is named.
+        sources: dumps or results; the first rows of each are read, and all rows if these lack a column that is named,
+            in which some row must have a value.
         by: the values of `--by`, if given: each may have several names separated by commas; `none` for no groups.
-
-    Raises:
-        InputError: all rows are empty in a column that the user named.
     """
     asked = tuple(dict.fromkeys(name.strip() for text in by or () for name in text.split(",") if name.strip()))
     if asked == (UNGROUPED,):
@@ -84,13 +82,8 @@ def grouping_of(sources: Sequence[Source], by: Sequence[str] | None) -> Grouping
 
 
 def grouping_by_model(rows: Iterable[Mapping[str, Any]]) -> Grouping:
-    """By the column that names the model: `model`, or another column of texts whose name begins with `model`.
-
-    Without such a column there are no groups. A column without any text is not chosen.
-
-    Args:
-        rows: the first rows of each dump.
-    """
+    """By the column of the first rows of each dump that names the model: `model`, or another column of texts whose name
+    begins with `model`. Without such a column there are no groups; one without any text is not chosen."""
     first = list(rows)
     names = dict.fromkeys(name for row in first for name in row)
     likely = [*_MODEL_COLUMNS, *sorted(name for name in names if name.lower().startswith("model"))]

@@ -59,10 +59,6 @@ class Page:
         id_column: the column that names a submission, in results that have it; by default that of each run.
         by: the columns to group by; by default those of each run.
         standings: the contests with whose contestants groups are compared.
-
-    Raises:
-        InputError: a directory has no results, they are damaged or of a newer version; a directory is named twice; or
-            some have results of contest problems and others of APPS.
     """
 
     def __init__(
@@ -221,11 +217,7 @@ class Page:
 
 
 def _check_together(results: Sequence[PageResults]) -> None:
-    """Refuse directories that cannot be in one report.
-
-    Raises:
-        InputError: one is named twice, or they are of different families.
-    """
+    """Refuse directories that cannot be in one report: one is named twice, or they are of different families."""
     first = results[0]
     for index, result in enumerate(results):
         if any(result.directory.resolve() == other.directory.resolve() for other in results[:index]):
@@ -249,10 +241,7 @@ def _check_same(name: str, first: PageProblem, other: PageProblem, directory: Pa
 
 
 def _names_of_groups(results: Sequence[PageResults], counts: Iterable[_GroupKey]) -> dict[_GroupKey, str]:
-    """The name of each group.
-
-    A group is a model. If dumps name none, or several directories have the same one, the directory is added.
-    """
+    """The name of each group: a model, with the directory if dumps name none or several have the same one."""
     models = Counter(model for _, model in counts)
     names = {}
     for directory, model in counts:

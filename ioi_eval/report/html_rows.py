@@ -139,11 +139,7 @@ class PageResults(ResultSet):
         self.inputs = {(shown_name(of), test): offset for (of, test), offset in input_offsets(directory).items()}
 
     def page_rows(self) -> Iterator[PageRow]:
-        """Read all rows in order; afterwards `problems` is complete.
-
-        Raises:
-            InputError: there are no results, or a line is damaged or is not a row of results.
-        """
+        """Read all rows in order; afterwards `problems` is complete."""
         for number, offset, row in lines_of(self.path):
             try:
                 yield self._page_row(with_our_columns(row), offset, number)
@@ -152,22 +148,14 @@ class PageResults(ResultSet):
         self._learn_from_summary()
 
     def named_rows(self) -> Iterator[NamedRow]:
-        """All rows, one at a time; rows for APPS also with their tests.
-
-        Raises:
-            InputError: a line is damaged, or is not a row of results.
-        """
+        """All rows, one at a time; rows for APPS also with their tests."""
         for row in self.rows():
             if self.family is Family.APPS and row.get(TESTS_ID) in self.tests:
                 row[TEST_RESULTS] = line_at(self.directory / TESTS, self.tests[row[TESTS_ID]][0])[TEST_RESULTS]
             yield self.name_of(row)[1], row
 
     def row_with_tests(self, row: PageRow) -> dict[str, Any]:
-        """A row as in the file, read again, with its tests.
-
-        Raises:
-            InputError: its tests are not those of a row of results.
-        """
+        """A row as in the file, read again, with its tests."""
         values: dict[str, Any] = line_at(self.path, row.offset)
         known = self.tests.get(values.get(TESTS_ID) or "")
         try:

@@ -50,14 +50,7 @@ _Key = tuple[str, ...]
 
 
 def check_name(name: str, *, advice: str = "") -> None:
-    """Refuse a text that is not the name of a data set on the Hub.
-
-    Args:
-        advice: what to do instead, at the end of the message.
-
-    Raises:
-        InputError: it does not have the form `owner/name`.
-    """
+    """Refuse a text that is not the name of a data set on the Hub; `advice` says what to do instead."""
     if not is_hub_id(name):
         raise InputError(f"{name} is not the name of a data set to push results to: it has the form owner/name{advice}")
 
@@ -71,11 +64,8 @@ class HubResults:
 
     @classmethod
     def open(cls, name: str, *, public: bool) -> Self:
-        """Open the data set, or create it. Called before judging, because we may lack the permission.
-
-        Raises:
-            InputError: it cannot be made, or it is public and `public` is false.
-        """
+        """Open the data set, or create it. Called before judging, because we may lack the permission, and because one
+        that is public is refused if `public` is false."""
         from huggingface_hub import HfApi
 
         check_name(name)
@@ -107,9 +97,6 @@ class HubResults:
 
         Returns:
             How many rows on the Hub were kept.
-
-        Raises:
-            InputError: it cannot be pushed.
         """
         from huggingface_hub.errors import HfHubHTTPError
 
@@ -172,11 +159,7 @@ class HubResults:
         return sum(1 for _ in kept_rows())
 
     def _check_family(self, name: str, path: Path, family: Family) -> None:
-        """Refuse to replace a file whose rows are not results of this family: they could not be kept.
-
-        Raises:
-            InputError: they are not such results.
-        """
+        """Refuse to replace a file whose rows are not results of this family: they could not be kept."""
         import pyarrow.parquet as pq
 
         try:
@@ -241,9 +224,6 @@ def card_with(card: str, config: str) -> str:
     """A data set's card (`README.md`; empty if there is none) with an entry for a configuration; the rest is kept.
 
     The description of that configuration's columns and rows is removed, because it is outdated.
-
-    Raises:
-        InputError: the YAML at the beginning of the card cannot be read.
     """
     import yaml
 

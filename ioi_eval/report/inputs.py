@@ -20,12 +20,7 @@ from ioi_eval.report.schema_check import wrong_value
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPart:
-    """A text of a test, or its beginning.
-
-    Args:
-        content: the first bytes.
-        size: the size of the whole text; `None` if unknown.
-    """
+    """A text of a test, or its beginning; `size` is that of the whole text, `None` if unknown."""
 
     content: bytes
     size: int | None
@@ -51,20 +46,12 @@ def input_line(problem: str, test: str, part: TextPart) -> dict[str, Any]:
 
 
 def input_offsets(directory: Path) -> dict[tuple[str, str], int]:
-    """For each problem and test, where the line with its input begins. Results of other programs have no inputs.
-
-    Raises:
-        InputError: a line is damaged.
-    """
+    """For each problem and test, where the line with its input begins. Results of other programs have no inputs."""
     return {(values["problem"], values["test"]): offset for offset, values in _lines(directory)}
 
 
 def stored_input(directory: Path, problem: str, test: str) -> TextPart | None:
-    """The beginning of a test's input from the results; `None` if they do not have it.
-
-    Raises:
-        InputError: a line is damaged.
-    """
+    """The beginning of a test's input from the results; `None` if they do not have it."""
     for _, values in _lines(directory):
         if (values["problem"], values["test"]) == (problem, test):
             return TextPart(content=values["input"].encode(), size=values["bytes"])

@@ -29,15 +29,8 @@ INDEX = "README.md"
 def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]:
     """Write the pages of a data set from the results of its run, and replace existing ones.
 
-    Args:
-        directory: the directory for the pages; made if absent.
-
     Returns:
         The pages, README.md first.
-
-    Raises:
-        InputError: the results cannot be read.
-        SetupError: the pages cannot be written.
     """
     summary = _read_summary(results)
     lines: dict[tuple[str, str], list[tuple[float, list[str]]]] = {}
@@ -67,11 +60,7 @@ def page_name(year: str, problem: str) -> str:
 
 
 def overview_page(results: Mapping[str, Path]) -> str:
-    """The overview page, with a line for each data set, from the directory that its run wrote.
-
-    Raises:
-        InputError: a summary cannot be read.
-    """
+    """The overview page, with a line for each data set, from the directory that its run wrote."""
     head = ("data set", "submissions", "scored", "judge errors (JE)", "not judged", "contests", "report")
     rows = [_overview_row(name, path) for name, path in results.items()]
     table = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *rows])
@@ -148,11 +137,7 @@ def _links(problems: list[Mapping[str, Any]]) -> str:
 
 
 def _read_summary(results: Path) -> dict[str, Any]:
-    """The summary of the results in a directory.
-
-    Raises:
-        InputError: it cannot be read.
-    """
+    """The summary of the results in a directory, which must have one."""
     if not (summary := summary_of(results)):
         raise InputError(f"{results / SUMMARY} does not exist: `ioi-eval report {results}` makes it")
     return summary

@@ -79,14 +79,8 @@ class ResultSet:
         }
 
     def rows(self, columns: Collection[str] | None = None, *, tests: bool = False) -> Iterator[dict[str, Any]]:
-        """The rows, one at a time. Those of the reference get our columns too.
-
-        Args:
-            columns: only these columns, if they exist; `None` for all.
-
-        Raises:
-            InputError: a line is damaged, or is not a row of results.
-        """
+        """The rows, one at a time, with only these columns, if they exist. Those of the reference get our columns
+        too."""
         wanted = None if columns is None else set(columns)
         for number, row in enumerate(result_rows(self.directory, tests=tests), 1):
             try:
@@ -110,14 +104,10 @@ class ResultSet:
 
 
 def open_results(directory: str | Path, *, id_column: str | None = None) -> ResultSet:
-    """Open the results of a run.
+    """Open the results of a run, by the directory that was given as `--out` or the `results.jsonl` in it.
 
     Args:
-        directory: the directory given as `--out`.
         id_column: the column that names a submission; by default that of the run.
-
-    Raises:
-        InputError: there are no results, they are damaged, or their family is unknown.
     """
     found = directory_of(directory)
     summary = summary_of(found)
@@ -151,20 +141,12 @@ def id_column_of(summary: Mapping[str, Any]) -> str:
 
 
 def first_row(directory: Path) -> Any:
-    """The first row of results; `None` if there is no line.
-
-    Raises:
-        InputError: there are no results, or the line is damaged.
-    """
+    """The first row of results; `None` if there is no line."""
     return next((row for _, _, row in lines_of(directory / RESULTS)), None)
 
 
 def required_first_row(directory: Path) -> Any:
-    """The first row of results.
-
-    Raises:
-        InputError: as `first_row`, or there is no line.
-    """
+    """The first row of results, of which there must be one."""
     first = first_row(directory)
     if first is None:
         raise InputError(f"{directory / RESULTS} is empty: there are no results to look at")
@@ -172,11 +154,7 @@ def required_first_row(directory: Path) -> Any:
 
 
 def family_of(row: Any, directory: Path) -> Family:
-    """The family of results, from their first row.
-
-    Raises:
-        InputError: it is not a row of results.
-    """
+    """The family of results, from their first row."""
     for family, column in FAMILY_COLUMNS.items():
         if isinstance(row, dict) and column in row:
             return family
@@ -190,11 +168,8 @@ def family_of(row: Any, directory: Path) -> Family:
 def summary_of(directory: Path, *, allow_damaged: bool = False) -> dict[str, Any]:
     """The contents of `summary.json`; empty if there is none, as with results of other programs.
 
-    Args:
-        allow_damaged: whether a damaged one counts as missing, for commands that make it again.
-
-    Raises:
-        InputError: it is damaged, or a newer version of this package wrote it.
+    One of a newer version is refused, and a damaged one, unless it counts as missing for commands that make it again
+    (`allow_damaged`).
     """
     path = directory / SUMMARY
     try:

@@ -183,10 +183,8 @@ def with_our_columns(row: Any) -> Any:
 
     The verdict is AC if all subtasks are AC, else the first other status. It is NC if all are SKIPPED.
 
-    Source: in the reference, all subtasks of a row without code are SKIPPED, with the score 0.
-
-    Raises:
-        KeyError, TypeError: it is not a row of results.
+    Source: in the reference, all subtasks of a row without code are SKIPPED, with the score 0. `ODD_DATA` are raised
+    for what is not a row of results.
     """
     if not isinstance(row, dict) or "verdict" in row or "all_subtasks_results" not in row:
         return row

@@ -66,9 +66,6 @@ def selection_table(
         seeds: how often `random` draws.
         grouping: the columns to group by; without any, all rows are one group.
         standings: the contests with whose contestants the points are compared.
-
-    Raises:
-        InputError: the results are not of contest problems, or `reference` is used with another limit than 50.
     """
     if results.family is not Family.CONTEST:
         raise InputError(f"{results.directory} holds results of {results.family}: only contests limit submissions")
@@ -100,9 +97,6 @@ def contests_by_group(
     Args:
         rows: for each row the name of its group, the name of its problem, and the row.
         days: the day of each problem; `practice` for practice problems.
-
-    Raises:
-        InputError: a row is not a row of results.
     """
     groups: dict[str, _Problems] = {}
     for group, problem, row in rows:

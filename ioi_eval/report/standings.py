@@ -152,9 +152,6 @@ def read_standings(source: str | None) -> list[Standings]:
     Args:
         source: a `.csv` file with the column `points` and optionally `contestant`, `medal` and `year`; or a source of
             rows like those of `LiveOIBench/LiveOIBench_contestants`.
-
-    Raises:
-        InputError: it cannot be read, or has neither form.
     """
     if source is None:
         return published_cutoffs()

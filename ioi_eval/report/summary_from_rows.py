@@ -60,9 +60,6 @@ def summary_from_rows(
         id_column: the column that names a submission, for the options of the summary.
         summaries: the existing summary of each directory; empty if there is none.
         grouping: the columns to group by; by default those of the runs.
-
-    Raises:
-        InputError: a row is not a result of a contest, or rows of one problem have different subtasks.
     """
     known_problems = {
         f"{item.get('year')}/{item.get('problem')}": item for s in summaries for item in s.get("problems", ())
@@ -109,15 +106,7 @@ def values_of_rows(
     directories: Sequence[str],
     id_column: str = "uuid",
 ) -> dict[str, Any]:
-    """The summary of the rows of some directories.
-
-    Args:
-        add: adds a row that was judged to the summary.
-        summaries, directories: the existing summary and the name of each directory.
-
-    Raises:
-        InputError: a row is not a result of this family of problems.
-    """
+    """The same for any family of problems: `add` adds a row that was judged to the `summary`."""
     for number, (name, row) in enumerate(rows, 1):
         try:
             if row["verdict"] is None:

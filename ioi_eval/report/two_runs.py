@@ -39,11 +39,7 @@ class RowFilter:
 
     @classmethod
     def parse(cls, text: str) -> RowFilter:
-        """Read `COLUMN=VALUE`.
-
-        Raises:
-            InputError: there is no `=` in it.
-        """
+        """Read `COLUMN=VALUE`."""
         column, equals, value = text.partition("=")
         if not equals or not column:
             raise InputError(f"{text!r} must be COLUMN=VALUE, as in model=o3")
@@ -176,11 +172,8 @@ def compare_runs(
     only: tuple[RowFilter, RowFilter] = (RowFilter(), RowFilter()),
     by_problem: bool = False,
 ) -> Comparison:
-    """Compare two sets; with `by_problem` the means of problems, and no pairs of submissions.
-
-    Raises:
-        InputError: they are of different families, or have nothing in common.
-    """
+    """Compare two sets, which must be of one family and have something in common; with `by_problem` the means of
+    problems, and no pairs of submissions."""
     if before.family is not after.family:
         raise InputError(
             f"{before.directory} holds results of {before.family}, {after.directory} of {after.family}: "

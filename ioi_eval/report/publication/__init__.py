@@ -50,11 +50,7 @@ class ExportFormat:
 
 
 def format_named(name: str) -> ExportFormat:
-    """The format of that name.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The format of that name."""
     if name not in MODULES:
         raise InputError(unknown("format", name, MODULES))
     export_format: ExportFormat = import_module(f"{__name__}.{MODULES[name]}").FORMAT

@@ -92,11 +92,7 @@ class Material:
 
     @cached_property
     def groups(self) -> Mapping[tuple[str, ...], ModelGroup]:
-        """All groups by their labels, in the order of the rows; one group if there are no columns to group by.
-
-        Raises:
-            InputError: there are too many, or a row is not from results.
-        """
+        """All groups by their labels, in the order of the rows; one group if there are no columns to group by."""
         columns = self.grouping.columns
         wanted = (*_READ, *self.results.naming_columns, *self.grouping.needed)
         by_labels: dict[tuple[str, ...], ModelGroup] = {}
