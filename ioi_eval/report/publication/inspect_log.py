@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from ioi_eval.report.publication import MARK, ExportFormat, Open
@@ -37,12 +38,13 @@ Values = dict[str, Any]
 
 @dataclass(slots=True)
 class _Log:
-    """A log that is being written: how many submissions to each problem it has (`epochs`), and their summaries."""
+    """A log that is being written: how many submissions to each problem it has (`epochs`), and their summaries, a line
+    each, which wait on disk: a member of a zip is written as a whole."""
 
     file: ZipFile
     model: str
+    summaries: IO[bytes]
     epochs: Counter[str] = field(default_factory=Counter)
-    summaries: list[Values] = field(default_factory=list)
 
     def add(self, row: ResultRow, problem: str, submission: str) -> None:
         """Write a submission. Different problems have different ids: only the slash after the year becomes a dash."""
@@ -53,11 +55,24 @@ class _Log:
         self.put(f"samples/{name}_epoch_{self.epochs[name]}.json", {**head, **sample})
         short = {key: sample[key] for key in ("input", "target", "metadata", "uuid")}
         scores = {key: {**score, "answer": _cut(score["answer"])} for key, score in sample["scores"].items()}
-        self.summaries.append({**head, **short, "scores": scores, "completed": True, "message_count": 2})
+        self.summaries.write(_json({**head, **short, "scores": scores, "completed": True, "message_count": 2}) + b"\n")
 
     def put(self, name: str, values: object) -> None:
-        """Write a member of the zip. NaN is written as `NaN`, as in JavaScript; readers of logs accept that."""
-        self.file.writestr(name, json.dumps(values, default=str).encode())
+        """Write a member of the zip."""
+        self.file.writestr(name, _json(values))
+
+    def put_summaries(self) -> None:
+        """Write the member with all summaries."""
+        self.summaries.seek(0)
+        with self.file.open("summaries.json", "w", force_zip64=True) as member:
+            for number, line in enumerate(self.summaries):
+                member.write((b", " if number else b"[") + line.removesuffix(b"\n"))
+            member.write(b"]")
+
+
+def _json(values: object) -> bytes:
+    """A value as JSON. NaN is written as `NaN`, as in JavaScript; readers of logs accept that."""
+    return json.dumps(values, default=str).encode()
 
 
 def _files(material: Material) -> Sequence[str]:
@@ -73,12 +88,13 @@ def _write(material: Material, open_file: Open) -> None:
             file = stack.enter_context(open_file(_file_of(group)))
             packed = stack.enter_context(ZipFile(file, "w", ZIP_DEFLATED))
             packed.comment = MARK
-            logs[group.name] = _Log(packed, material.model_of(group) or group.name or _UNKNOWN)
+            summaries = stack.enter_context(TemporaryFile())
+            logs[group.name] = _Log(packed, material.model_of(group) or group.name or _UNKNOWN, summaries)
         for row in material.rows():
             logs[material.group_of(row).name].add(row, *material.results.name_of(row))
         for group in material.groups.values():
             log = logs[group.name]
-            log.put("summaries.json", log.summaries)
+            log.put_summaries()
             log.put("header.json", _header(material, group, log))
 
 
