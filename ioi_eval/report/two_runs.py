@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -179,71 +179,55 @@ def compare_runs(
             f"{before.directory} holds results of {before.family}, {after.directory} of {after.family}: "
             "they cannot be compared"
         )
-    old, new = (_results(results, row_filter) for results, row_filter in zip((before, after), only, strict=True))
-    notes = _notes(before, after)
-    if by_problem:
-        return _by_problem(before, after, old, new, notes)
+    old, new = sides = [_results(of, row_filter) for of, row_filter in zip((before, after), only, strict=True)]
     common = [name for name in old if name in new]
-    if not common:
+    if by_problem:
+        compared = [[name for name, result in side.items() if result.share is not None] for side in sides]
+    elif common:
+        compared = [[name for name in common if old[name].share is not None and new[name].share is not None]] * 2
+    else:
         raise InputError(
             f"{before.directory} and {after.directory} have no submission in common: the first has {_such_as(old)}, "
             f"the second {_such_as(new)}. Name the column that names submissions with --id-column; different models "
             "are compared with --by-problem"
         )
+    old_problems, new_problems = map(_problems_of, compared)
+    shared = [problem for problem in old_problems if problem in new_problems]
+    if by_problem and not shared:
+        raise InputError("the two have no problem in common that was judged in both")
+    pending = (before.pending.count, after.pending.count)
+    means, p_values, with_points = _means(old_problems, new_problems, old, new, intervals=not any(pending))
+    comparison = Comparison(
+        family=before.family,
+        only_before=len(old_problems) - len(shared),
+        only_after=len(new_problems) - len(shared),
+        unscored=len(old) + len(new) - sum(map(len, compared)),
+        problems=len(shared),
+        with_points=with_points,
+        pending=pending,
+        means=means,
+        sign_flip_p=p_values,
+        notes=_notes(before, after),
+    )
+    if by_problem:
+        return comparison
     option_differences = _stated_differences(before, after)
     changed = [name for name in common if (old[name].verdict, old[name].share) != (new[name].verdict, new[name].share)]
     changes = [_change(name, old[name], new[name], option_differences) for name in changed]
-    scored = [name for name in common if old[name].share is not None and new[name].share is not None]
+    scored = compared[0]
     lost = sum(old[name].solved and not new[name].solved for name in scored)
     won = sum(new[name].solved and not old[name].solved for name in scored)
-    problems = _problems_of(scored)
-    pending = (before.pending.count, after.pending.count)
-    means, p_values, with_points = _means(problems, problems, old, new, intervals=not any(pending))
-    return Comparison(
-        family=before.family,
+    return replace(
+        comparison,
         pairs=len(common),
         only_before=len(old) - len(common),
         only_after=len(new) - len(common),
         missing=sum(name not in new and bool(result.verdict) for name, result in old.items()),
         unscored=len(common) - len(scored),
-        problems=len(problems),
-        with_points=with_points,
         changes=tuple(sorted(changes, key=lambda change: (not change.flipped, not change.worse, change.name))),
         lost=lost,
         won=won,
-        pending=pending,
         p=None if any(pending) else mcnemar(lost, won),
-        means=means,
-        sign_flip_p=p_values,
-        notes=notes,
-    )
-
-
-def _by_problem(
-    before: ResultSet,
-    after: ResultSet,
-    old: Mapping[Name, Result],
-    new: Mapping[Name, Result],
-    notes: tuple[str, ...],
-) -> Comparison:
-    scored = [[name for name, result in side.items() if result.share is not None] for side in (old, new)]
-    old_problems, new_problems = map(_problems_of, scored)
-    common = [problem for problem in old_problems if problem in new_problems]
-    if not common:
-        raise InputError("the two have no problem in common that was judged in both")
-    pending = (before.pending.count, after.pending.count)
-    means, p_values, with_points = _means(old_problems, new_problems, old, new, intervals=not any(pending))
-    return Comparison(
-        family=before.family,
-        only_before=len(old_problems) - len(common),
-        only_after=len(new_problems) - len(common),
-        unscored=len(old) + len(new) - sum(map(len, scored)),
-        problems=len(common),
-        with_points=with_points,
-        pending=pending,
-        means=means,
-        sign_flip_p=p_values,
-        notes=notes,
     )
 
 
