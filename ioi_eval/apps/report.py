@@ -8,7 +8,7 @@ from typing import Any
 
 from ioi_eval.estimates import INTERVALS
 from ioi_eval.report import markdown
-from ioi_eval.report.pending import CONTINUE
+from ioi_eval.report.run_summary import CONTINUE
 from ioi_eval.report.terminal import (
     IN_BRACKETS,
     LEFT_OUT,

@@ -10,8 +10,7 @@ from typing import Any
 from ioi_eval.events import Events
 from ioi_eval.model import Keep
 from ioi_eval.pipeline.interrupt import EXIT_CODE
-from ioi_eval.report.pending import CONTINUE
-from ioi_eval.report.run_summary import RunCounts, RunFacts
+from ioi_eval.report.run_summary import CONTINUE, RunCounts, RunFacts
 
 _SPARE = 2
 """How many more submissions than jobs are in progress, so that no slot waits for work between jobs."""

@@ -13,7 +13,7 @@ import orjson
 
 from ioi_eval.errors import ODD_DATA, InputError, SetupError, unknown
 from ioi_eval.report import compact
-from ioi_eval.report.pending import Pending
+from ioi_eval.report.run_summary import Pending
 from ioi_eval.report.schema_check import wrong_value
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
-from ioi_eval.report.pending import BIASED, CONTINUE
 from ioi_eval.report.result_values import VERDICT_NAMES
-from ioi_eval.report.run_summary import time_of
+from ioi_eval.report.run_summary import BIASED, CONTINUE, time_of
 from ioi_eval.report.terminal import (
     LEFT_OUT,
     SUMS,

@@ -15,9 +15,8 @@ from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.report.frame import RESULTS, SUMMARY, directory_of, lines_of, not_a_result_row, result_rows
-from ioi_eval.report.pending import Pending
 from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of, with_our_columns
-from ioi_eval.report.run_summary import FORMAT
+from ioi_eval.report.run_summary import FORMAT, Pending
 
 
 class Family(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.estimates import INTERVALS
-from ioi_eval.report.pending import BIASED, CONTINUE
+from ioi_eval.report.run_summary import BIASED, CONTINUE
 from ioi_eval.report.texts import counted, listed, percent, points, printable, table
 
 _LISTED = 5  # items of a list that is shortened
