@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ioi_eval import boxfiles
+from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import cpp_meaning
 from ioi_eval.model import Batch, Problem, ProblemKey, Submission, SubmissionResult, Subtask, TestCase, Verdict
 
@@ -19,12 +20,8 @@ REFERENCE = "AMD EPYC (Zen 4), a KVM guest with 2 processors, g++ 12.2"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadPart:
-    """One part of the workload.
-
-    Args:
-        answer: its output.
-        reference_ms: its CPU time on the reference machine. Source: the fastest of about fifty runs there.
-    """
+    """One part of the workload: its output, and its CPU time on the reference machine (the fastest of about fifty runs
+    there)."""
 
     answer: int
     reference_ms: float
@@ -75,22 +72,22 @@ def submission() -> Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """The CPU times of some rounds by part, the sum of wall clocks, and why they cannot be used; empty if they can."""
+    """The CPU times of some rounds by part, and the sum of wall clocks."""
 
     cpu_ms: Mapping[str, tuple[float, ...]]
     wall_ms: float
-    failure: str = ""
 
     @classmethod
     def of(cls, result: SubmissionResult) -> Times:
-        """The times from a result."""
+        """The times from a result; a `SetupError` if they cannot be used."""
+        unusable = "the workload could not be measured"
         if result.compile.verdict is not None:
-            return cls(cpu_ms={}, wall_ms=0.0, failure=f"it was not compiled: {result.compile.message}")
+            raise SetupError(f"{unusable}: it was not compiled: {result.compile.message}")
         cpu_ms: dict[str, list[float]] = {part: [] for part in PARTS}
         wall_ms = 0.0
         for outcome in result.subtasks[0].tests:
             if outcome.verdict is not Verdict.AC or outcome.cpu_ms is None:
-                return cls(cpu_ms={}, wall_ms=0.0, failure=f"{outcome.test}: {outcome.verdict}, {outcome.message}")
+                raise SetupError(f"{unusable}: {outcome.test}: {outcome.verdict}, {outcome.message}")
             cpu_ms[outcome.test.rpartition("-")[0]].append(outcome.cpu_ms)
             wall_ms += outcome.wall_ms or 0.0
         return cls(cpu_ms={part: tuple(times) for part, times in cpu_ms.items()}, wall_ms=wall_ms)

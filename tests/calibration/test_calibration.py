@@ -115,9 +115,11 @@ def test_a_wrong_answer_measures_nothing() -> None:
         compile=CompileOutcome(verdict=None),
         subtasks=(subtask,),
     )
-    assert workload.Times.of(result).failure == "table-1: WA, 1 instead of 2"
+    with pytest.raises(SetupError, match="could not be measured: table-1: WA, 1 instead of 2"):
+        workload.Times.of(result)
     broken = replace(result, compile=CompileOutcome(verdict=Verdict.CE, message="no sqrt"))
-    assert workload.Times.of(broken).failure == "it was not compiled: no sqrt"
+    with pytest.raises(SetupError, match="could not be measured: it was not compiled: no sqrt"):
+        workload.Times.of(broken)
 
 
 def test_another_comment_is_no_other_workload() -> None:
