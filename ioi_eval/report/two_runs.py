@@ -7,7 +7,7 @@ Submissions that one of the runs failed to judge are in no mean, and are counted
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -67,7 +67,6 @@ class Result:
         shape: a hash of the subtasks, or of the number of tests; `None` if another grader judged: its `total` is the
             number of its codes.
         rules: how it was judged, as far as its row states it.
-        time_scale, machine, near_limit, fingerprint: from its row.
     """
 
     verdict: str
@@ -180,43 +179,26 @@ def compare_runs(
             "they cannot be compared"
         )
     old, new = sides = [_results(of, row_filter) for of, row_filter in zip((before, after), only, strict=True)]
-    common = [name for name in old if name in new]
     if by_problem:
-        compared = [[name for name, result in side.items() if result.share is not None] for side in sides]
-    elif common:
-        compared = [[name for name in common if old[name].share is not None and new[name].share is not None]] * 2
-    else:
+        judged = [[name for name, result in side.items() if result.share is not None] for side in sides]
+        comparison = _comparison_of_problems(before, after, sides, judged)
+        if not comparison.problems:
+            raise InputError("the two have no problem in common that was judged in both")
+        return comparison
+    common = [name for name in old if name in new]
+    if not common:
         raise InputError(
             f"{before.directory} and {after.directory} have no submission in common: the first has {_such_as(old)}, "
             f"the second {_such_as(new)}. Name the column that names submissions with --id-column; different models "
             "are compared with --by-problem"
         )
-    old_problems, new_problems = map(_problems_of, compared)
-    shared = [problem for problem in old_problems if problem in new_problems]
-    if by_problem and not shared:
-        raise InputError("the two have no problem in common that was judged in both")
-    pending = (before.pending.count, after.pending.count)
-    means, p_values, with_points = _means(old_problems, new_problems, old, new, intervals=not any(pending))
-    comparison = Comparison(
-        family=before.family,
-        only_before=len(old_problems) - len(shared),
-        only_after=len(new_problems) - len(shared),
-        unscored=len(old) + len(new) - sum(map(len, compared)),
-        problems=len(shared),
-        with_points=with_points,
-        pending=pending,
-        means=means,
-        sign_flip_p=p_values,
-        notes=_notes(before, after),
-    )
-    if by_problem:
-        return comparison
+    scored = [name for name in common if old[name].share is not None and new[name].share is not None]
     option_differences = _stated_differences(before, after)
     changed = [name for name in common if (old[name].verdict, old[name].share) != (new[name].verdict, new[name].share)]
     changes = [_change(name, old[name], new[name], option_differences) for name in changed]
-    scored = compared[0]
     lost = sum(old[name].solved and not new[name].solved for name in scored)
     won = sum(new[name].solved and not old[name].solved for name in scored)
+    comparison = _comparison_of_problems(before, after, sides, [scored, scored])
     return replace(
         comparison,
         pairs=len(common),
@@ -227,7 +209,29 @@ def compare_runs(
         changes=tuple(sorted(changes, key=lambda change: (not change.flipped, not change.worse, change.name))),
         lost=lost,
         won=won,
-        p=None if any(pending) else mcnemar(lost, won),
+        p=None if any(comparison.pending) else mcnemar(lost, won),
+    )
+
+
+def _comparison_of_problems(
+    before: ResultSet, after: ResultSet, sides: Sequence[Mapping[Name, Result]], judged: Sequence[Sequence[Name]]
+) -> Comparison:
+    """The means of problems, from the results of each side that count in them (`judged`)."""
+    old, new = (_results_of_problems(side, names) for side, names in zip(sides, judged, strict=True))
+    pending = (before.pending.count, after.pending.count)
+    common = [problem for problem in old if problem in new]
+    means, p_values, with_points = _means(common, old, new, intervals=not any(pending))
+    return Comparison(
+        family=before.family,
+        only_before=len(old) - len(common),
+        only_after=len(new) - len(common),
+        unscored=sum(map(len, sides)) - sum(map(len, judged)),
+        problems=len(common),
+        with_points=with_points,
+        pending=pending,
+        means=means,
+        sign_flip_p=p_values,
+        notes=_notes(before, after),
     )
 
 
@@ -331,33 +335,24 @@ def _notes(before: ResultSet, after: ResultSet) -> tuple[str, ...]:
     return ()
 
 
-def _problems_of(names: Sequence[Name]) -> dict[str, list[Name]]:
-    problems: dict[str, list[Name]] = {}
+def _results_of_problems(side: Mapping[Name, Result], names: Iterable[Name]) -> dict[str, list[Result]]:
+    problems: dict[str, list[Result]] = {}
     for name in names:
-        problems.setdefault(name[0], []).append(name)
+        problems.setdefault(name[0], []).append(side[name])
     return problems
 
 
 def _means(
-    old_names: Mapping[str, Sequence[Name]],
-    new_names: Mapping[str, Sequence[Name]],
-    old: Mapping[Name, Result],
-    new: Mapping[Name, Result],
-    *,
-    intervals: bool,
+    common: Sequence[str], old: Mapping[str, Sequence[Result]], new: Mapping[str, Sequence[Result]], *, intervals: bool
 ) -> tuple[dict[str, Estimate], dict[str, float], int]:
     """Means over common problems of the mean of each problem's submissions: before, after, and the difference. And p of
     each difference with an interval, and how many of the problems are in the mean score: those that are worth points.
     """
-    sides = (old_names, old), (new_names, new)
-    common = [problem for problem in old_names if problem in new_names]
-    with_points = [problem for problem in common if all(of[names[problem][0]].has_points for names, of in sides)]
+    with_points = [problem for problem in common if old[problem][0].has_points and new[problem][0].has_points]
     means: dict[str, Estimate] = {}
     p_values: dict[str, float] = {}
     for what, problems in (("score", with_points), ("solved", common)):
-        before, after = (
-            [_mean([of[name] for name in names[problem]], what) for problem in problems] for names, of in sides
-        )
+        before, after = ([_mean(side[problem], what) for problem in problems] for side in (old, new))
         differences = [b - a for a, b in zip(before, after, strict=True)]
         columns = {f"{what} before": before, f"{what} after": after, f"{what} difference": differences}
         means |= mean_estimates(columns, intervals=intervals) if problems else {}
