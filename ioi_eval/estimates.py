@@ -139,19 +139,6 @@ def mcnemar(lost: int, won: int) -> float:
     return min(1.0, 2.0 * math.fsum(map(math.exp, logs)))
 
 
-def means_with_pass_at_k(
-    columns: Mapping[str, Sequence[float]],
-    counts: Sequence[tuple[int, int]],
-    ks: Iterable[int],
-    *,
-    intervals: bool,
-    prefix: str = "",
-) -> dict[str, Estimate]:
-    """Means over problems of these columns and of pass@k, which is called `prefix` and k; arguments as below."""
-    passing = {f"{prefix}{k}": column for k, column in pass_at_each_k(counts, ks).items()}
-    return mean_estimates({**columns, **passing}, intervals=intervals)
-
-
 def pass_at_each_k(counts: Sequence[tuple[int, int]], ks: Iterable[int]) -> dict[int, list[float]]:
     """The probability that one of k samples drawn without replacement solves a problem, by k and for each problem.
 
@@ -164,9 +151,6 @@ def pass_at_each_k(counts: Sequence[tuple[int, int]], ks: Iterable[int]) -> dict
     Returns:
         Numbers in [0, 1], without any k for which a problem has fewer samples (a mean over the others would be of
         another set of problems). Empty if there is no problem.
-
-    Raises:
-        InputError: a k is below 1, or a count is impossible.
 
     Source: arXiv 2107.03374, section 2.1, in its product form, which stays exact for large n.
     """

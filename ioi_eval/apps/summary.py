@@ -18,7 +18,7 @@ from typing import Any
 
 from ioi_eval.apps.catalog import CatalogEntry
 from ioi_eval.errors import InputError
-from ioi_eval.estimates import means_with_pass_at_k
+from ioi_eval.estimates import mean_estimates, pass_at_each_k
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import difficulty_order
 from ioi_eval.report.compact import TEST_RESULTS
@@ -229,7 +229,8 @@ def _line(name: str, tally: _DifficultyTally, unusable: int, ks: Sequence[int], 
         "average": [math.fsum(problem) / len(problem) for problem in shares],
         "strict": [right / n for n, right in counts],
     }
-    found = means_with_pass_at_k(columns if shares else {}, counts, ks, intervals=intervals)
+    passing = {str(k): column for k, column in pass_at_each_k(counts, ks).items()}
+    found = mean_estimates({**columns, **passing} if shares else {}, intervals=intervals)
     estimates = {name: estimate.as_dict() for name, estimate in found.items()}
     return {
         "difficulty": name,

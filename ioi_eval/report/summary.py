@@ -10,21 +10,13 @@ from ioi_eval.model import Problem, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_values import PRACTICE
 from ioi_eval.report.run_summary import ReasonCounts, RunFacts, RunSummary, verdict_counts
-from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, problem_estimates
-from ioi_eval.report.totals import CpuSplit, scores_of
+from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, problem_estimates, scores_of
+from ioi_eval.report.totals import CpuSplit
 from ioi_eval.selection import reasoning_length, select, selected_score, sum_of_points
 
 
 class Summary(RunSummary):
-    """Adds up results of contest problems.
-
-    Args:
-        grouping: the columns of the dump by which all numbers are also given for each group.
-
-    Attributes:
-        unusable: problems that cannot be judged, and why.
-        dump_notes: notes on the dump.
-    """
+    """Adds up results of contest problems; `unusable` has those that cannot be judged, and why."""
 
     def __init__(self, *, grouping: Grouping | None = None) -> None:
         super().__init__(Summary, grouping)
@@ -47,17 +39,14 @@ class Summary(RunSummary):
         cpu: CpuSplit,
         reason: str,
     ) -> None:
-        """Add a submission.
+        """Add a submission, by its row in the results, whose subtasks are not read.
 
         Args:
-            row: its row in the results. The subtasks in it are not read.
             result: its scores; a copy has those of another submission.
-            submission: its id.
             cpu: the CPU time of judging; that of a copy does not count.
             reason: why there is no program, or none that compiles; empty if it is not known, or there is one.
         """
-        tally = self._problems.get(problem.key) or ProblemTally(problem=problem)
-        aim = tally.subtasks.get(row["target_subtask"])
+        aim = {subtask.name: subtask.name for subtask in problem.subtasks}.get(row["target_subtask"])
         # A row with unexpected values fails here, before any sum is changed.
         light = LightRow(
             problem=problem,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ioi_eval.estimates import Estimate, means_with_pass_at_k
+from ioi_eval.estimates import Estimate, mean_estimates, pass_at_each_k
 from ioi_eval.fast_dataclass import fast_dataclass
 from ioi_eval.model import Problem, SubmissionResult, Verdict
 from ioi_eval.scores import BestSubtasks
@@ -18,17 +18,24 @@ from ioi_eval.selection import sum_of_points
 _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
 
 
+def scores_of(result: SubmissionResult) -> bytes:
+    """Score, weighted score and whether it is AC (1 or 0) of each subtask as doubles, one after the other.
+
+    A score that is not known is NaN. Scores of the reference are rounded, so a score of 1 may be PA.
+    """
+    values = (
+        math.nan if value is None else value
+        for subtask in result.subtasks
+        for value in (subtask.score, subtask.weighted_score, subtask.verdict is Verdict.AC)
+    )
+    return array("d", values).tobytes()
+
+
 @fast_dataclass
 class LightRow(Mapping[str, Any]):
-    """A result row with only the columns that `selection` reads (scores, target, length), in about 250 bytes.
-
-    A problem may have a hundred thousand rows with long generations.
-
-    Args:
-        compiles: whether the program compiles; `None` if we failed to find out.
-        scores: its scores, as `scores_of` gives them.
-        length: of the model's reasoning.
-    """
+    """A result row with only the columns that `selection` reads (scores, target, length), in about 250 bytes: a problem
+    may have a hundred thousand rows with long generations. Its scores are as `scores_of` gives them; `compiles` is
+    `None` if we failed to find out; the length is that of the model's reasoning."""
 
     problem: Problem
     compiles: bool | None
@@ -89,13 +96,11 @@ class ProblemTally:
     best_submission: str | None = None
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     together: BestSubtasks = field(init=False)
-    subtasks: Mapping[str | None, str] = field(init=False)
     rows: list[LightRow] = field(default_factory=list)
     _scores: set[bytes] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.together = BestSubtasks(self.problem)
-        self.subtasks = {subtask.name: subtask.name for subtask in self.problem.subtasks}
 
     def add(self, submission: str, result: SubmissionResult, row: LightRow) -> None:
         """Add a submission; its result may be that of another submission with the same program."""
@@ -131,4 +136,5 @@ def problem_estimates(tallies: Sequence[ProblemTally], *, intervals: bool) -> di
         pairs = zip(tallies, judged, strict=True)
         columns[AVERAGE] = [tally.total_score / count / tally.points for tally, count in pairs]
     counts = [(count, tally.solved) for tally, count in zip(tallies, judged, strict=True)]
-    return means_with_pass_at_k(columns, counts, KS, intervals=intervals)
+    columns |= {str(k): column for k, column in pass_at_each_k(counts, KS).items()}
+    return mean_estimates(columns, intervals=intervals)

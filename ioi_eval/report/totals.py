@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -69,16 +68,3 @@ class CpuSplit:
     def as_dict(self) -> dict[str, float]:
         """For JSON."""
         return {name: round(getattr(self, name), 3) for name in ("compile", "run", "check")}
-
-
-def scores_of(result: SubmissionResult) -> bytes:
-    """Score, weighted score and whether it is AC (1 or 0) of each subtask as doubles, one after the other.
-
-    A score that is not known is NaN. Scores of the reference are rounded, so a score of 1 may be PA.
-    """
-    values = (
-        math.nan if value is None else value
-        for subtask in result.subtasks
-        for value in (subtask.score, subtask.weighted_score, subtask.verdict is Verdict.AC)
-    )
-    return array("d", values).tobytes()

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from ioi_eval.errors import ODD_DATA, InputError, similar
-from ioi_eval.estimates import Estimate, means_with_pass_at_k
+from ioi_eval.estimates import Estimate, mean_estimates, pass_at_each_k
 from ioi_eval.report.frame import not_a_result_row
 from ioi_eval.report.groups import MAX_GROUPS, NONE, Grouping, group_name
 from ioi_eval.report.result_sets import Family, ResultSet
@@ -35,16 +35,14 @@ _MODEL = "model"
 
 @dataclass(slots=True, kw_only=True)
 class ModelGroup:
-    """The submissions of one model, or of one group of another kind.
+    """The submissions of one model, or of one group of another kind. For each problem it has the shares of those with a
+    score, how many of them have full marks (`solved`), and full marks.
 
     Args:
         name: its name in reports; empty if there are no groups.
         model: the name of the model in its rows; empty if no column has it.
         values: the values that its rows have in common, by column.
         unscored: how many rows have no score (not judged, or JE).
-        shares: for each problem, the shares of the submissions with a score.
-        solved: for each problem, how many submissions have full marks.
-        full: for each problem, full marks.
         is_part: whether submissions of the run are not judged yet; then means have no intervals.
     """
 
@@ -81,7 +79,8 @@ class ModelGroup:
         columns: dict[str, list[float]] = {}
         if counts and all(n for n, _ in counts) and all(self.full.values()):
             columns[SCORE] = [math.fsum(shares) / len(shares) for shares in self.shares.values()]
-        return means_with_pass_at_k(columns, counts, KS, intervals=not self.is_part, prefix="pass@")
+        columns |= {f"pass@{k}": column for k, column in pass_at_each_k(counts, KS).items()}
+        return mean_estimates(columns, intervals=not self.is_part)
 
 
 class Material:
@@ -160,7 +159,7 @@ class Material:
     @property
     def about(self) -> str:
         """The name of the evaluation."""
-        return "apps" if self.results.family is Family.APPS else "contest"
+        return self.results.family.name.lower()
 
 
 _READ = ("verdict", "total_score", "all_subtasks_results", "passed", "total")
