@@ -23,9 +23,9 @@ from ioi_eval.model.apps import difficulty_order
 from ioi_eval.report.groups import label_of
 from ioi_eval.report.html_cells import CURVE_KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
-from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow, shown_name
+from ioi_eval.report.html_rows import GROUP, PageProblem, PageResults, PageRow
 from ioi_eval.report.result_sets import Family
-from ioi_eval.report.result_values import PRACTICE, VERDICT_NAMES, NamedRow, problem_name_of
+from ioi_eval.report.result_values import PRACTICE, VERDICT_NAMES, NamedRow
 from ioi_eval.report.run_summary import time_of
 from ioi_eval.report.selection_table import RANKED_METHODS, contests_by_group
 from ioi_eval.report.standings import Standings, published_cutoffs
@@ -55,7 +55,7 @@ class Page:
     """The results of some directories, read and added up.
 
     Args:
-        directories: directories that runs wrote, all for the same family of problems.
+        directories: written by runs, all for the same family of problems.
         id_column: the column that names a submission, in results that have it; by default that of each run.
         by: the columns to group by; by default those of each run.
         standings: the contests with whose contestants groups are compared.
@@ -90,14 +90,15 @@ class Page:
 
     def grouped_rows(self) -> Iterator[NamedRow]:
         """All rows as in the files, each with the name of its group in the column `GROUP`; no groups are joined."""
-        for key, name, row in self._keyed_rows():
-            yield name, {**row, GROUP: self._names[key]}
+        for kept, name, row in self._rows_again():
+            yield name, {**row, GROUP: self._names[kept.directory, kept.model]}
 
-    def _keyed_rows(self) -> Iterator[tuple[_GroupKey, str, ResultRow]]:
-        keys = ((row.directory, row.model) for row in self.rows)
+    def _rows_again(self) -> Iterator[tuple[PageRow, str, ResultRow]]:
+        """All rows as in the files, each after what the page has of it, and its name."""
+        kept_rows = iter(self.rows)
         for results in self.results:
-            for (name, row), key in zip(results.named_rows(), keys, strict=False):
-                yield key, name, row
+            for (name, row), kept in zip(results.named_rows(), kept_rows, strict=False):
+                yield kept, name, row
 
     def write(self, file: BinaryIO, *, noscript: str = "") -> None:
         """Write the page, with a text that is shown if scripts are disabled."""
@@ -121,10 +122,11 @@ class Page:
             f"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src '{_hash(style)}'; "
             f"script-src '{_hash(script)}'"
         )
+        names = [printable(str(results.directory.name or results.directory)) for results in self.results]
         fields = {
             "POLICY": policy,
             "MADE": f"ioi_eval {__version__}",
-            "TITLE": escape(self._title()),
+            "TITLE": escape(f"Report: {', '.join(names)}"),
             "WITHOUT": escape(visible(noscript)),
             "STYLE": style,
         }
@@ -134,10 +136,6 @@ class Page:
         for name, (how, text) in parts:
             yield f'<script type="text/plain" id="{name}" data-packed="{how}">{text}</script>\n'
         yield f"<script>{script}</script>{body}"
-
-    def _title(self) -> str:
-        named = ", ".join(printable(str(results.directory.name or results.directory)) for results in self.results)
-        return f"Report: {named}"
 
     def _sort_key(self, name: str) -> tuple[Any, ...]:
         problem = self._problems[name]
@@ -149,9 +147,8 @@ class Page:
         indices = {name: index for index, name in enumerate(self._order)}
         cells = sorted(self._cells.items(), key=lambda item: (item[0][0], indices[item[0][1]]))
         return {
-            "title": self._title(),
             "made": __version__,
-            "family": "apps" if self.family is Family.APPS else "contest",
+            "family": self.family.name.lower(),
             "groups": self.group_names,
             "ks": CURVE_KS,
             "verdicts": [verdict.value for verdict in Verdict],
@@ -174,14 +171,16 @@ class Page:
         if self.family is Family.APPS or not near:
             return []
         rows = (
-            (self.group_names[self._groups[key]], shown_name("/".join(problem_name_of(row))), row)
-            for key, _, row in self._keyed_rows()
-            if row["verdict"]
+            (self.group_names[self._groups[kept.directory, kept.model]], kept.problem, row)
+            for kept, _, row in self._rows_again()
+            if kept.verdict
         )
         by_name: dict[str, dict[str, Any]] = {}
         for group, contests in contests_by_group(rows, days, near).items():
             for item in contests:
-                entry = by_name.setdefault(item["name"], _contest_values(item))
+                names = {"name": printable(item["name"]), "source": printable(item["source"], length=200)}
+                facts = {name: item[name] for name in ("cutoffs", "contestants")}
+                entry = by_name.setdefault(item["name"], {**names, **facts, "groups": []})
                 total, index = item["scores"][SelectionMethod.ROUND_ROBIN].value, self.group_names.index(group)
                 entry["groups"].append((-total, index, {"group": index, **_points_and_ranks(item)}))
         for entry in by_name.values():
@@ -211,7 +210,7 @@ class Page:
             "time": [None if row.time_s is None else round(row.time_s, 3) for row in rows],
             "memory": [mebibytes[row.memory_bytes] for row in rows],
             "near": [index for index, row in enumerate(rows) if row.near_limit],
-            "copy": [index for index, row in enumerate(rows) if row.copy],
+            "copy": [index for index, row in enumerate(rows) if row.original is not None],
             "detail": [],
         }
 
@@ -269,11 +268,11 @@ def _joined(names: Mapping[_GroupKey, str], counts: Counter[_GroupKey]) -> tuple
 
 def _originals(rows: Sequence[PageRow]) -> list[int]:
     """For each copy the position of the submission whose result it has; -1 if that is not among these rows."""
-    wanted = [(row.directory, row.problem, row.original) for row in rows if row.copy]
+    wanted = [(row.directory, row.problem, row.original) for row in rows if row.original is not None]
     needed = set(wanted)
     positions: dict[tuple[int, str, str], int] = {}
     for index, row in enumerate(rows):
-        if not row.copy and (key := (row.directory, row.problem, row.id)) in needed:
+        if row.original is None and (key := (row.directory, row.problem, row.id)) in needed:
             positions.setdefault(key, index)
     return [positions.get(key, -1) for key in wanted]
 
@@ -289,16 +288,6 @@ def _problem_values(name: str, problem: PageProblem) -> dict[str, Any]:
         "subtasks": problem.subtasks,
         "time": problem.time_limit_s,
         "memory": None if size is None else round(size / 2**20, 1),
-    }
-
-
-def _contest_values(contest: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "name": printable(contest["name"]),
-        "source": printable(contest["source"], length=200),
-        "cutoffs": contest["cutoffs"],
-        "contestants": contest["contestants"],
-        "groups": [],
     }
 
 

@@ -44,7 +44,7 @@ class Cell:
         """Add a submission that was judged, or that we failed to judge."""
         self.verdicts[row.verdict] += 1
         self.near += row.near_limit
-        self.copies += row.copy
+        self.copies += row.original is not None
         self.targeted += row.targeted
         for used, limit, bins in (
             (row.time_s, problem.time_limit_s, self.time),
@@ -95,11 +95,8 @@ class Cell:
 
 
 def best_of(values: Mapping[float, int], ks: Sequence[int]) -> list[float]:
-    """The mean of the highest of k values that are drawn without replacement, for each k.
-
-    Args:
-        values: the number of occurrences of each value; together at least the highest k.
-    """
+    """The mean of the highest of k values that are drawn without replacement, for each k; `values` has the number of
+    occurrences of each value, together at least the highest k."""
     n = sum(values.values())
     ordered = sorted(values.items())
     means = []

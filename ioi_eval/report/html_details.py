@@ -22,7 +22,6 @@ from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS
 from ioi_eval.report.frame import INPUTS
 from ioi_eval.report.html_rows import PageResults, PageRow, line_at
-from ioi_eval.report.result_sets import Family
 from ioi_eval.report.result_values import PASSED, deciding_test, message_of_test, name_of_test, tests_of
 
 CODE_CHARS, TEXT_CHARS, MESSAGE_CHARS, MAX_TESTS = 60_000, 4_000, 600, 200
@@ -48,10 +47,8 @@ Packed = tuple[str, str]
 
 
 def packed(values: object, *, plain: int = _PLAIN_BYTES) -> Packed:
-    """A value as text for a `<script>` element: nothing in it can end the element.
-
-    JSON of at most `plain` bytes is not compressed.
-    """
+    """A value as text for a `<script>` element, which nothing in it can end; JSON of up to `plain` bytes is not
+    compressed."""
     body = orjson.dumps(values)
     if len(body) <= plain:
         return "json", body.decode().replace("<", "\\u003c")
@@ -72,12 +69,8 @@ def _in_turns(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) ->
 
 
 class Details:
-    """Packs the details of single submissions that a page shows.
-
-    Args:
-        results: the results, one item for each directory.
-        room: the most characters of all blocks and inputs together; the inputs get at most a quarter.
-    """
+    """Packs the details of single submissions that a page shows, from the results of each directory, into at most
+    `room` characters of blocks and inputs together; the inputs get at most a quarter."""
 
     def __init__(self, results: Sequence[PageResults], room: int) -> None:
         self._results, self._room, self._input_room = results, room, room // 4
@@ -142,7 +135,7 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
     """The details of a submission on the page, without empty values."""
     values = results.row_with_tests(row)
     has_program = row.verdict != Verdict.NC  # else nothing ran, and neither tests nor subtasks have details
-    subtasks = values.get("all_subtasks_results") or [] if has_program and results.family is Family.CONTEST else []
+    subtasks = values.get("all_subtasks_results") or [] if has_program else []
     tests = tests_of(values) if has_program else {}
     deciding = deciding_test({**values, "verdict": row.verdict}) if has_program else None
     names = list(tests)
@@ -176,7 +169,7 @@ def detail_of(results: PageResults, row: PageRow) -> dict[str, Any]:
 
 
 def _counts(verdicts: Sequence[str]) -> list[int]:
-    """How many tests of a subtask are accepted, how many it has, and how many are not counted."""
+    """Of a subtask's tests: how many are accepted, how many it has, and how many are not counted."""
     return [verdicts.count("AC"), len(verdicts), verdicts.count("SKIPPED")]
 
 

@@ -51,9 +51,7 @@ class PageRow:
         score: points, or for APPS the share of tests passed; `None` if unknown.
         parts: points in each subtask, not rounded, in the problem's order; for APPS only the score. 0 if unknown.
         time_s, memory_bytes: the most that a test took; `None` if nothing ran.
-        near_limit: whether a time was near the time limit.
-        copy: whether it has the result of an identical program.
-        original: the id of the submission with that program; empty if this is not a copy.
+        original: the id of the submission with the same program whose result it has; `None` if it is not a copy.
         targeted: whether it was written for one subtask.
         details_key: a hash; rows with the same hash show the same details. Empty for none.
     """
@@ -70,8 +68,7 @@ class PageRow:
     time_s: float | None
     memory_bytes: int | None
     near_limit: bool
-    copy: bool
-    original: str
+    original: str | None
     targeted: bool
     details_key: str
 
@@ -109,7 +106,6 @@ class PageResults(ResultSet):
     """The results in a directory, as a page reads them: with the position of each row on disk.
 
     Args:
-        directory: as the user named it.
         index: the position of the directory among those of the report.
         id_column: the column that names a submission, in results that have it; by default that of the run.
         by: the columns to group by, if the user named them; else those of the summary (possibly none), or, if it has
@@ -192,8 +188,7 @@ class PageResults(ResultSet):
             time_s=time_s,
             memory_bytes=memory,
             near_limit=bool(row["near_limit"]),
-            copy=row["duplicate_of"] is not None,
-            original="" if row["duplicate_of"] is None else shown_name(row["duplicate_of"]),
+            original=None if row["duplicate_of"] is None else shown_name(row["duplicate_of"]),
             targeted=bool(row.get("target_subtask")),
             details_key=_details_key(row),
         )
