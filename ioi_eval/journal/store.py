@@ -72,7 +72,9 @@ class Journal:
             except OSError as error:
                 raise SetupError(f"{self.path}: cannot be written: {error.strerror}; choose another --out") from error
             self._records = RecordFile(fd, end, str(self.path))
-            self._records.append(RecordKind.RUN, frames.NO_KEYS, _options_as_json(options))
+            # for people only, so bytes of paths that are not UTF-8 become question marks
+            body = json.dumps(dict(options), default=str, ensure_ascii=False).encode("utf-8", "replace")
+            self._records.append(RecordKind.RUN, frames.NO_KEYS, body)
             self._records.sync()
             self._closed = False
             self._closing = stack.pop_all()
@@ -150,11 +152,6 @@ class Journal:
 def _state(fd: int) -> tuple[int, int]:
     status = os.fstat(fd)
     return status.st_size, status.st_mtime_ns
-
-
-def _options_as_json(options: Mapping[str, object]) -> bytes:
-    """Options as JSON, for information only; bytes of paths that are not UTF-8 become question marks."""
-    return json.dumps(dict(options), default=str, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _sync_name(directory: Path) -> None:

@@ -197,10 +197,9 @@ def with_our_columns(row: Any) -> Any:
         }
         for subtask in row["all_subtasks_results"] or ()
     ]
-    verdict = (
-        next((str(subtask["status"]) for subtask in subtasks if subtask["status"] != "AC"), "AC") if subtasks else ""
-    )
-    if subtasks and all(subtask["status"] == Verdict.SKIPPED for subtask in subtasks):
+    statuses = [subtask["status"] for subtask in subtasks]
+    verdict = str(next((status for status in statuses if status != Verdict.AC), Verdict.AC)) if statuses else ""
+    if statuses and set(statuses) == {Verdict.SKIPPED}:
         verdict = Verdict.NC.value
     compiles, total = row.get("code_compiles"), row.get("all_subtasks_points")
     return {

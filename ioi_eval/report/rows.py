@@ -10,7 +10,7 @@ Source: `ioi/run_tests` of huggingface/ioi (`TestResult`, `SubtaskResult.to_dict
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -46,13 +46,8 @@ COLUMNS_OF_RESULTS = ("fingerprint", "duplicate_of", "all_subtasks_results")
 
 @fast_dataclass
 class JudgedSubmission:
-    """A submission and its result.
-
-    Args:
-        fingerprint: a hash of everything that determined the outcome.
-        result: the outcome; for a copy, the result of its leader (the equal program that was judged), with its id.
-        duplicate_of: id of the submission that was judged instead.
-    """
+    """A submission and its result; for a copy, the result of its leader (the equal program that was judged), whose id
+    is `duplicate_of`. The fingerprint is a hash of everything that determined the outcome."""
 
     problem: Problem
     submission: Submission
@@ -70,23 +65,18 @@ class JudgedSubmission:
 
 
 def result_row(row: Mapping[str, Any], judged: JudgedSubmission, *, target_subtask: str | None) -> dict[str, Any]:
-    """The row of a submission that was judged, or that we failed to judge.
-
-    Args:
-        target_subtask: the subtask that the program was written for, if the dump states it.
-    """
+    """The row of a submission that was judged, or that we failed to judge; `target_subtask` is the one that the program
+    was written for, if the dump states it."""
     columns = ResultColumns.of(judged, unscored=Unscored.NULL)
     return columns.row(row, judged, target_subtask=target_subtask, reason=judged.reason(row))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultColumns:
-    """The part of a row that is the same for all copies of a program.
+    """The part of a row that is the same for all copies of a program: the reference's columns, and our own.
 
-    Args:
-        reference, ours: the reference's columns, and our own.
-        targets: score and status of each subtask, for `target_subtask_score` and `target_subtask_status`.
-        cpu: the CPU time of judging, of which the row has only a part.
+    It also has score and status of each subtask, for `target_subtask_score` and `target_subtask_status` (`targets`);
+    and the CPU time of judging, of which the row has only a part.
     """
 
     reference: Mapping[str, Any]
@@ -153,19 +143,10 @@ class ResultColumns:
 
 
 def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """The row of a submission that cannot be judged, so that every row of the dump has a result row.
-
-    The reason says what to do, too.
-    """
-    empty: dict[str, Any] = dict.fromkeys(CONTEST_RESULT_COLUMNS)
-    return {
-        **empty,
-        **dump_columns(row, _RESULTS),
-        "all_subtasks_results": [],
-        "fixes": [],
-        "attempted": [],
-        "error": reason,
-    }
+    """The row of a submission that cannot be judged, so that every row of the dump has a result row. The reason says
+    what to do, too."""
+    lists: dict[str, Any] = {name: [] for name in ("all_subtasks_results", "fixes", "attempted")}
+    return {**dict.fromkeys(CONTEST_RESULT_COLUMNS), **dump_columns(row, _RESULTS), **lists, "error": reason}
 
 
 def dump_columns(row: Mapping[str, Any], results: frozenset[str]) -> dict[str, Any]:
@@ -189,11 +170,8 @@ def _is_renamed(name: str, row: Mapping[str, Any], results: frozenset[str]) -> b
 
 
 def name_in(row: Mapping[str, Any], column: str) -> str:
-    """The name of a dump's column in a row of results, or in a row of a dump: there its own.
-
-    Args:
-        row: has those of `COLUMNS_OF_RESULTS` that exist, `column`, and `dump_<column>` if it exists.
-    """
+    """The name of a dump's column in a row of results, or in a row of a dump: there its own. The row has those of
+    `COLUMNS_OF_RESULTS` that exist, `column`, and `dump_<column>` if it exists."""
     renamed, base = f"dump_{column}", column
     if renamed not in row or not _is_of_results(row):
         return column
@@ -252,8 +230,7 @@ _LIMITS = {Verdict.TLE: "cpu", Verdict.MLE: "memory"}
 
 def _calls(attempted: Mapping[str, int]) -> list[dict[str, Any]]:
     """As a list, because tables need the same columns in every row."""
-    ordered: Iterable[tuple[str, int]] = sorted(attempted.items())
-    return [{"call": name, "count": count} for name, count in ordered]
+    return [{"call": name, "count": count} for name, count in sorted(attempted.items())]
 
 
 def _or(value: float | None, blank: float | None) -> float | None:

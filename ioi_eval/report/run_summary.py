@@ -55,6 +55,10 @@ class ReasonCounts:
         text, count = next(iter(self.examples[kind].items()))
         return repr(text) if count == 1 else f"{text!r} ({count} rows)"
 
+    def notes(self) -> list[str]:
+        """A note for each reason, with an example."""
+        return [f"{count} {kind}, such as {self.quoted(kind)}" for kind, count in self.counts.most_common()]
+
     def as_list(self) -> list[dict[str, Any]]:
         """For JSON, the most frequent reason first; equal messages of several rows are listed once."""
         return [
@@ -91,12 +95,8 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """Facts about a run that its results do not contain.
-
-    Args:
-        started, finished: ISO 8601, UTC; `UNKNOWN` if no summary states them.
-        interrupted: whether the user or a failure ended it early.
-    """
+    """Facts about a run that its results do not contain: when it was (ISO 8601, UTC; `UNKNOWN` if no summary states
+    that), and whether the user or a failure ended it early (`interrupted`)."""
 
     started: str
     finished: str
@@ -107,11 +107,8 @@ class RunFacts:
 
 
 class RunSummary(ABC):
-    """Adds up results one by one. `undecided` counts the `judged` submissions without a score (JE).
-
-    Args:
-        grouping: the columns of the dump by which all numbers are also given for each group.
-    """
+    """Adds up results one by one, also for each group by the columns of `grouping`. `undecided` counts the `judged`
+    submissions without a score (JE)."""
 
     def __init__(self, make: Callable[[], Self], grouping: Grouping | None) -> None:
         self._groups: Groups[Self] = Groups(grouping or Grouping(), make)
@@ -144,10 +141,8 @@ class RunSummary(ABC):
             summary.pending_problems.add(problem)
 
     def add_what_rows_lack(self, earlier: Mapping[str, Any]) -> None:
-        """Add from the earlier summary of the same run what rows do not have. All rows must have been added.
-
-        Groups get it if they are by the same columns.
-        """
+        """Add from the earlier summary of the same run what rows do not have. All rows must have been added. Groups get
+        it if they are by the same columns."""
         self._add_what_rows_lack(earlier)
         for group in earlier.get("groups", ()):
             labels = tuple(group["group"].values())
@@ -205,23 +200,12 @@ class RunSummary(ABC):
             "options": dict(run.options),
             "by": list(self.by),
             "groups": self._groups.as_list(lambda group: group._all_scores(intervals=not self.pending)),
-            "notes": [*run.notes, *self._notes(), *self._reason_notes(), *self._groups.notes],
+            "notes": [*run.notes, *self._notes(), *self._reasons.notes(), *self._groups.notes],
         }
 
-    def _reason_notes(self) -> list[str]:
-        """How many submissions have no program, or none that compiles, for reasons that a user can remove."""
-        return [
-            f"{each['rows']} {each['reason']}, such as {self._reasons.quoted(each['reason'])}"
-            for each in self._reasons.as_list()
-        ]
-
     def _all_scores(self, *, intervals: bool) -> dict[str, Any]:
-        """The counts and scores of all submissions, or of a group.
-
-        Args:
-            intervals: whether means have intervals. They have none as long as a submission of the run, of whichever
-                group, is pending: the judged ones are not a random sample.
-        """
+        """The counts and scores of all submissions, or of a group. Means have no intervals as long as a submission of
+        the run, of whichever group, is pending: the judged ones are not a random sample."""
         refused = self.refused.counts.total()
         counts = {
             "rows": self.judged + refused + self.pending,
@@ -297,11 +281,8 @@ def verdict_counts(counts: Mapping[Verdict, int]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """How many submissions of a run are not judged yet. It is false if there are none.
-
-    Args:
-        rows: the number of all submissions; 0 if unknown.
-    """
+    """How many submissions of a run are not judged yet, and how many it has (`rows`; 0 if unknown). It is false if
+    there are none."""
 
     count: int = 0
     rows: int = 0

@@ -61,7 +61,6 @@ def selection_table(
     only counted.
 
     Args:
-        results: of contest problems, ours or the reference's.
         limit: how many submissions count for a problem; for `reference` always 50.
         seeds: how often `random` draws.
         grouping: the columns to group by; without any, all rows are one group.
@@ -83,10 +82,7 @@ def selection_table(
         group.rows.setdefault(problem, []).append(light)
         group.days.setdefault(problem, day_of(row, results.days.get(problem)) or "")
 
-    def values(group_problems: _Problems) -> Mapping[str, Any]:
-        return _points_of_group(group_problems, methods, limit, seeds, standings)
-
-    return groups.as_list(values)
+    return groups.as_list(lambda problems: _points_of_group(problems, methods, limit, seeds, standings))
 
 
 def contests_by_group(
@@ -94,9 +90,7 @@ def contests_by_group(
 ) -> dict[str, Sequence[Mapping[str, Any]]]:
     """For each group the contests, with points and ranks for each method in `RANKED_METHODS`.
 
-    Args:
-        rows: for each row the name of its group, the name of its problem, and the row.
-        days: the day of each problem; `practice` for practice problems.
+    A row comes with the names of its group and of its problem. `days` has `practice` for practice problems.
     """
     groups: dict[str, _Problems] = {}
     for group, problem, row in rows:
@@ -272,12 +266,8 @@ def _line(name: str, parts: Sequence[_ProblemPoints]) -> dict[str, Any]:
         method: [sum_of_points(values) for values in zip(*(each[method] for each in drawn), strict=True)]
         for method in drawn[0]
     }
-    submissions = sum(part.submissions for part in parts)
-    return {
-        "name": name,
-        "submissions": submissions,
-        "scores": {method: _estimate(values) for method, values in sums.items()},
-    }
+    scores = {method: _estimate(values) for method, values in sums.items()}
+    return {"name": name, "submissions": sum(part.submissions for part in parts), "scores": scores}
 
 
 def _points_by_draw(
