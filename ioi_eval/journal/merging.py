@@ -147,7 +147,7 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
             os.replace(unfinished / "journal", out / "journal")
         except (OSError, SetupError) as error:  # of the journal beside it, which is deleted: nothing is kept
             cause = error.__cause__ if isinstance(error, SetupError) else error
-            reason = cause.strerror if isinstance(cause, OSError) else cause
+            reason = cause.strerror if isinstance(cause, OSError) else error
             raise SetupError(f"{out / 'journal'} cannot be written: {reason}; choose another --out") from error
     return merged
 
