@@ -60,9 +60,6 @@ def select(rows: Sequence[ResultRow], limit: int | None = LIMIT) -> tuple[int, .
             `code_compiles`, `code`, `metadata` and `generation`. Rows without a program that compiles are never
             chosen. Rows without a valid target are only chosen to fill the rest of the limit.
         limit: how many may be chosen; `None` for all.
-
-    Raises:
-        InputError: the limit is negative.
     """
     if limit is not None and limit < 0:
         raise InputError(f"a limit of {limit} submissions is not possible; give 0 or more, or none for all")

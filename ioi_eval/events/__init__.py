@@ -62,11 +62,9 @@ class Events:
         self._listeners = tuple(other for other in self._listeners if other is not listener)
 
     def emit(self, event: str, /, **values: Any) -> None:
-        """Pass an event to the listeners.
+        """Pass an event, with its name and values as in the schema, to the listeners.
 
-        Args:
-            event: its name, as in the schema.
-            values: its values. Texts are shortened, and parts that look like passwords or tokens are left out.
+        Texts are shortened, and parts that look like passwords or tokens are left out.
         """
         listeners = self._listeners
         if not listeners:

@@ -37,12 +37,8 @@ _KINDS = {kind.value.encode(): kind for kind in RecordKind}
 
 @fast_dataclass
 class Keys:
-    """The keys by which a record is found.
-
-    Args:
-        submission: identifies the submission, its problem, and how it is judged.
-        program: identifies the program and how it is judged, for all submissions with that program.
-    """
+    """The keys by which a record is found: of the submission, its problem, and how it is judged; and of the program and
+    how it is judged, for all submissions with that program."""
 
     submission: bytes
     program: bytes
@@ -65,13 +61,8 @@ NO_KEYS = Keys(submission=_NONE, program=_NONE)
 
 
 def keys_of(problem: ProblemKey | str, submission: str, fingerprint: str, *, found_by: Sequence[str] = ()) -> Keys:
-    """The keys of a submission's record.
-
-    Args:
-        problem: ids of submissions need be unique only within a problem.
-        fingerprint: a hash of everything that determines the outcome, including the program.
-        found_by: how its program was found and changed.
-    """
+    """The keys of a submission's record; its id need be unique only within its problem. The fingerprint is a hash of
+    everything that determines the outcome, including the program; `found_by` is how that was found and changed."""
     text = f"{_name_of(problem)}\0{fingerprint}"
     return Keys(submission=_digest("\0".join((text, submission, *found_by))), program=_digest_of_program(text))
 

@@ -33,7 +33,6 @@ _LIST = re.compile(r"""\s*\[\s*(["']).*(["'])\s*\]\s*""", re.DOTALL)
 _WRITTEN_LIST = "the text is a list that was written as a text, as in CSV files: give each program a row of its own"
 _FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
-
 _NO_HEADER = re.compile(
     r"^(?P<stem>[\w.+-]+)\.\w+:\d+:\d+: fatal error: "
     r"'?(?P<header>(?i:(?P=stem))\.h)(?:: No such file|' file not found)",

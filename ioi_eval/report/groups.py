@@ -95,7 +95,7 @@ def grouping_by_model(rows: Iterable[Mapping[str, Any]]) -> Grouping:
 
 
 class Groups(Generic[S]):
-    """A summary for each group, made by `make`; rows are added one by one."""
+    """A summary for each group, made by `make`."""
 
     def __init__(self, grouping: Grouping, make: Callable[[], S]) -> None:
         self.grouping = grouping

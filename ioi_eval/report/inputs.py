@@ -59,7 +59,6 @@ def stored_input(directory: Path, problem: str, test: str) -> TextPart | None:
 
 
 def _lines(directory: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The position and the values of each line."""
     path = directory / INPUTS
     for number, offset, values in lines_of(path):
         if wrong := wrong_value("input", values):

@@ -27,11 +27,8 @@ INDEX = "README.md"
 
 
 def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]:
-    """Write the pages of a data set from the results of its run, and replace existing ones.
-
-    Returns:
-        The pages, README.md first.
-    """
+    """Write the pages of a data set from the results of its run, and replace existing ones. Returns the pages, the
+    index first."""
     summary = _read_summary(results)
     lines: dict[tuple[str, str], list[tuple[float, list[str]]]] = {}
     compiling: dict[tuple[str, str], int] = {}

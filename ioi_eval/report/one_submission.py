@@ -32,11 +32,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestTexts:
-    """A test's input, official output and the program's output; `None` for those that are not available.
-
-    Args:
-        has_checker: whether a checker judges outputs, so that one that differs from the official one may be right.
-    """
+    """A test's input, official output and the program's output; `None` for those that are not available. If a checker
+    judges outputs (`has_checker`), one that differs from the official one may be right."""
 
     __test__ = False
 

@@ -36,11 +36,7 @@ Name = tuple[str, str]
 
 @dataclass(slots=True, kw_only=True)
 class ResultSet:
-    """The results in a directory.
-
-    Args:
-        summary: the contents of `summary.json`; empty if there is none.
-    """
+    """The results in a directory; `summary` has the contents of `summary.json`, and is empty if there is none."""
 
     directory: Path
     family: Family
@@ -103,11 +99,8 @@ class ResultSet:
 
 
 def open_results(directory: str | Path, *, id_column: str | None = None) -> ResultSet:
-    """Open the results of a run, by the directory that was given as `--out` or the `results.jsonl` in it.
-
-    Args:
-        id_column: the column that names a submission; by default that of the run.
-    """
+    """Open the results of a run, by the directory that was given as `--out` or the `results.jsonl` in it. By default
+    the column that names a submission is that of the run."""
     found = directory_of(directory)
     summary = summary_of(found)
     first = required_first_row(found)

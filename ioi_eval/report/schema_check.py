@@ -34,10 +34,7 @@ def schema_named(name: str) -> Schema:
 
 def wrong_value(name: str, value: object, *, partial: bool = False) -> str | None:
     """The first place where a value disagrees with the schema with this name, with the reason; `None` if it agrees.
-
-    Args:
-        partial: whether keys may be missing.
-    """
+    Keys may be missing if it is `partial`."""
     root = schema_named(name)
     schema = {**root, "required": ()} if name in _GROWING else root
     faults = _faults(value, schema, "it", root.get("$defs", {}), partial=partial)

@@ -34,13 +34,9 @@ _NO_MEDAL = frozenset({"", "-", "–", "none", "hm", "honourable mention", "hono
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rank:
-    """The place of some points among contestants.
-
-    Args:
-        medal: `gold`, `silver`, `bronze`, or `none`; `None` if the points needed for medals are unknown.
-        rank: 1 for the most points; equal points have the same rank. `None` without contestants.
-        percentile: the percentage of contestants with fewer points.
-    """
+    """The place of some points among contestants; `None` without any. Equal points have the same rank, and the
+    percentile is the percentage of contestants with fewer points. `medal` may be `none`, and is `None` if the points
+    needed for medals are unknown."""
 
     medal: str | None
     rank: int | None

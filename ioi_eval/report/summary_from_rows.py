@@ -53,10 +53,9 @@ def summary_from_rows(
     directories: Sequence[str],
     grouping: Grouping | None = None,
 ) -> dict[str, Any]:
-    """The summary of the rows of some directories.
+    """The summary of rows of `results.jsonl`, which need no tests, of some directories.
 
     Args:
-        rows: rows of `results.jsonl`, without tests.
         id_column: the column that names a submission, for the options of the summary.
         summaries: the existing summary of each directory; empty if there is none.
         grouping: the columns to group by; by default those of the runs.

@@ -1,7 +1,4 @@
-"""Texts for people: tables, numbers, lists, names of files, and untrusted texts: shortened, without control characters.
-
-Pure.
-"""
+"""Texts for people: tables, numbers, lists, names of files, and untrusted texts, without control characters. Pure."""
 
 from __future__ import annotations
 
@@ -75,12 +72,8 @@ def points(value: float | None, digits: int = 4) -> str:
 
 
 def half_up(value: float, digits: int, *, sign: str = "") -> str:
-    """A number as text, rounded; a half is rounded away from 0, as in `report.html`.
-
-    Args:
-        value: may be slightly less than an exact half, because sums of floats have errors.
-        sign: `+` to write a sign before positive numbers too.
-    """
+    """A number as text, rounded; a half is rounded away from 0, as in `report.html`, also if it is slightly less than
+    an exact half, because sums of floats have errors. With `+` as `sign`, positive numbers have one too."""
     return f"{value + copysign(min(1e-9, 10.0 ** -(digits + 3)), value):{sign}.{digits}f}"
 
 
@@ -163,13 +156,8 @@ def excerpt(
 
 
 def first_difference(expected: bytes, output: bytes, *, whole: bool) -> str | None:
-    """Where an output first differs from the official one, ignoring blanks; `None` if there is no difference.
-
-    Args:
-        expected: the official output, or its beginning.
-        output: the program's output, or its beginning.
-        whole: whether both are complete; if not, the last line of the shorter one, and what follows, is not compared.
-    """
+    """Where an output first differs from the official one, ignoring blanks; `None` if there is no difference. Unless
+    both are `whole`, the last line of the shorter one, and what follows, is not compared."""
     sides = [text.decode("utf-8", "backslashreplace").split("\n") for text in (expected, output)]
     if not whole:
         common = min(map(len, sides)) - 1

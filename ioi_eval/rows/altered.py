@@ -28,11 +28,9 @@ class _Changed(Source):
         self._source = source
 
     def describe(self) -> str:
-        """The source's own description."""
         return self._source.describe()
 
     def digest(self) -> str | None:
-        """The source's hash."""
         return self._source.digest()
 
 

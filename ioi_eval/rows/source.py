@@ -77,29 +77,18 @@ def split_in(path: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitChoice:
-    """Which splits of a data set are read.
-
-    Args:
-        split: the wanted one, if the user named one.
-        all_splits: else all of them.
-        obvious: else the first of these that exists.
-    """
+    """Which splits of a data set are read: `split`, if the user named one; else all of them, or the first of `obvious`
+    that exists."""
 
     split: str | None = None
     all_splits: bool = False
     obvious: tuple[str, ...] = OBVIOUS
 
     def among(self, existing: Sequence[str], what: str, instead: str) -> tuple[str, ...]:
-        """The splits that are read, of those that exist. The only one needs no name.
+        """The splits that are read, of those that exist; a message names the data set (`what`), and what the user can
+        name `instead`. The only one needs no name.
 
         By the usual order of preference (`OBVIOUS`), nobody has asked for one split: a warning names the others.
-
-        Args:
-            what: the data set, for the messages.
-            instead: what the user can name instead.
-
-        Raises:
-            InputError: there is no split, or not the wanted one, or there are several and none is obvious.
         """
         if self.split is not None:
             if self.split in existing:

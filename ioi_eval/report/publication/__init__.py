@@ -39,7 +39,7 @@ class ExportFormat:
     Args:
         default_path: the default path in the directory of the results: a file or, ending with `/`, a directory.
         settings: the settings that users may give, each with its meaning.
-        files: the names of its files in its directory; one empty name if the format is a single file. Raises InputError
+        files: the names of its files in its directory; one empty name if the format is a single file. An `InputError`
             if these results cannot be written in this format, or a setting is wrong.
     """
 

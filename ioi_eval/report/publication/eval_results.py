@@ -39,7 +39,6 @@ def _files(material: Material) -> Sequence[str]:
 
 
 def _write(material: Material, open_file: Open) -> None:
-    """Write the files."""
     import yaml
 
     metric = _metric(material)

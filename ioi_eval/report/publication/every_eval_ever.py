@@ -55,7 +55,6 @@ def _files(material: Material) -> Sequence[str]:
 
 
 def _write(material: Material, open_file: Open) -> None:
-    """Write the files."""
     for group in material.groups.values():
         if group.metrics:
             text = json.dumps(_log(material, group), indent=2, ensure_ascii=False, allow_nan=False)

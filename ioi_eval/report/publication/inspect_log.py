@@ -76,12 +76,10 @@ def _json(values: object) -> bytes:
 
 
 def _files(material: Material) -> Sequence[str]:
-    """One file for each group."""
     return [_file_of(group) for group in material.groups.values()]
 
 
 def _write(material: Material, open_file: Open) -> None:
-    """Write the files; the rows are read once."""
     with ExitStack() as stack:
         logs: dict[str, _Log] = {}
         for group in material.groups.values():

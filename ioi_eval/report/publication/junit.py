@@ -30,7 +30,6 @@ class _Suite:
     time_s: float = 0.0
 
     def add(self, row: ResultRow, name: str, classname: str) -> None:
-        """Add a submission."""
         verdict, time_s = verdict_of(row), _time(row)
         self.time_s += time_s
         what = "error" if share_of(row) is None else "failure" if verdict != "AC" else ""
@@ -45,7 +44,6 @@ class _Suite:
 
     @property
     def counts(self) -> str:
-        """As attributes."""
         return f'tests="{len(self.cases)}" failures="{self.failures}" errors="{self.errors}" time="{self.time_s:.3f}"'
 
 
