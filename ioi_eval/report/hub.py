@@ -24,7 +24,6 @@ from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.markdown_pages import INDEX as CARD
-from ioi_eval.report.publication.parquet_table import write_parquet
 from ioi_eval.report.result_sets import FAMILY_COLUMNS, Family, family_of, first_row
 from ioi_eval.report.result_values import name_columns, problem_name_of, submission_of
 from ioi_eval.report.texts import printable
@@ -85,18 +84,10 @@ class HubResults:
         return cls(name=name, api=api)
 
     def push(self, config: str, results: Path, pages: Mapping[str, Path], *, id_column: str, replace: bool) -> int:
-        """Push the results of one data set.
+        """Push the results of one data set, and the reports by their paths on the Hub (`pages`).
 
         Rows on the Hub for other submissions (of a larger dump, or from another machine) are kept, unless `replace` is
-        true.
-
-        Args:
-            pages: the reports, by their paths on the Hub.
-            id_column: the column that names a submission within its problem.
-            replace: whether to remove the rows that are on the Hub.
-
-        Returns:
-            How many rows on the Hub were kept.
+        true. Returns how many were kept.
         """
         from huggingface_hub.errors import HfHubHTTPError
 
@@ -110,8 +101,6 @@ class HubResults:
                     if error.response.status_code != _OUTDATED or not attempts:
                         raise
         except hub_errors() as error:
-            if isinstance(error, InputError):
-                raise
             reason = hub_error_text(error)
             raise InputError(f"{config} cannot be pushed to {self.name}: {reason}. {HUB_ADVICE}") from error
 
@@ -142,6 +131,8 @@ class HubResults:
 
     def _write(self, table: Path, results: Path, old: Mapping[str, Path], id_column: str) -> int:
         """Write the new rows, then the old rows that are kept; returns how many are kept."""
+        from ioi_eval.report.publication.parquet_table import write_parquet
+
         naming = _Naming.of(results, id_column)
         for name, path in old.items():
             self._check_family(name, path, naming.family)

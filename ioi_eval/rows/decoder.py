@@ -14,18 +14,16 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ioi_eval.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def decoded(path: Path, batch_rows: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The record batches of a file with only these columns, decoded by another process."""
-    import pyarrow as pa
-
     argv = [sys.executable, "-P", "-m", __name__, str(path), str(batch_rows), *columns]
     with (
         tempfile.TemporaryFile() as stderr,
@@ -60,9 +58,6 @@ def _check_end(path: Path, process: subprocess.Popen[bytes], stderr: IO[bytes]) 
 
 def main() -> None:
     """Decode the file that is named on the command line."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path, batch_rows, *columns = sys.argv[1:]
     with pq.ParquetFile(path, pre_buffer=False) as file:
         schema = pa.schema([file.schema_arrow.field(column) for column in columns])

@@ -12,7 +12,6 @@ from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row, Source
 from ioi_eval.rows.jsonl import JsonLines
 from ioi_eval.rows.source import ENDINGS, SplitChoice, split_in
-from ioi_eval.rows.tables import Parquet, rows_of_dataset
 
 if TYPE_CHECKING:
     import datasets
@@ -71,13 +70,8 @@ def downloaded(name: str, path: str) -> Path:
 
 
 class HubSource(Source):
-    """A data set of the Hub.
-
-    Args:
-        name: its id, `owner/name`; or a directory with the same layout, which `datasets` accepts too.
-        configs: the configurations to read, one after the other; empty for the only one.
-        splits: which splits to read.
-    """
+    """A data set of the Hub, by its id, `owner/name`, or a directory of the same layout, which `datasets` accepts too.
+    Its configurations are read one after the other; none means the only one."""
 
     def __init__(self, name: str, *, configs: Sequence[str] = (), splits: SplitChoice) -> None:
         self._name = name
@@ -106,6 +100,8 @@ class HubSource(Source):
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows of each configuration and split in turn."""
+        from ioi_eval.rows.tables import rows_of_dataset
+
         try:
             loaded = self._load()
         except RuntimeError as error:
@@ -136,6 +132,8 @@ class HubSource(Source):
 
         `datasets` does not run such scripts since version 4. The files are chosen by their names: `test.jsonl`.
         """
+        from ioi_eval.rows.tables import Parquet
+
         files = self._ask(_files_by_split)
         instead = "the id of one that has; or download its files, and give the directory"
         self._chosen_splits = self._splits.among(list(files), self.describe(), instead)

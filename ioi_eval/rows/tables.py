@@ -8,6 +8,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row
 from ioi_eval.rows.decoder import decoded
@@ -15,7 +18,6 @@ from ioi_eval.rows.source import PathSource, read_state
 
 if TYPE_CHECKING:
     import datasets
-    import pyarrow as pa
 
 _BATCH_BYTES = 4 * 1024 * 1024  # about as much of a table is decoded at once
 _GROUP_BYTES = 32 * 1024 * 1024  # a larger row group is decoded in a separate process
@@ -28,9 +30,6 @@ class Parquet(PathSource):
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows; one small batch is decoded at a time."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         try:
             with pq.ParquetFile(self._path, pre_buffer=False) as file:
                 names = [name for name in file.schema_arrow.names if columns is None or name in columns]
@@ -54,7 +53,6 @@ class SavedDataset(PathSource):
         if not read_state(self._path / "state.json").get("_data_files"):
             return  # `datasets` cannot load a data set that it saved without rows
         import datasets
-        import pyarrow as pa
 
         try:
             dataset = datasets.load_from_disk(str(self._path), keep_in_memory=False)

@@ -39,8 +39,9 @@ def rows() -> Iterator[dict[str, Any]]:
 def test_types_fit_all_rows(tmp_path: Path) -> None:
     """No value of any row is lost."""
     path = tmp_path / "rows.parquet"
-    assert write_parquet(path, rows) == ROWS
+    write_parquet(path, rows)
     found = pq.read_table(path).to_pylist()
+    assert len(found) == ROWS
     first, last = found[0], found[-1]
     assert (first["late_text"], last["late_text"], first["late_half"], last["late_half"]) == (None, "here", 1.0, 0.5)
     assert (first["lists"], last["lists"]) == ([], [{"name": "a", "count": 1}])

@@ -11,15 +11,15 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.publication import MARK, ExportFormat, Open
 from ioi_eval.report.publication.material import Material
 from ioi_eval.version import __version__
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Rows = Callable[[], Iterable[Mapping[str, Any]]]
 
@@ -27,28 +27,19 @@ BATCH = 256
 """Rows that are inspected together."""
 
 
-def write_parquet(file: Path | BinaryIO, rows: Rows, *, metadata: Mapping[str, str] | None = None) -> int:
-    """Write all rows, for which `rows` is called more than once; returns their number."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def write_parquet(file: Path | BinaryIO, rows: Rows, *, metadata: Mapping[str, str] | None = None) -> None:
+    """Write all rows, for which `rows` is called more than once."""
     types = _column_types(rows)
     schema = pa.schema([(name, pa.string() if type_ is None else type_) for name, type_ in types.items()])
-    if metadata:
-        schema = schema.with_metadata(dict(metadata))
-    count = 0
+    schema = schema.with_metadata(metadata)
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for batch in _batches(rows()):
-            count += len(batch)
             arrays = [_array([row.get(name) for row in batch], type_) for name, type_ in types.items()]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-    return count
 
 
 def _column_types(rows: Rows) -> dict[str, pa.DataType | None]:
     """The type of each column; `None` if its values have none in common, or Parquet cannot store it."""
-    import pyarrow as pa
-
     types: dict[str, pa.DataType | None] = {}
     promoted: set[str] = set()
     for batch in _batches(rows()):
@@ -62,7 +53,9 @@ def _column_types(rows: Rows) -> dict[str, pa.DataType | None]:
     if promoted:  # to floats perhaps, which cannot represent all integers
         for batch in _batches(rows()):
             for name in promoted:
-                if not _has_type([row.get(name) for row in batch], types[name]):
+                try:
+                    _array([row.get(name) for row in batch], types[name])
+                except pa.ArrowException:
                     types[name] = None
     return types
 
@@ -75,8 +68,6 @@ def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, A
 
 def _type_of(values: list[Any]) -> pa.DataType | None:
     """The common type of the values; `None` if they have none, or Parquet cannot store it."""
-    import pyarrow as pa
-
     try:
         type_ = pa.array(values).type
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -85,8 +76,6 @@ def _type_of(values: list[Any]) -> pa.DataType | None:
 
 
 def _common(first: pa.DataType | None, other: pa.DataType | None) -> pa.DataType | None:
-    import pyarrow as pa
-
     if first is None or other is None:
         return None
     try:
@@ -99,26 +88,12 @@ def _common(first: pa.DataType | None, other: pa.DataType | None) -> pa.DataType
 
 def _can_be_written(type_: pa.DataType) -> bool:
     """Whether Parquet can store the type: it has no objects without fields."""
-    import pyarrow as pa
-
     if pa.types.is_struct(type_):
         return type_.num_fields > 0 and all(_can_be_written(field.type) for field in type_)
     return not pa.types.is_list(type_) or _can_be_written(type_.value_type)
 
 
-def _has_type(values: list[Any], type_: pa.DataType | None) -> bool:
-    import pyarrow as pa
-
-    try:
-        _array(values, type_)
-    except pa.ArrowException:
-        return False
-    return True
-
-
 def _array(values: list[Any], type_: pa.DataType | None) -> pa.Array:
-    import pyarrow as pa
-
     if type_ is not None:
         return pa.array(values, type=type_)
     as_text = json.JSONEncoder(ensure_ascii=False, default=str).encode
