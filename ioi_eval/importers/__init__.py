@@ -7,4 +7,8 @@
 - `score_parameters`, `name_patterns`, `stated_numbers` and `output_sets` read what several formats have in common, and
   `fifo_order` reads how managers and stubs use their FIFOs;
 - `task` makes rows and checks that they can be judged; `rows_out` writes them.
+
+What is missing, damaged or contradictory in a package is an `InputError`, a feature that is not supported an
+`UnsupportedError`, and what this machine lacks a `SetupError`. Docstrings name only the last of these, and reasons that
+the messages do not give.
 """

@@ -25,11 +25,7 @@ _MAX_TESTS = 100_000
 
 
 def read_tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
-    """The paths of input and output for each test's name.
-
-    Raises:
-        InputError: a file is missing.
-    """
+    """The paths of input and output for each test's name."""
     tests = {f"{n:03}": (f"input/input{n}.txt", f"output/output{n}.txt") for n in range(count)}
     known = {path for pair in tests.values() for path in pair}
     if absent := [path for pair in tests.values() for path in pair if not package.has(path)]:
@@ -47,12 +43,7 @@ def read_tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
 
 
 def read_scoring(package: Package, meta: Mapping[str, Any]) -> tuple[ScoreType, list[Subtask], int]:
-    """Score type, subtasks, and how many tests there are.
-
-    Raises:
-        InputError: what is stated is incomplete, or is not valid.
-        UnsupportedError: the score type is not supported, or CMS does not read where the subtasks are stated.
-    """
+    """Score type, subtasks, and how many tests there are."""
     stated = [key for key in ("score_type", "score_type_parameters") if meta.get(key) not in (None, "")]
     if len(stated) == 2:
         return _stated_scoring(package, meta)

@@ -50,10 +50,6 @@ def import_package(
     Args:
         path: its directory, or an archive of it.
         time_limit_s: replaces the task's time limit; in CMS it need not have one.
-
-    Raises:
-        InputError: something that judging needs is missing or not valid.
-        UnsupportedError: a task type or score type that is not supported.
     """
     _refuse_outer_settings(Path(path))
     with open_package(path, ROOT_FILE) as package:
@@ -212,12 +208,7 @@ def _file_name(meta: Mapping[str, Any], key: str, default: str) -> str:
 
 
 def _judge(package: Package, role: str) -> str | None:
-    """The path of a judge program's source, or of a script; `None` if the task has no such program.
-
-    Raises:
-        InputError: there is only a compiled program.
-        UnsupportedError: its source is in a language that is not supported.
-    """
+    """The path of a judge program's source, or of a script; `None` if the task has no such program."""
     for directory in _JUDGE_DIRECTORIES:
         name = "correttore" if role == "checker" and directory == "cor" else role
         base = f"{directory}/{name}"

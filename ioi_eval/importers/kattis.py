@@ -76,8 +76,6 @@ def import_package(
         derive: if there is no time limit, describe in `timing` how to derive it; the rows then have one minute.
 
     Raises:
-        InputError: the package is missing, damaged, incomplete or contradicts itself, or there is no time limit.
-        UnsupportedError: it uses a feature that is not supported.
         SetupError: its grader cannot be tried on this machine.
     """
     with open_package(path, ROOT_FILE, or_file=INI_FILE) as package:
@@ -281,11 +279,7 @@ def _check_secret_tests(package: Package, root: TestGroup, kind: KattisKind) -> 
 
 
 def _check_test_files(package: Package) -> None:
-    """Refuse settings of tests and groups (possible since version 2025) that would change the judging.
-
-    Raises:
-        UnsupportedError: a submission gets arguments or files on a test, or a group has a static validation test case.
-    """
+    """Refuse settings of tests and groups (possible since version 2025) that would change the judging."""
     for name in judged_names(package, DATA):
         directory = next((part for part in name.split("/")[:-1] if part.endswith(".files")), None)
         if directory is not None:

@@ -91,11 +91,7 @@ class TestGroup:
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """The least and the most points that it states; `None` if it states none.
-
-        Raises:
-            InputError: `range` is not two numbers.
-        """
+        """The least and the most points that it states; `None` if it states none."""
         if "range" not in self.config:
             return None
         try:
@@ -125,9 +121,6 @@ def read_groups(package: Package, for_all: Mapping[str, Any]) -> TestGroup:
 
     Args:
         for_all: settings from `problem.yaml` (in old packages), which hold for all groups, whatever these state.
-
-    Raises:
-        InputError: an input has no answer, an answer has no input, or there are no tests at all.
     """
     package.refuse_links(DATA)
     stated, _ = _own_settings(package, DATA)

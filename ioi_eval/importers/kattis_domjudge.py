@@ -51,9 +51,6 @@ def check_executables(ini: Mapping[str, str], *, ignored_setting: str | None) ->
 
     Args:
         ignored_setting: the one that is ignored because the package has its own validator; `None` if it has none.
-
-    Raises:
-        UnsupportedError: a setting names such a program.
     """
     for key, default in _DEFAULTS.items():
         name = ini.get(key) or default
@@ -144,10 +141,6 @@ def scored_by_validator(group: TestGroup) -> TestGroup:
     """The groups as DOMjudge scores them, if the validator gives the scores: the upper end of `range` is full marks.
 
     Source: DOMjudge's example problem *knapsack*.
-
-    Raises:
-        InputError: a range is not two numbers.
-        UnsupportedError: a group adds up the scores of several tests, so its range is not that of one test.
     """
     if group.groups:
         return replace(group, groups=tuple(scored_by_validator(inner) for inner in group.groups))

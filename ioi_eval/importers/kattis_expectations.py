@@ -70,9 +70,6 @@ class Expectations:
 
     Args:
         groups: paths of its test groups, below `data/`.
-
-    Raises:
-        InputError: the file exists and is not valid.
     """
 
     def __init__(self, package: Package, groups: Sequence[str]) -> None:
@@ -171,11 +168,7 @@ def _last(rules: Sequence[Mapping[str, Any]], key: str) -> str | None:
 
 
 def _expanded(pattern: str) -> Iterator[str]:
-    """One pattern for each alternative in braces.
-
-    Raises:
-        InputError: there are too many pairs of braces.
-    """
+    """One pattern for each alternative in braces."""
     if pattern.count("{") > _MAX_BRACES:
         raise InputError(f"{PATH}: {pattern[:40]!r} has more than {_MAX_BRACES} pairs of braces; write fewer")
     match = _BRACES.search(pattern)

@@ -78,7 +78,6 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
         For each group's path, how it is scored.
 
     Raises:
-        UnsupportedError: there is no such grader in Python, or it follows another rule.
         SetupError: it could not be tried on this machine.
     """
     if not groups:
@@ -123,7 +122,6 @@ def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
     to the outer group.
 
     Raises:
-        UnsupportedError: there is no such grader in Python, or it does not compute the sum.
         SetupError: it could not be tried on this machine.
     """
     root = replace(root, groups=tuple(map(_joined, root.groups)))

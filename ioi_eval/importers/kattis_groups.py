@@ -43,11 +43,7 @@ class GradedGroup:
 
 
 def pass_fail_subtasks(root: TestGroup) -> list[Subtask]:
-    """All tests as one subtask worth one point. Ignored samples are a separate subtask worth 0 points.
-
-    Raises:
-        UnsupportedError: a group is accepted although some of its tests are not.
-    """
+    """All tests as one subtask worth one point. Ignored samples are a separate subtask worth 0 points."""
     for group in root.walk():
         flags, tests = _flags(group), len(group.all_tests)
         for flag, least in (("always_accept", 1), ("accept_if_any_accepted", 2)):
@@ -88,9 +84,6 @@ def scoring_subtasks(
     Args:
         gives_scores: whether the package has an output validator that gives scores.
         graded: by path, how the package's own grader scores groups by their lowest score.
-
-    Raises:
-        UnsupportedError: a minimum cannot express how the groups are scored.
     """
     samples_count = "ignore_sample" not in _flags(root)
     counted = [group for group in root.groups if group.all_tests and (samples_count or group.name != "sample")]

@@ -63,10 +63,6 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
     Args:
         package: its `output_validators/` is read, or `output_validator/`.
         role: `checker`, or `interactor`.
-
-    Raises:
-        InputError: there is none.
-        UnsupportedError: there are several, or it is built in a way that is not supported.
     """
     directories = [directory for directory in VALIDATOR_DIRECTORIES if _programs(package, directory)]
     if len(directories) > 1:
@@ -93,9 +89,6 @@ def validator_flags(where: str, config: Mapping[str, Any]) -> list[str]:
 
     Args:
         where: the group or file that states them, for messages.
-
-    Raises:
-        InputError: they are neither.
     """
     if ARGUMENTS not in config:
         stated = config["output_validator_flags"] or ""  # a text, or a mapping with it and the validator's name
@@ -135,11 +128,7 @@ def with_old_flags(package: Package, root: TestGroup, for_all: Sequence[str]) ->
 
 
 def flag_words(where: str, stated: object) -> list[str]:
-    """The words of a text with flags.
-
-    Raises:
-        InputError: it is not text.
-    """
+    """The words of a text with flags."""
     if isinstance(stated, Mapping | list):
         raise InputError(f"{where}: the flags of the output validator are {stated!r}; they must be a text")
     return str(stated or "").split()
@@ -195,11 +184,7 @@ def has_linked_source(package: Package) -> bool:
 
 
 def included_files(package: Package) -> list[tuple[str, str]]:
-    """The files that are compiled with every C++ submission: `include/cpp/`, or `include/default/`.
-
-    Raises:
-        UnsupportedError: there are several sources.
-    """
+    """The files that are compiled with every C++ submission: `include/cpp/`, or `include/default/`."""
     directory = included_directory(package, "cpp")
     if not directory:
         return []
@@ -248,11 +233,7 @@ def included_python(package: Package) -> tuple[str, ...]:
 
 
 def refuse_python_2(package: Package, name: str) -> None:
-    """Refuse a judge program in Python 2.
-
-    Raises:
-        UnsupportedError: it is one.
-    """
+    """Refuse a judge program in Python 2."""
     if is_python_2(package.text(name)):
         raise UnsupportedError(f"{name} is Python 2, which is not supported; rewrite it in Python 3 (`2to3` does most)")
 

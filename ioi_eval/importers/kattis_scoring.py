@@ -30,10 +30,6 @@ def subtasks_by_group(root: TestGroup, *, has_validator: bool) -> list[Subtask]:
 
     Args:
         has_validator: whether the package has its own output validator, which may give scores.
-
-    Raises:
-        InputError: a configuration is not valid.
-        UnsupportedError: a minimum cannot express the score.
     """
     parts = {group.name: group for group in root.groups}
     sample, secret = parts.get("sample"), parts["secret"]

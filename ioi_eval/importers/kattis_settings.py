@@ -60,9 +60,6 @@ def read_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
     Args:
         package: the kind depends also on whether it has a validator.
         meta: the values of its `problem.yaml`; none if it has only DOMjudge's settings.
-
-    Raises:
-        UnsupportedError: problems of this kind cannot be judged here.
     """
     version = str(meta.get("problem_format_version", "legacy"))
     if not _KNOWN.fullmatch(version):
@@ -123,11 +120,7 @@ def _validation(meta: Mapping[str, Any]) -> frozenset[str]:
 
 
 def constants(meta: Mapping[str, Any]) -> Callable[[str, str], str] | None:
-    """The function that replaces `{{name}}` in programs and settings by its value; `None` if there are no constants.
-
-    Raises:
-        InputError: a constant is not valid.
-    """
+    """The function that replaces `{{name}}` in programs and settings by its value; `None` if there are no constants."""
     stated = meta.get("constants")
     if stated is None:
         return None

@@ -92,11 +92,7 @@ class KattisSubmissions:
         self.accepted_in_part = one_group_suffices and not package.names(f"{_DIRECTORY}/partially_accepted")
 
     def solutions(self) -> list[PackageSolution]:
-        """All of them; notes of the package name those that are left out.
-
-        Raises:
-            InputError: `submissions.yaml` is not valid.
-        """
+        """All of them; notes of the package name those that are left out."""
         solutions: list[PackageSolution | None] = []
         for path, files in _programs(self.package):
             try:
@@ -161,12 +157,7 @@ class KattisSubmissions:
         return replace(own, score=own.score if is_total else total)
 
     def _entry_point_first(self, files: tuple[str, ...], program: str, entry_point: str) -> tuple[str, tuple[str, ...]]:
-        """The file that is started, and all files with that one first. In C and C++ the function `main` is started.
-
-        Raises:
-            InputError: there is no such file.
-            UnsupportedError: it is Rust, where we compile `main.rs` if there is one.
-        """
+        """The file that is started, and all files with that one first. In C and C++ the function `main` is started."""
         where = f"submissions.yaml names {entry_point} as the entry point of {program}"
         if language(files[0]) in ("c", "cpp"):
             return files[0], files

@@ -34,9 +34,6 @@ def derived_timing(package: Package, meta: Mapping[str, Any], ini: Mapping[str, 
     Args:
         package: the names of its accepted submissions are read.
         legacy: whether the package is of a version before 2023-07.
-
-    Raises:
-        InputError: a multiplier or a resolution is not an allowed number.
     """
     limits = meta.get("limits") or {}
     if not isinstance(limits, Mapping) or stated_limits(package, limits, ini):

@@ -48,10 +48,6 @@ def import_package(
         path: the directory with `info.toml`; shared headers are looked for in `common/` of the directories above it.
         year: the year for the rows; problems have none.
         time_limit_s: replaces the problem's time limit.
-
-    Raises:
-        InputError: the directory is incomplete, or its tests differ from those that it was released with.
-        UnsupportedError: it uses a feature that is not supported.
     """
     with open_package(path, ROOT_FILE) as package:
         package.format = "a problem in the layout of Library Checker"
@@ -210,9 +206,6 @@ class _Sources:
         Args:
             path: its path in the package.
             headers: gets all headers that it includes: name → text.
-
-        Raises:
-            UnsupportedError: two different headers have the same name.
         """
         return self._flat(path, self._package.text(path), headers, {})
 

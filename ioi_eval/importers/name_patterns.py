@@ -41,7 +41,6 @@ def select_tests(patterns: Sequence[tuple[str, str]], names: Sequence[str]) -> l
         patterns: names of all subtasks, each with its expression.
 
     Raises:
-        InputError: an expression is not valid or matches nothing, or all together take too long.
         SetupError: the matching process cannot run on this machine.
     """
     for subtask, pattern in patterns:

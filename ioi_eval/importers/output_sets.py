@@ -39,9 +39,6 @@ def output_sets(package: Package, directory: str) -> tuple[OutputSet, ...]:
 
     Args:
         directory: its path, without a slash at the end.
-
-    Raises:
-        InputError: a zip is damaged, an output is not text or occurs twice, or there are two programs.
     """
     groups: dict[str, list[str]] = {}
     for path in package.names(directory):

@@ -94,11 +94,7 @@ class Package:
         return tuple(sorted(name for name in self._members if name.startswith(prefix)))
 
     def refuse_links(self, *paths: str) -> None:
-        """Refuse links at, above or below some paths that we do not follow, because files would silently be missing.
-
-        Raises:
-            InputError: there is such a link.
-        """
+        """Refuse links at, above or below some paths that we do not follow, because files would silently be missing."""
         names = tuple(f"{path}/" for path in paths)
         links = [
             link for link in self.links if f"{link}/".startswith(names) or any(n.startswith(f"{link}/") for n in names)
@@ -117,11 +113,7 @@ class Package:
         return name in self._members
 
     def read(self, name: str, most: int = LARGEST_FILE) -> bytes:
-        """A file's content, of at most `most` bytes.
-
-        Raises:
-            InputError: it is missing, too large, damaged, or not a regular file inside the package.
-        """
+        """A file's content, of at most `most` bytes."""
         if name not in self._members:
             raise InputError(self.absent(name))
         return self._files.read(self._members[name], name, most)
@@ -131,9 +123,6 @@ class Package:
 
         Args:
             wanted: whether to read the file with a path.
-
-        Raises:
-            InputError: the zip is missing or damaged, or the files read from all zips of the package are too large.
         """
         content = self.read(name)
         try:
@@ -162,11 +151,7 @@ class Package:
         return self.text(name).replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     def json(self, name: str) -> dict[str, Any]:
-        """A file with a JSON object.
-
-        Raises:
-            InputError: it is missing, or has something else.
-        """
+        """A file with a JSON object."""
         try:
             value = orjson.loads(self.text(name))
         except orjson.JSONDecodeError as error:
@@ -177,11 +162,7 @@ class Package:
         return value
 
     def toml(self, name: str) -> dict[str, Any]:
-        """A TOML file.
-
-        Raises:
-            InputError: it is missing, or is not TOML.
-        """
+        """A TOML file."""
         try:
             return tomllib.loads(self.text(name, _LARGEST_SETTINGS))
         except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
@@ -202,21 +183,13 @@ class Package:
             raise InputError(f"{self.where}: {name} is not XML: {error}") from error
 
     def check_limit(self, value: object, field: str, file: str) -> float:
-        """A limit that a file of the package states.
-
-        Raises:
-            InputError: it is not a number above 0, or is larger than any limit.
-        """
+        """A limit that a file of the package states."""
         if not is_number(value) or not 0 < value < _LARGEST_LIMIT:
             raise InputError(f"{self.where}: {field} is {value!r} in {file}; it must be a number above 0")
         return value
 
     def yaml(self, name: str) -> dict[str, Any]:
-        """A YAML file with named values; an empty file has none.
-
-        Raises:
-            InputError: it is missing, has something else, or expands to more values than settings can have.
-        """
+        """A YAML file with named values; an empty file has none."""
         import yaml
 
         text = self.text(name, _LARGEST_SETTINGS)
@@ -238,11 +211,7 @@ class Package:
 
 
 def check_nesting(value: object, what: str) -> None:
-    """Refuse a value from JSON that is nested more deeply than any package needs.
-
-    Raises:
-        InputError: it is.
-    """
+    """Refuse a value from JSON that is nested more deeply than any package needs."""
     level = [value]
     for _ in range(_DEEPEST_VALUE + 1):
         level = [inner for item in level for inner in _inner_values(item)]
@@ -283,9 +252,6 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | No
         or_file: another file that may be there instead.
 
     Errors that are raised while it is open get its path and its format.
-
-    Raises:
-        InputError: it is missing, cannot be read, has no such file, or has several packages.
     """
     with open_files(Path(path)) as files:
         package = Package(files, root_file, or_file)

@@ -81,9 +81,6 @@ class PackageFiles(ABC):
 
         Args:
             member: a value of `members`.
-
-        Raises:
-            InputError: it is larger, damaged, a pointer of Git LFS, or not a regular file inside the package.
         """
         try:
             content = self._read(member, min(most, LARGEST_FILE))
@@ -246,9 +243,6 @@ def read_beside(directory: Path, name: str) -> bytes | None:
     Args:
         directory: the directory; neither the name nor a link may lead out of it.
         name: the name of the file, with `/`.
-
-    Raises:
-        InputError: it exists, but is too large or not a regular file inside that directory.
     """
     path = directory / name
     if ".." in Path(name).parts or Path(name).is_absolute() or not path.is_file():

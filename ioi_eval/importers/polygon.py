@@ -49,10 +49,6 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     Args:
         path: a directory, a zip or a tar.
         year: the contest's year; packages do not state it.
-
-    Raises:
-        InputError: the package is missing, damaged, incomplete or contradicts itself.
-        UnsupportedError: it uses a feature that is not supported.
     """
     with open_package(path, ROOT_FILE) as package:
         package.format = "a package of Polygon"
@@ -204,11 +200,7 @@ def _config(code: str, task_type: TaskType, judging: Element, *, is_linked: bool
 
 
 def _judge_files(package: Package, assets: Element) -> tuple[list[tuple[str, str]], bool]:
-    """Checker and interactor, each with the files beside it that it uses; whether one of them gives points.
-
-    Raises:
-        InputError: there is neither.
-    """
+    """Checker and interactor, each with the files beside it that it uses; whether one of them gives points."""
     files: list[tuple[str, str]] = []
     gives_points = False
     for role in ("checker", "interactor"):
@@ -232,11 +224,7 @@ def _judge_files(package: Package, assets: Element) -> tuple[list[tuple[str, str
 
 
 def _submission_files(package: Package, problem: Element) -> dict[str, str]:
-    """The resources that solutions in C++ are compiled with, and their names beside a solution.
-
-    Raises:
-        UnsupportedError: there are several sources.
-    """
+    """The resources that solutions in C++ are compiled with, and their names beside a solution."""
     paths = [
         file.get("path", "")
         for file in problem.iterfind("files/resources/file")

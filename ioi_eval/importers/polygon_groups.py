@@ -77,11 +77,7 @@ class PolygonGroup:
 
 
 def number(where: str, element: Element, name: str) -> float:
-    """A number of points, 0 if the element does not state it.
-
-    Raises:
-        InputError: it is not a number from 0 on.
-    """
+    """A number of points, 0 if the element does not state it."""
     stated = element.get(name) or "0"
     try:
         value = float(stated)
@@ -93,12 +89,7 @@ def number(where: str, element: Element, name: str) -> float:
 
 
 def read_group_list(testset: Element, tests: Sequence[PolygonTest]) -> list[PolygonGroup]:
-    """The groups that have tests, in the order of their first tests. A test outside of groups is a group by itself.
-
-    Raises:
-        InputError: a group depends on one that is not there, or on itself, or its points cannot be reached.
-        UnsupportedError: a policy that is not known.
-    """
+    """The groups that have tests, in the order of their first tests. A test outside of groups is a group by itself."""
     stated = {element.get("name", ""): element for element in testset.iterfind("groups/group")}
     names = {test.group for test in tests} | stated.keys()
     of_group: dict[str, list[PolygonTest]] = {}
@@ -184,9 +175,6 @@ def test_columns(groups: Sequence[PolygonGroup], judging: Element) -> dict[str, 
 
     Args:
         judging: the element that says whether they are a percentage. Source: VNOJ's importer, which reads it too.
-
-    Raises:
-        UnsupportedError: a test has a fraction of a point, or is worth points and must be passed completely as well.
     """
     columns: dict[str, RowValues] = {}
     required = {name for group in groups for name in group.depends_on}

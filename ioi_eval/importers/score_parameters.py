@@ -24,11 +24,7 @@ _SHOWN_TO_ALL = "always_show_testcases"  # says only what contestants see
 
 
 def score_type_without_parameters(meta: Mapping[str, Any]) -> ScoreType | None:
-    """The score type that `problem.json` states; `None` if it states none.
-
-    Raises:
-        UnsupportedError: it is not supported, or needs thresholds, which no file of the package states.
-    """
+    """The score type that `problem.json` states; `None` if it states none."""
     score_type = parse_score_type(meta.get("score_type"), ROOT_FILE)
     if score_type is ScoreType.GROUP_THRESHOLD:
         raise UnsupportedError(
@@ -45,10 +41,6 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
         parameters: a list of groups; for Sum also the points of each test, as in CMS. (task-maker-rust writes groups
             for Sum too: the mean of a group's tests counts.)
         tests: the names of all tests; they are used in lexicographical order.
-
-    Raises:
-        InputError: the parameters are not valid for the score type, or do not fit the tests.
-        UnsupportedError: a group has a parameter that is not known.
     """
     names = sorted(tests)
     if score_type is ScoreType.SUM and not isinstance(parameters, list):

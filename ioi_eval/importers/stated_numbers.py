@@ -15,11 +15,7 @@ def number_in_text(value: object) -> object:
 
 
 def number_of(what: str, value: object) -> float:
-    """A number of points, or a threshold.
-
-    Raises:
-        InputError: it is no number, or none that a float can hold.
-    """
+    """A number of points, or a threshold."""
     if not is_finite(value):
         raise InputError(f"{what} is {value!r}; it must be a number")
     return value

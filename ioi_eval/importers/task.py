@@ -142,10 +142,6 @@ def build_task(
         tests: for each test's name the paths of input and output.
         test_columns: for each test's name further columns of its row.
         read_test: reads an input or output by its path.
-
-    Raises:
-        InputError: something that judging needs is missing, or the files do not match each other.
-        UnsupportedError: the task uses a feature that is not supported.
     """
     titles = {"year": key.year, "name": name, "id": key.id, "day": day, "statement": statement, "problem": statement}
     config = config or {"code": key.id, "task_type": columns["task_type"]}
@@ -182,9 +178,6 @@ def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
 
     Args:
         advice: what to do if some are missing, for messages.
-
-    Raises:
-        InputError: there are none, or an output is missing.
     """
     package.refuse_links("tests")
     inputs = [name for name in package.names("tests") if name.endswith(".in") and name.count("/") == 1]
@@ -260,9 +253,6 @@ def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple
     Args:
         problem: has grader, checker and manager, and the files that each may include.
         solutions: path and text of the model solutions, in C++.
-
-    Raises:
-        InputError: an included file is missing.
     """
     compiled = [(file.path, file.content.decode("utf-8", "replace"), problem.headers) for file in problem.linked]
     compiled += [(path, text, problem.headers) for path, text in solutions]
@@ -387,9 +377,6 @@ def check_answer(name: str, text: str) -> None:
     Such an output begins with two lines: a secret and the grader's result. If the model solution failed while the tests
     were generated (a small stack is enough for that), the checker reports a failure of the judge for every solution.
     Source: testlib as it is changed for CMS, `readBothGraderResults`.
-
-    Raises:
-        InputError: it is empty, or the grader's result is a failure.
     """
     stated = text.split(maxsplit=2)[1:2]
     if stated and stated[0] not in _NO_ANSWER:

@@ -66,10 +66,6 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     Args:
         path: the directory with `problem.json`.
         year: the contest's year; TPS does not state it.
-
-    Raises:
-        InputError: the directory is incomplete or contradicts itself.
-        UnsupportedError: its task type or score type is not supported.
     """
     with open_package(path) as package:
         package.format = "a TPS task directory"
@@ -191,11 +187,7 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
 
 
 def _graders(package: Package, meta: Mapping[str, Any], name: str) -> list[tuple[str, str]]:
-    """The graders: the source in each language that we judge, if it exists, and the headers of C++.
-
-    Raises:
-        InputError: there is none in C++, although the model solution is in C++.
-    """
+    """The graders: the source in each language that we judge, if it exists, and the headers of C++."""
     required = _grader(meta)
     if not package.has(required):
         hint = "" if required in package.links else "; if submissions stand alone, set has_grader to false"

@@ -51,9 +51,6 @@ def choose(rows: Sequence[tuple[str, str]], selection: ProblemSelection, source:
         rows: the id and the difficulty of every row, in order.
         source: where the rows come from, for messages.
 
-    Raises:
-        InputError: a difficulty or an id is not among the rows.
-
     Source: mcpbr's `sample_tasks`: `random.Random(seed).sample`; stratified, shares are rounded down and the remaining
     problems go to the largest fractions.
     """

@@ -58,11 +58,7 @@ def submission_columns(id_column: str) -> tuple[str, ...]:
 
 
 def problem_of(row: Row) -> str:
-    """The problem that a row is for.
-
-    Raises:
-        RowError: it does not say.
-    """
+    """The problem that a row is for."""
     for column in PROBLEM_COLUMNS:
         if row.has(column):
             return row.identifier(column).removeprefix("apps_")
@@ -70,11 +66,7 @@ def problem_of(row: Row) -> str:
 
 
 def samples_of(row: Row, id_column: str) -> tuple[Row, ...]:
-    """A row for each program of a row (`sample_rows`).
-
-    Raises:
-        RowError: it has no column for a program, is for another language, or its lists differ in length.
-    """
+    """A row for each program of a row (`sample_rows`)."""
     language = stated_name(row.optional_text("language"), row.values.get("code"))
     if language and language_called(language) is not Language.PYTHON:
         raise row.error(f"its language is {language}; programs for APPS are in Python 3")
@@ -87,11 +79,7 @@ def samples_of(row: Row, id_column: str) -> tuple[Row, ...]:
 
 
 def submission(row: Row, *, name: str, problem: str, extractor: Extractor) -> AppsSubmission:
-    """The submission in a row.
-
-    Raises:
-        RowError: a column has something that is not a program, or an entry of `messages` is not a message.
-    """
+    """The submission in a row."""
     extracted = extractor(row)
     make = partial(AppsSubmission, id=name, problem=problem, extraction=extracted.rule)
     if extracted.code is None or not extracted.code.strip():

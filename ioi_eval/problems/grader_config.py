@@ -74,10 +74,6 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
     Args:
         text: the file's content; empty for a problem that has none.
         task_type: the row's task type; if the row states none, that of the configuration.
-
-    Raises:
-        InputError: it is not a JSON object, or a value is invalid.
-        UnsupportedError: it requires something that is not supported.
     """
     if not text.strip():
         return GraderConfig(task_type=task_type)
@@ -111,11 +107,7 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
 
 
 def parse_task_type(value: object, where: str) -> TaskType:
-    """A task type by its CMS name, in upper or lower case.
-
-    Raises:
-        UnsupportedError: it is not supported.
-    """
+    """A task type by its CMS name, in upper or lower case."""
     for known in TaskType:
         if isinstance(value, str) and value.lower() == known.value.lower():
             return known
@@ -124,11 +116,7 @@ def parse_task_type(value: object, where: str) -> TaskType:
 
 
 def parse_score_type(value: object, where: str) -> ScoreType | None:
-    """A score type by its CMS name; `None` if none is stated.
-
-    Raises:
-        UnsupportedError: it is not supported.
-    """
+    """A score type by its CMS name; `None` if none is stated."""
     if value is None:
         return None
     for known in ScoreType:

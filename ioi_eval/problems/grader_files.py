@@ -59,9 +59,6 @@ def read_pairs(pairs: Iterable[tuple[str, str | None]]) -> tuple[SourceFile, ...
     """The files of `grader_files`, without those that have no content (as the reference leaves them out).
 
     An empty header is kept, because a source may include it.
-
-    Raises:
-        InputError: a path leads out of the problem, or two files with different contents have the same path.
     """
     files: dict[str, SourceFile] = {}
     for path, content in pairs:
@@ -135,9 +132,6 @@ def _check_starts_nothing(files: Iterable[SourceFile]) -> None:
     """Refuse files that are compiled with submissions and start programs, which a submission cannot do.
 
     Source: *party* of APIO 2026, whose stub starts itself again by `execv` to forget what the submission knows.
-
-    Raises:
-        UnsupportedError: there is such a file.
     """
     for file in files:
         if found := _STARTS_PROGRAMS.search(without_comments(file.content.decode("utf-8", "replace"))):
@@ -168,11 +162,7 @@ def judge_program(
 
 
 def check_script(source: SourceFile) -> None:
-    """Refuse a judge program that is neither compiled nor can be started: it would fail on every test.
-
-    Raises:
-        InputError: the kernel cannot start it, as its first line does not name an interpreter.
-    """
+    """Refuse a judge program that is neither compiled nor can be started: it would fail on every test."""
     if is_compiled(source):
         return
     first_line, newline, _ = source.content.partition(b"\n")
@@ -189,11 +179,7 @@ def check_script(source: SourceFile) -> None:
 
 
 def check_modules(program: JudgeProgram) -> None:
-    """Refuse a script that imports a file beside it: a script runs as one file, so it would fail on every test.
-
-    Raises:
-        UnsupportedError: it does.
-    """
+    """Refuse a script that imports a file beside it: a script runs as one file, so it would fail on every test."""
     if is_compiled(program.source) or not needs_python(program.source):
         return
     imported = _imports(program.source.content) - sys.stdlib_module_names
@@ -221,9 +207,6 @@ def check_testlib(program: JudgeProgram) -> None:
     """Refuse to read the exit code of a judge program that prints its score: the exit code is always 0.
 
     Source: `testlib.h` of TPS and the IOI, since 2017. The original has no `registerChecker`.
-
-    Raises:
-        InputError: that `testlib.h` is among the files of a program of protocol testlib.
     """
     if program.protocol is not CheckerProtocol.TESTLIB:
         return
@@ -257,9 +240,6 @@ def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, 
         problem_id: the name of the submission's own file; a package may contain a template of it, which is left out.
         task_type: decides between grader and stub.
         link: whether a grader or stub is linked at all.
-
-    Raises:
-        UnsupportedError: a linked source or header starts programs.
     """
     linked = linked_sources(files, task_type) if link else ()
     headers = _headers_for(files, linked)

@@ -273,11 +273,7 @@ def _with_tests(draft: Problem, data: TestData) -> Problem:
 
 
 def _notes_on_answers(draft: Problem, data: TestData) -> tuple[str, ...]:
-    """A note if no test has an official output for the checker or interactor. Some need none; others reject everything.
-
-    Raises:
-        InputError: some tests have one and others have none.
-    """
+    """A note if no test has an official output for the judge program. Some need none; others reject everything."""
     without = [name for name, case in data.cases.items() if case.answer is None]
     is_checked = isinstance(draft.method.check, JudgeProgram)
     if not without or not (is_checked or isinstance(draft.method, Interactive)):

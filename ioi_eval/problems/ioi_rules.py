@@ -89,12 +89,7 @@ class SharedColumns:
 
 
 def read_shared_columns(row: Row) -> SharedColumns:
-    """Read the columns that a problem's rows share.
-
-    Raises:
-        RowError: a value is not allowed in its column.
-        UnsupportedError: a task type, score type or checker protocol that is not supported.
-    """
+    """Read the columns that a problem's rows share."""
     task_type = row.optional_text("task_type")
     time_limit = row.number_of("time_limit") if row.has("time_limit") else None
     if time_limit is not None and time_limit <= 0:
@@ -144,12 +139,7 @@ def _default_std(year: int) -> str:
 
 
 def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask, ...]) -> Problem:
-    """The problem, still without its tests.
-
-    Raises:
-        InputError: something that judging needs is missing or contradictory.
-        UnsupportedError: something that is not supported.
-    """
+    """The problem, still without its tests."""
     config = parse_grader_config(config_text(shared.grader_files), shared.task_type)
     if config.task_type is None:
         raise InputError("neither the row nor graders/grader_config.json gives a task_type")

@@ -15,11 +15,7 @@ _UNUSED_LIMITS = {"time_limit": 1.0, "memory_limit": float(1 << 28)}
 
 
 def limit_of(name: str, stated: float | None, configured: float | None, task_type: TaskType) -> float:
-    """The limit that counts: the row's, else that of the configuration.
-
-    Raises:
-        InputError: neither states one, and a submission's program runs.
-    """
+    """The limit that counts: the row's, else that of the configuration."""
     limit = configured if stated is None else stated
     if limit is None and task_type is TaskType.OUTPUT_ONLY:
         return _UNUSED_LIMITS[name]
@@ -29,11 +25,7 @@ def limit_of(name: str, stated: float | None, configured: float | None, task_typ
 
 
 def check_time_limit(limit_s: float) -> None:
-    """Check that the runner accepts a time limit.
-
-    Raises:
-        InputError: it does not.
-    """
+    """Check that the runner accepts a time limit."""
     max_s = runner_rules()["kMaxMs"] / 1000
     if not _LEAST_TIME_S <= limit_s <= max_s:
         raise InputError(f"time_limit is {limit_s:g} s; it must be from {_LEAST_TIME_S:g} to {max_s:g} s")
@@ -47,33 +39,21 @@ def long_limit_notes(limit_s: float, task_type: TaskType) -> tuple[str, ...]:
 
 
 def check_memory_limit(limit: int) -> None:
-    """Check that a memory limit can be a number of bytes, and that the runner accepts it.
-
-    Raises:
-        InputError: it cannot, or the runner does not.
-    """
+    """Check that a memory limit can be a number of bytes, and that the runner accepts it."""
     if limit < _LEAST_MEMORY:
         raise InputError(f"memory_limit is {limit}; it must be a number of bytes, 1 MiB or more")
     check_bytes("memory_limit", limit)
 
 
 def check_bytes(name: str, limit: int) -> None:
-    """Check that the runner accepts a number of bytes as a limit.
-
-    Raises:
-        InputError: it does not.
-    """
+    """Check that the runner accepts a number of bytes as a limit."""
     most = runner_rules()["kMaxBytes"]
     if limit > most:
         raise InputError(f"{name} is {limit}; at most {most} is possible")
 
 
 def check_processes(name: str, count: int) -> None:
-    """Check that the runner can run so many processes of a submission to a Communication task.
-
-    Raises:
-        InputError: it cannot.
-    """
+    """Check that the runner can run so many processes of a submission to a Communication task."""
     most = runner_rules()["kMaxProcesses"]
     if count > most:
         raise InputError(f"{name} is {count}; at most {most} are possible")

@@ -43,9 +43,6 @@ def with_outputs(submission: Submission, row: Row, problem: Problem) -> Submissi
     """The submission with the row's output files, if its problem accepts any.
 
     A program in the row of an OutputOnly task is ignored: it may be the one that made the files.
-
-    Raises:
-        RowError: the files are not a mapping of names to texts, or one is for no test that accepts an output.
     """
     tests = problem.method.output_tests
     if not problem.task_type.takes_outputs:
@@ -77,9 +74,6 @@ def tests_by_output(config: GraderConfig, subtasks: tuple[Subtask, ...]) -> tupl
 
     CMS's BatchAndOutput accepts an output for any test; its submission format decides which files can be submitted. If
     a configuration does not state it, outputs are accepted for all tests.
-
-    Raises:
-        InputError: the configuration names a test that is in no subtask.
     """
     tests = tuple(dict.fromkeys(test for subtask in subtasks for test in subtask.tests))
     if config.task_type is TaskType.OUTPUT_ONLY:

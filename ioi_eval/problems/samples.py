@@ -30,9 +30,6 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
 
     Args:
         id_column: the column with the row's id. If the row lacks it, so do the others.
-
-    Raises:
-        RowError: a list is empty, or two lists differ in length.
     """
     if _ONE.issuperset(map(type, map(row.values.get, SAMPLE_COLUMNS))):
         return (row,)
@@ -59,9 +56,6 @@ def _samples(row: Row, column: str) -> Sequence[Any] | None:
     """The programs of a column; `None` if it has a single one, or something else.
 
     A list of pairs in `code` is one program of several files.
-
-    Raises:
-        RowError: it is a list of programs, and also contains something else.
     """
     if not row.has(column) or isinstance(row.values[column], str | Mapping):
         return None
@@ -84,9 +78,6 @@ def program_of(
 
     Args:
         answer_of: finds the answer in a conversation.
-
-    Raises:
-        RowError: a column has another type, or the messages are malformed.
     """
     code = row.optional_text("code")
     if code is not None and code.strip():
@@ -96,11 +87,7 @@ def program_of(
 
 
 def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = last_answer) -> str | None:
-    """The model's text in a row: `generation` if it is not blank, else the answer in `messages`, if there is one.
-
-    Raises:
-        RowError: a column has another type, or the messages are malformed.
-    """
+    """The model's text in a row: `generation` if it is not blank, else the answer in `messages`, if there is one."""
     if isinstance(items := plain(row.values.get("generation")), list) and any(map(_is_message, items)):
         raise row.error("generation has messages of a conversation; the column for these is messages")
     generation = row.optional_text("generation")

@@ -131,11 +131,7 @@ def _why_refused(
 
 
 def problem_of(row: Row) -> ProblemKey:
-    """The problem of a row.
-
-    Raises:
-        RowError: the row does not name it.
-    """
+    """The problem of a row."""
     return problem_key(row.integer("year", DEFAULT_YEAR), row.identifier("problem_id"))
 
 
@@ -231,11 +227,7 @@ def _language(row: Row) -> Language:
 
 
 def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
-    """The source files of a row; empty if its program is a single text, or if it has none.
-
-    Raises:
-        RowError: the value is not a mapping of file names to texts, or a name is not allowed for a source.
-    """
+    """The source files of a row; empty if its program is a single text, or if it has none."""
     by_name, code = SOURCE_COLUMNS
     column = by_name if row.has(by_name) and any(row.files(by_name)) else code
     value = row.values.get(column)

@@ -65,10 +65,6 @@ def by_name(parameters: Sequence[Any], task_type: TaskType | None, where: str) -
     Args:
         parameters: as CMS stores them (`["alone", ["input.txt", "output.txt"], "diff"]`).
         where: for messages.
-
-    Raises:
-        UnsupportedError: no list is known for this task type.
-        InputError: there are too many or too few of them.
     """
     positions = _POSITIONS.get(task_type) if task_type else None
     if positions is None:

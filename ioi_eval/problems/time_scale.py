@@ -14,11 +14,7 @@ LEAST_SCALE, MAX_SCALE = 0.1, 100.0
 
 
 def check_time_scale(text: str) -> float:
-    """Read a time scale that a user gave.
-
-    Raises:
-        InputError: it is not a number between 0.1 and 100.
-    """
+    """Read a time scale that a user gave."""
     try:
         scale = float(text)
     except ValueError:

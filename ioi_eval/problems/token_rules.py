@@ -21,9 +21,6 @@ def check_token_flags(flags: Sequence[str], where: str = "") -> None:
     Args:
         flags: the words of `checker_args` or `validator_flags`.
         where: the beginning of the message.
-
-    Raises:
-        InputError: a flag is unknown, or a tolerance is not a number >= 0.
     """
     words = iter(flags)
     for flag in words:
