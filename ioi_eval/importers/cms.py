@@ -21,9 +21,16 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import Expectation
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
-from ioi_eval.importers.package import ONLY_SUBTASK, ROOT_FILE, Package, check_nesting, first_names, open_package
+from ioi_eval.importers.package import (
+    ONLY_SUBTASK,
+    ROOT_FILE,
+    Package,
+    check_nesting,
+    first_names,
+    number_in_text,
+    open_package,
+)
 from ioi_eval.importers.score_parameters import score_type_without_parameters
-from ioi_eval.importers.stated_numbers import number_in_text
 from ioi_eval.importers.task import (
     ImportedTask,
     PackageSolution,
@@ -55,9 +62,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
         InputError: the package is missing, damaged, incomplete or contradicts itself.
         UnsupportedError: its task type or score type is not supported.
     """
-    with open_package(path) as package:
-        package.format = "a CMS export package"
-        package.models = "one in solutions/model_solution/"
+    with open_package(path, format="a CMS export package", models="one in solutions/model_solution/") as package:
         return _import(package, year, day)
 
 
@@ -227,8 +232,7 @@ def all_tests(package: Package, advice: str, *, beside: Collection[str] = ()) ->
     """
     tests = read_tests(package, advice)
     known = {*beside, *(path for paths in tests.values() for path in paths)}
-    if others := [name for name in package.names("tests") if name not in known]:
-        package.notes.append(f"left out, because they belong to no test: {first_names(others)}")
+    package.leave_out("because they belong to no test", [name for name in package.names("tests") if name not in known])
     return tests
 
 
@@ -239,8 +243,8 @@ def _subtask_files(package: Package) -> list[str]:
 def _subtasks(package: Package, tests: tuple[str, ...]) -> list[Subtask]:
     """The subtasks; none if the package has none, so that the score is a sum over the tests."""
     files = _subtask_files(package)
-    if others := [name for name in package.names("subtasks") if name.endswith(".json") and name not in files]:
-        package.notes.append(f"left out, because they are not directly in subtasks/: {first_names(others)}")
+    others = [name for name in package.names("subtasks") if name.endswith(".json") and name not in files]
+    package.leave_out("because they are not directly in subtasks/", others)
     if not files:
         package.notes.append(
             "there are no subtasks/*.json: as in CMS, each test is then worth an equal part of 100 points"

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names
+from ioi_eval.importers.package import ONLY_SUBTASK, Package, number_in_text, number_of
 from ioi_eval.importers.score_parameters import subtasks_of
-from ioi_eval.importers.stated_numbers import number_in_text, number_of
 from ioi_eval.model import ScoreType, Subtask
 from ioi_eval.problems.grader_config import parse_score_type
 from ioi_eval.problems.row import is_whole
@@ -37,8 +36,7 @@ def read_tests(package: Package, count: int) -> dict[str, tuple[str, str]]:
             f" {2 * count} files are missing){found}; generate them first (`cmsMake` or"
             " `task-maker-rust` make them), or call them so"
         )
-    if others := [name for name in package.names("input") if name not in known]:
-        package.notes.append(f"left out, because they belong to no test: {first_names(others)}")
+    package.leave_out("because they belong to no test", [name for name in package.names("input") if name not in known])
     return tests
 
 

@@ -26,6 +26,7 @@ from ioi_eval.model import Subtask
 LINKED = ("grader", "stub")
 _DIRECTORY = "sol"
 _MODELS = ("solution", "soluzione")
+MODELS = f"{_DIRECTORY}/{_MODELS[0]}"
 _NO_SOLUTIONS = (*LINKED, "template", "manager", "checker")
 _CHECK = re.compile(r"@check-([\w-]+):([^\n]*)")
 _NO_POINTS = "WA,TLE,RE,MLE,SV,OLE"
@@ -41,19 +42,17 @@ _RESULTS = {"accepted": "AC", "partial-score": "PA", **dict.fromkeys((*_FAILURES
 
 def read_solutions(package: Package, subtasks: Sequence[Subtask], *, output_only: bool) -> list[PackageSolution]:
     """The sources in `sol/`, or the outputs there if the task takes outputs only."""
-    package.models = f"{_DIRECTORY}/{_MODELS[0]}"
     programs = [
         path
         for path in package.names(_DIRECTORY)
         if language(path) is not None and PurePosixPath(path).stem not in _NO_SOLUTIONS
     ]
     if output_only:
-        if programs:
-            package.notes.append(f"left out, as the task takes outputs only: {first_names(programs)}")
+        package.leave_out("as the task takes outputs only", programs)
         sets = output_sets(package, _DIRECTORY)
         used = {*programs, *(path for output_set in sets for path in output_set.paths)}
-        if others := [path for path in package.names(_DIRECTORY) if path not in used and "output" in path]:
-            package.notes.append(f"left out, as outputs are called output_000.txt: {first_names(others)}")
+        others = [path for path in package.names(_DIRECTORY) if path not in used and "output" in path]
+        package.leave_out("as outputs are called output_000.txt", others)
         return [
             PackageSolution(
                 path=None,

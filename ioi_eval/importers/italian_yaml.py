@@ -24,10 +24,9 @@ from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.italian_scoring import GENERATION, ROOT_FILE, WHOLE, read_scoring, read_tests
-from ioi_eval.importers.italian_solutions import LINKED, read_solutions
+from ioi_eval.importers.italian_solutions import LINKED, MODELS, read_solutions
 from ioi_eval.importers.judge_programs import judge_files
-from ioi_eval.importers.package import Package, open_package
-from ioi_eval.importers.stated_numbers import number_in_text
+from ioi_eval.importers.package import Package, number_in_text, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, build_task, language
 from ioi_eval.model import ProblemKey, TaskType
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
@@ -45,15 +44,13 @@ _JUDGE_ENDINGS = (".cpp", ".cc", ".c", ".py", ".sh")  # in the order in which th
 def import_package(
     path: str | Path, *, year: int, day: str | None = None, time_limit_s: float | None = None
 ) -> ImportedTask:
-    """Read a task.
+    """Read a task; arguments as of `cms.import_package`.
 
     Args:
-        path: its directory, or an archive of it.
         time_limit_s: replaces the task's time limit; in CMS it need not have one.
     """
     _refuse_outer_settings(Path(path))
-    with open_package(path, ROOT_FILE) as package:
-        package.format = "a task in the Italian YAML format"
+    with open_package(path, ROOT_FILE, format="a task in the Italian YAML format", models=MODELS) as package:
         _check_format(package)
         meta = package.yaml(ROOT_FILE)
         return _task(package, meta if time_limit_s is None else {**meta, "time_limit": time_limit_s}, year, day)

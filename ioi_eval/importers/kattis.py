@@ -67,20 +67,19 @@ _PASSES = 2  # Source: the format's default of `validation_passes`
 def import_package(
     path: str | Path, *, year: int, day: str | None = None, time_limit_s: float | None = None, derive: bool = False
 ) -> ImportedTask:
-    """Read a problem package.
+    """Read a problem package; arguments as of `cms.import_package`.
+
+    The problem's id is the package's name, unless `domjudge-problem.ini` gives one.
 
     Args:
-        path: a directory, a zip or a tar; the problem's id is its name, unless `domjudge-problem.ini` gives one.
-        year: the contest's year; packages do not state it.
         time_limit_s: replaces the package's time limit.
         derive: if there is no time limit, describe in `timing` how to derive it; the rows then have one minute.
 
     Raises:
         SetupError: its grader cannot be tried on this machine.
     """
-    with open_package(path, ROOT_FILE, or_file=INI_FILE) as package:
-        package.format = _FORMAT
-        package.models = "one in submissions/accepted/"
+    models = "one in submissions/accepted/"
+    with open_package(path, ROOT_FILE, or_file=INI_FILE, format=_FORMAT, models=models) as package:
         return _import(package, year, day, time_limit_s, derive=derive)
 
 

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.importers.package import Package
-from ioi_eval.importers.stated_numbers import number_of
+from ioi_eval.importers.package import Package, number_of
 from ioi_eval.problems.row import is_number
 
 PATH = "submissions/submissions.yaml"

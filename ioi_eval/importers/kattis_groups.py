@@ -25,8 +25,7 @@ from ioi_eval.errors import UnsupportedError
 from ioi_eval.importers.kattis_data import AGGREGATIONS, DATA, VERDICT_FLAGS, TestGroup
 from ioi_eval.importers.kattis_programs import validator_flags
 from ioi_eval.importers.kattis_settings import KattisKind
-from ioi_eval.importers.package import ONLY_SUBTASK
-from ioi_eval.importers.stated_numbers import number_of
+from ioi_eval.importers.package import ONLY_SUBTASK, number_of
 from ioi_eval.model import StepRounding, Subtask
 
 

@@ -164,10 +164,8 @@ def _one_source(package: Package, names: Sequence[str], below: Sequence[str], ro
         files[f"{role}/{role}.py"] = startable(f"{role}.py", own)
     used = {source, *(join(dirname(source), path.removeprefix(f"{role}/")) for path in files)}
     others = [name for name in below if name not in used and "/." not in name and not name.endswith(_NEVER_USED)]
-    if others := [name for name in others if b"\0" not in package.read(name)]:  # without compiled programs
-        package.notes.append(
-            f"left out, as a validator is one source with the files that it includes: {first_names(others)}"
-        )
+    texts = [name for name in others if b"\0" not in package.read(name)]  # without compiled programs
+    package.leave_out("as a validator is one source with the files that it includes", texts)
     return list(files.items())
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis_data import DATA, TestGroup
-from ioi_eval.importers.stated_numbers import number_of
+from ioi_eval.importers.package import number_of
 from ioi_eval.model import Subtask
 from ioi_eval.problems.row import is_whole
 

@@ -258,11 +258,9 @@ def _programs(package: Package) -> Iterable[tuple[str, tuple[str, ...]]]:
             package.notes.append(f"{program} is left out: it is {'several files' if languages else 'a header alone'}")
         else:
             unknown.append(program.removeprefix(f"{_DIRECTORY}/"))
-    if unknown:
-        package.notes.append(f"left out, as they are in other languages: {first_names(unknown)}")
+    package.leave_out("as they are in other languages", unknown)
     outside = [name for name in package.names(_DIRECTORY) if name.count("/") == 1 and language(name) is not None]
-    if outside:
-        package.notes.append(f"left out, as they are in no directory of {_DIRECTORY}/: {first_names(outside)}")
+    package.leave_out(f"as they are in no directory of {_DIRECTORY}/", outside)
 
 
 def _files_by_program(package: Package) -> dict[str, list[str]]:

@@ -42,16 +42,13 @@ _VERDICTS = {"AC": ("AC",), "WA": ("WA",), "TLE": ("TLE",), "RE": ("RE", "MLE", 
 def import_package(
     path: str | Path, *, year: int, day: str | None = None, time_limit_s: float | None = None
 ) -> ImportedTask:
-    """Read a problem's directory, with generated tests.
+    """Read a problem's directory with generated tests; arguments as of `cms.import_package`.
 
     Args:
-        path: the directory with `info.toml`; shared headers are looked for in `common/` of the directories above it.
-        year: the year for the rows; problems have none.
         time_limit_s: replaces the problem's time limit.
     """
-    with open_package(path, ROOT_FILE) as package:
-        package.format = "a problem in the layout of Library Checker"
-        package.models = "sol/correct.cpp"
+    what = "a problem in the layout of Library Checker"
+    with open_package(path, ROOT_FILE, format=what, models="sol/correct.cpp") as package:
         return _import(package, year, day, time_limit_s)
 
 

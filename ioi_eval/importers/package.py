@@ -19,7 +19,7 @@ import orjson
 
 from ioi_eval.errors import ODD_DATA, InputError, UnsupportedError
 from ioi_eval.importers.package_files import DAMAGE, DEEPEST, LARGEST_FILE, PackageFiles, open_files, zipped_files
-from ioi_eval.problems.row import is_number
+from ioi_eval.problems.row import is_finite, is_number
 
 if TYPE_CHECKING:
     import yaml
@@ -55,20 +55,15 @@ _ARCHIVE_ENDING = re.compile(r"\.(?:zip|kpp|tar|tgz|txz|tar\.\w+)$")
 
 
 class Package:
-    """An open package.
+    """An open package; the arguments are those of `open_package`.
 
-    Args:
-        root_file: the file in its outermost directory.
-        or_file: another file that may be there instead.
-
-    The importer sets `format` once it knows the format; errors then name it. It adds `notes` for the user about what is
-    missing, was left out or was repaired. It may set `edit`, a function that changes every text after reading, by its
-    path, and `models`, which solutions the format states to get full marks, for a note if there are none.
+    The importer adds `notes` for the user about what is missing, was left out or was repaired. It may set `edit`, a
+    function that changes every text after reading, by its path.
     """
 
-    def __init__(self, files: PackageFiles, root_file: str, or_file: str | None = None) -> None:
+    def __init__(self, files: PackageFiles, root_file: str, or_file: str | None, format: str, models: str) -> None:
         self.where = files.where
-        self.format = self.models = ""
+        self.format, self.models = format, models
         self.notes: list[str] = []
         self.edit: Callable[[str, str], str] | None = None
         self._files = files
@@ -83,10 +78,10 @@ class Package:
             self.notes.append(f"links that are not followed: {first_names(self.links)}")
         self.name = prefix.strip("/").rpartition("/")[2] or _ARCHIVE_ENDING.sub("", files.where.resolve().name)
 
-    def note_missing_model(self) -> None:
-        """Note that no solution is stated to get full marks, and which one would be."""
-        example = self.models and f" (as {self.models} would be)"
-        self.notes.append(f"no solution is stated to get full marks{example}: nothing shows that they are possible")
+    def leave_out(self, why: str, names: Sequence[str]) -> None:
+        """Note that these files or solutions, if there are any, are left out."""
+        if names:
+            self.notes.append(f"left out, {why}: {first_names(names)}")
 
     def names(self, directory: str = "") -> tuple[str, ...]:
         """The files below a directory of the package, sorted; with no directory, all."""
@@ -243,18 +238,20 @@ def _expanded_size(root: yaml.Node) -> int:
 
 
 @contextmanager
-def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | None = None) -> Iterator[Package]:
+def open_package(
+    path: str | Path, root_file: str = ROOT_FILE, *, or_file: str | None = None, format: str = "", models: str = ""
+) -> Iterator[Package]:
     """Open a package for reading.
 
     Args:
         path: a directory, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
         root_file: the file in the outermost directory of such a package.
         or_file: another file that may be there instead.
-
-    Errors that are raised while it is open get its path and its format.
+        format: what such a package is. Errors that are raised while it is open get this and its path.
+        models: which solutions the format states to get full marks, for a note if there are none.
     """
     with open_files(Path(path)) as files:
-        package = Package(files, root_file, or_file)
+        package = Package(files, root_file, or_file, format, models)
         try:
             yield package
         except InputError as error:
@@ -262,6 +259,21 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | No
                 raise
             where = "" if str(error).startswith(str(package.where)) else f"{package.where}: "
             raise type(error)(f"{where}{error} [read as {package.format}]") from error
+
+
+def number_in_text(value: object) -> object:
+    """The number that a text states; any other value unchanged. Source: CMS's loaders call `float` or `int`."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def number_of(what: str, value: object) -> float:
+    """A number of points, or a threshold, which a float can hold."""
+    if not is_finite(value):
+        raise InputError(f"{what} is {value!r}; it must be a number")
+    return value
 
 
 def first_names(names: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.judge_programs import judge_files
-from ioi_eval.importers.package import ONLY_SUBTASK, Package, first_names, open_package
+from ioi_eval.importers.package import ONLY_SUBTASK, Package, open_package
 from ioi_eval.importers.polygon_groups import (
     ROOT_FILE,
     PolygonTest,
@@ -44,15 +44,9 @@ _WHOLE = re.compile(r"[0-9]{1,18}")
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
-    """Read a package.
-
-    Args:
-        path: a directory, a zip or a tar.
-        year: the contest's year; packages do not state it.
-    """
-    with open_package(path, ROOT_FILE) as package:
-        package.format = "a package of Polygon"
-        package.models = "one with the tag main or accepted"
+    """Read a package; arguments as of `cms.import_package`."""
+    models = "one with the tag main or accepted"
+    with open_package(path, ROOT_FILE, format="a package of Polygon", models=models) as package:
         return _import(package, year, day)
 
 
@@ -234,6 +228,6 @@ def _submission_files(package: Package, problem: Element) -> dict[str, str]:
     sources = [path for path in paths if language(path) == "cpp"]
     if len(sources) > 1:
         raise UnsupportedError(f"solutions are compiled with {', '.join(sources)}; one source is supported")
-    if others := [path for path in paths if path not in headers and path not in sources]:
-        package.notes.append(f"left out, as solutions in C++ do not need them: {first_names(others)}")
+    others = [path for path in paths if path not in headers and path not in sources]
+    package.leave_out("as solutions in C++ do not need them", others)
     return {**{path: basename(path) for path in headers}, **dict.fromkeys(sources, "grader.cpp")}

@@ -11,7 +11,7 @@ from posixpath import basename
 from xml.etree.ElementTree import Element
 
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.package import Package, first_names
+from ioi_eval.importers.package import Package
 from ioi_eval.importers.polygon_groups import PolygonGroup
 from ioi_eval.importers.task import PackageSolution, language
 from ioi_eval.model import Subtask
@@ -59,8 +59,7 @@ def read_solutions(
                 path=path, label=f"{tag}/{basename(path)}", expected=expected, expected_subtasks=expected_subtasks
             )
         )
-    if left_out:
-        package.notes.append(f"left out, as they are in other languages: {first_names(left_out)}")
+    package.leave_out("as they are in other languages", left_out)
     return solutions
 
 

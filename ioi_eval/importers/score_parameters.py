@@ -15,8 +15,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.name_patterns import select_tests
-from ioi_eval.importers.package import ONLY_SUBTASK, ROOT_FILE
-from ioi_eval.importers.stated_numbers import number_of
+from ioi_eval.importers.package import ONLY_SUBTASK, ROOT_FILE, number_of
 from ioi_eval.model import ScoreType, Subtask
 from ioi_eval.problems.grader_config import parse_score_type
 

@@ -156,7 +156,11 @@ def build_task(
     check_includes(package, problem, _sources_in_cpp(package, models))
     package.notes += long_limit_notes(problem.time_limit_s, problem.task_type)
     unused = set(tests).difference(*(subtask.tests for subtask in subtasks))
-    _note_gaps(package, unused=sorted(unused), has_model=bool(models))
+    if unused:
+        package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {first_names(sorted(unused))}")
+    if not models:
+        example = package.models and f" (as {package.models} would be)"
+        package.notes.append(f"no solution is stated to get full marks{example}: nothing shows that they are possible")
     return ImportedTask(
         key=key,
         problem_rows=rows,
@@ -226,14 +230,6 @@ def _sources_in_cpp(package: Package, solutions: Sequence[PackageSolution]) -> l
         for solution in solutions
         if solution.path and language(solution.path) == "cpp" and not solution.files
     ]
-
-
-def _note_gaps(package: Package, *, unused: Sequence[str], has_model: bool) -> None:
-    """Note tests that are in no subtask, and missing solutions."""
-    if unused:
-        package.notes.append(f"{len(unused)} tests are in no subtask and are left out: {first_names(unused)}")
-    if not has_model:
-        package.note_missing_model()
 
 
 def _problem_of_rows(where: Path, rows: Sequence[RowValues]) -> Problem:
@@ -338,8 +334,7 @@ def _test_reader(
     checked: bool,
 ) -> Callable[[], Iterator[RowValues]]:
     def read() -> Iterator[RowValues]:
-        with open_package(source.where, source.root_file) as package:
-            package.format = source.format
+        with open_package(source.where, source.root_file, format=source.format) as package:
             for name, (input_path, answer_path) in tests.items():
                 given = _test_text(input_path, read_test(package, input_path))
                 output = _test_text(answer_path, read_test(package, answer_path))

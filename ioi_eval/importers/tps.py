@@ -22,7 +22,7 @@ from ioi_eval.importers.cms import CHECKER, UNLABELLED, all_tests, with_checker
 from ioi_eval.importers.judge_programs import judge_files
 from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
-from ioi_eval.importers.package import ROOT_FILE, Package, first_names, open_package
+from ioi_eval.importers.package import ROOT_FILE, Package, open_package
 from ioi_eval.importers.score_parameters import score_type_without_parameters
 from ioi_eval.importers.task import (
     ImportedTask,
@@ -61,15 +61,9 @@ _NAME_OF = {other: name for name, others in _OTHER_NAMES.items() for other in ot
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
-    """Read a TPS task directory (or an archive of one).
-
-    Args:
-        path: the directory with `problem.json`.
-        year: the contest's year; TPS does not state it.
-    """
-    with open_package(path) as package:
-        package.format = "a TPS task directory"
-        package.models = "one with the verdict model_solution in solutions.json"
+    """Read a TPS task directory or an archive of one; arguments as of `cms.import_package`."""
+    models = "one with the verdict model_solution in solutions.json"
+    with open_package(path, format="a TPS task directory", models=models) as package:
         return _import(package, year, day)
 
 
@@ -303,10 +297,11 @@ def _solutions(
         return _output_solutions(package, verdicts, stated, subtasks, output_tests)
     programs = {name: meta for name, meta in verdicts.items() if language(name) is not None}
     paths = {f"solution/{name}" for name in programs}
-    if unknown := [name for name in verdicts if language(name) is None]:
-        package.notes.append(f"left out, because their endings are of no known language: {first_names(unknown)}")
-    if others := [path for path in package.names("solution") if language(path) is not None and path not in paths]:
-        package.notes.append(f"left out, because solutions.json states no verdicts for them: {first_names(others)}")
+    package.leave_out(
+        "because their endings are of no known language", [name for name in verdicts if name not in programs]
+    )
+    others = [path for path in package.names("solution") if language(path) is not None and path not in paths]
+    package.leave_out("because solutions.json states no verdicts for them", others)
     return _valid_solutions(package, programs, stated, subtasks)
 
 
@@ -335,8 +330,7 @@ def _output_solutions(
         programs.remove(model)
         outputs[model] = tuple((f"output_{test}.txt", package.text(answer)) for test, (_, answer) in tests.items())
         package.notes.append(f"{model}, the model solution, is submitted as the official outputs")
-    if programs:
-        package.notes.append(f"left out, as the task takes outputs only: {first_names(programs)}")
+    package.leave_out("as the task takes outputs only", programs)
     valid = _valid_solutions(package, {name: verdicts[name] for name in outputs}, stated, subtasks)
     return [
         replace(solution, path=None, outputs=outputs[str(solution.path).removeprefix("solution/")])
