@@ -26,7 +26,6 @@ from ioi_eval.importers.kattis_domjudge import (
     scored_by_validator,
     scored_once,
     states_only_ranges,
-    time_limit,
 )
 from ioi_eval.importers.kattis_graders import try_grader, without_own_sums
 from ioi_eval.importers.kattis_groups import (
@@ -49,7 +48,7 @@ from ioi_eval.importers.kattis_programs import (
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_settings import ROOT_FILE, KattisKind, constants, read_kind
 from ioi_eval.importers.kattis_submissions import KattisSubmissions, stated_totals
-from ioi_eval.importers.kattis_timing import MAX_MEASURED_S, derived_timing, timing_by_statements
+from ioi_eval.importers.kattis_time_limit import MAX_MEASURED_S, derived_timing, stated_limits, time_limit
 from ioi_eval.importers.package import Package, first_names, open_package
 from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, build_task
 from ioi_eval.model import ProblemKey, Subtask, TaskType
@@ -118,11 +117,11 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     ini = read_ini(package)
     ignored = "special_run" if stated.interactive else "special_compare" if stated.validation else None
     check_executables(ini, ignored_setting=ignored)
-    timing = None
-    if derive and time_limit_s is None and (timing := derived_timing(package, meta, ini, legacy=stated.legacy)):
-        time_limit_s = MAX_MEASURED_S
+    limits = _mapping(meta, "limits")
+    derive = derive and time_limit_s is None and not stated_limits(package, limits, ini)
+    time_limit_s = MAX_MEASURED_S if derive else time_limit(package, limits, ini, time_limit_s)
     key = ProblemKey(year=year, id=_identifier(package, ini))
-    columns = _columns(package, meta, ini, stated, time_limit_s)
+    columns = _columns(package, meta, limits, stated, time_limit_s)
     data = _read_data(package, meta, stated)
     kind = data.kind
     graded = try_grader(package, [group for group in data.groups if _is_graded(group)]) if kind.custom_score else {}
@@ -143,11 +142,10 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         solutions=_solutions(package, data, subtasks),
         test_columns=_test_columns(package, data, graded),
     )
-    if timing is None:
+    if not derive:
         return task
-    if kind.legacy:
-        return replace(task, timing=replace(timing, any_group=data.one_group_suffices(subtasks)))
-    return replace(task, timing=timing_by_statements(timing, task))
+    any_group = kind.legacy and data.one_group_suffices(subtasks)
+    return replace(task, timing=derived_timing(task, limits, legacy=kind.legacy, any_group=any_group))
 
 
 def _solutions(package: Package, data: _Data, subtasks: Sequence[Subtask]) -> list[PackageSolution]:
@@ -233,16 +231,15 @@ def _test_columns(package: Package, data: _Data, graded: Mapping[str, GradedGrou
 
 
 def _columns(
-    package: Package, meta: Mapping[str, Any], ini: Mapping[str, str], kind: KattisKind, time_limit_s: float | None
+    package: Package, meta: Mapping[str, Any], limits: Mapping[str, Any], kind: KattisKind, time_limit_s: float
 ) -> RowValues:
-    """How the problem is judged, from `problem.yaml` and DOMjudge's settings."""
-    limits = _mapping(meta, "limits")
+    """How the problem is judged."""
 
     def limit(name: str, default: float) -> float:
         return package.check_limit(limits.get(name, default), name, ROOT_FILE)
 
     return {
-        "time_limit": time_limit(package, limits, ini, time_limit_s),
+        "time_limit": time_limit_s,
         "memory_limit": round(limit("memory", _MEMORY_MIB) * MIB),
         "output_limit": round(limit("output", _OUTPUT_MIB) * MIB),
         "code_limit": round(limit("code", _CODE_KIB) * 1024),

@@ -1,25 +1,22 @@
 """DOMjudge's additions to the Kattis format, and how it scores test groups.
 
-`domjudge-problem.ini` and `.timelimit` state limits. If a package has the first instead of `problem.yaml`, an existing
-output validator is used. A group of tests gets its points once, or the points that the validator gives.
+If a package has `domjudge-problem.ini` instead of `problem.yaml`, an existing output validator is used. A group of
+tests gets its points once, or the points that the validator gives.
 
 Source: DOMjudge, `ImportProblemService`, `SubmissionService::maybeSetScoringResult`; DOMjudge manual, "Problem format".
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import UnsupportedError
 from ioi_eval.importers.kattis_data import TestGroup
 from ioi_eval.importers.package import Package
 
 INI_FILE = "domjudge-problem.ini"
-_LIMIT_FILE = ".timelimit"
 _QUOTED = re.compile(r"(['\"])(.*?)\1\s*(?:;.*)?\Z", re.DOTALL)
 _ROUNDING = 0.01  # of points that are stated with two decimals
 _DEFAULTS = {"special_compare": "compare", "special_run": "run"}
@@ -49,8 +46,7 @@ def _unquoted(value: str) -> str:
 def check_executables(ini: Mapping[str, str], *, ignored_setting: str | None) -> None:
     """Refuse packages that are judged by a program of the DOMjudge server, because the package does not contain it.
 
-    Args:
-        ignored_setting: the one that is ignored because the package has its own validator; `None` if it has none.
+    A package's own validator replaces the program that `ignored_setting` names.
     """
     for key, default in _DEFAULTS.items():
         name = ini.get(key) or default
@@ -60,48 +56,6 @@ def check_executables(ini: Mapping[str, str], *, ignored_setting: str | None) ->
                 " package; add it as an output validator, or, if it only allows for errors of numbers, replace the"
                 " line by validator_flags in problem.yaml (float_tolerance 1e-6)"
             )
-
-
-def time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, str], given: float | None) -> float:
-    """The time limit in seconds: the caller's, else that of `problem.yaml`, else that of DOMjudge's files.
-
-    Raises:
-        InputError: there is no limit, it is not a number above 0, or `.timelimit` states another limit (source:
-            DOMjudge).
-    """
-    if given is not None:
-        return _seconds(given)
-    sources = stated_limits(package, limits, ini)
-    if not sources:
-        raise InputError(
-            f"{package.where} states no time limit (Kattis derives it from the accepted submissions);"
-            " give it in seconds with --time-limit, or --time-limit auto"
-        )
-    name, stated = next(iter(sources.items()))
-    seconds = _seconds(stated)
-    if _seconds(sources.get(_LIMIT_FILE, stated)) != seconds:
-        raise InputError(
-            f"the time limit is {stated} in {name} and {sources[_LIMIT_FILE]} in {_LIMIT_FILE}; give"
-            " it with --time-limit"
-        )
-    return seconds
-
-
-def stated_limits(package: Package, limits: Mapping[str, Any], ini: Mapping[str, str]) -> dict[str, object]:
-    """The time limits that the files of a package state, by file. `limits` are those of `problem.yaml`."""
-    file = package.text(_LIMIT_FILE).strip() if package.has(_LIMIT_FILE) else None
-    stated = {"problem.yaml": limits.get("time_limit"), INI_FILE: ini.get("timelimit"), _LIMIT_FILE: file}
-    return {name: value for name, value in stated.items() if value is not None}
-
-
-def _seconds(stated: object) -> float:
-    try:
-        seconds = float(str(stated))
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < math.inf:
-        raise InputError(f"the time limit {stated!r} is not a number of seconds")
-    return seconds
 
 
 def scored_once(group: TestGroup) -> TestGroup:
@@ -117,10 +71,8 @@ def scored_once(group: TestGroup) -> TestGroup:
 def is_scored_once(root: TestGroup, totals: Sequence[float]) -> bool:
     """Whether a package can be meant for DOMjudge, which gives each group of tests its `accept_score` once.
 
-    Old packages for Kattis, which adds the scores of tests, state the points of submissions in the same words.
-
-    Args:
-        totals: the points that submissions are stated to have; none is stated for other judges.
+    Old packages for Kattis, which adds the scores of tests, state the points of submissions (`totals`) in the same
+    words. Packages for other judges state none.
     """
     most = 0.0
     for group in (group for group in root.secret if group.tests):
