@@ -22,7 +22,6 @@ from typing import Any
 
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.italian_scoring import GENERATION, ROOT_FILE, WHOLE, read_scoring, read_tests
 from ioi_eval.importers.italian_solutions import LINKED, MODELS, read_solutions
 from ioi_eval.importers.judge_programs import judge_files
@@ -35,6 +34,9 @@ _MEMORY_MIB = 2048  # if no limit is stated; Kattis's default
 _HEADERS = (".h", ".hpp")
 _SOURCES = (".c", ".cpp", ".cc", ".cxx", ".c++", ".C", ".cs", ".hs", ".java", ".pas", ".php", ".py", ".rs")
 """The endings of sources. Source: CMS, `cms/grading/languages`."""
+
+_OPENED = re.compile(r'\bfopen[ \t]*\([ \t]*argv[ \t]*\[[ \t]*([12])[ \t]*\][ \t]*,[ \t]*"([rw])b?\+?"')
+_ARGUMENT = re.compile(r"\bargv([ \t]*\[[ \t]*)([12])([ \t]*\])")
 
 _JUDGE_DIRECTORIES = ("check", "cor")
 _JUDGE_NAMES = ("checker", "correttore", "manager")
@@ -99,7 +101,7 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
     config = _config(package, meta, code)
     files = _files(package, str(config["task_type"]))
     if config.get(parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)) == 1:
-        files = with_our_order(files, package.notes)
+        files = _with_our_order(package, files)
     return build_task(
         package,
         ProblemKey(year=year, id=code),
@@ -262,3 +264,27 @@ def _refuse_other_names(paths: Sequence[PurePosixPath]) -> None:
             f"{path} is not read: checkers are called check/checker or cor/correttore. If it is the checker, call it"
             f" {path.parent}/{wanted}{path.suffix}; if outputs are compared without a checker, import a copy without it"
         )
+
+
+def _with_our_order(package: Package, files: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The judge's files of a task with one process, with the arguments of manager and stub in CMS's order.
+
+    CMS gives a manager first the FIFO from the program, then the FIFO to it, and a stub first the FIFO from the
+    manager. In CMS a FIFO has no fixed direction, so manager and stub may both use them the other way round, as old
+    tasks do. Here each FIFO has one, so both arguments are swapped in both sources; the messages do not change.
+
+    Source: CMS, `cms/grading/tasktypes/Communication.py`; the two tasks of cms-dev/con_test that communicate.
+    """
+    paths = {path: PurePosixPath(path).stem for path, _ in files if path.endswith((".cpp", ".cc", ".c"))}
+    talking = {path: text for path, text in files if paths.get(path) in ("manager", "stub")}
+    is_reversed = all({*_OPENED.findall(text)} == {("1", "w"), ("2", "r")} for text in talking.values())
+    if {paths[path] for path in talking} != {"manager", "stub"} or not is_reversed:
+        return list(files)
+    package.notes.append(
+        "manager and stub use their FIFOs in the opposite order of CMS; argv[1] and argv[2] are swapped in both"
+    )
+    swapped = {
+        path: _ARGUMENT.sub(lambda match: f"argv{match[1]}{'21'[int(match[2]) - 1]}{match[3]}", text)
+        for path, text in talking.items()
+    }
+    return [(path, swapped.get(path, text)) for path, text in files]

@@ -15,9 +15,9 @@ from typing import Any
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.fifo_order import with_processes
 from ioi_eval.importers.package import Package, first_names, open_package
 from ioi_eval.model import Language, Problem, ProblemKey, Subtask
+from ioi_eval.problems.fifo_arguments import with_processes
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
 from ioi_eval.problems.grader_files import without_comments
 from ioi_eval.problems.ioi import draft_problems
