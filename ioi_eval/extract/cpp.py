@@ -30,12 +30,7 @@ _OTHER = re.compile(
 
 
 def extract_cpp(generation: str, tags: frozenset[str] = CPP_TAGS) -> Extracted:
-    """The C++ program in a generation, by the rule of `extract_tagged`.
-
-    Args:
-        generation: the whole text of the model.
-        tags: the tags of blocks that count, without a version (`C_TAGS` for a program in C).
-    """
+    """The C++ program in a generation, by the rule of `extract_tagged`."""
     name = "c" if tags == C_TAGS else "cpp"
     return extract_tagged(generation, name=name, tags=tags, looks_right=looks_like_cpp)
 

@@ -125,9 +125,6 @@ def unindented(code: str, most: int) -> str:
 def blocks(text: str, tags: frozenset[str] = frozenset()) -> Generator[Block, None, bool]:
     """The complete fenced blocks of a text, in order.
 
-    Args:
-        tags: further names of the language that is looked for.
-
     Returns:
         (as a generator) Whether the text ends inside a block that is not closed.
     """
@@ -155,9 +152,6 @@ def code_blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block
 
     A model that is asked for Markdown puts its whole answer into a block with longer fences. Such a block is a document
     if a block in it names a language.
-
-    Args:
-        tags: further names of the language that is looked for.
     """
     languages = (_LANGUAGES | tags) - _DOCUMENTS
     for block in blocks(text, tags):

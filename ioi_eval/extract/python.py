@@ -65,9 +65,6 @@ def extract_python(generation: str) -> Extracted:
     The answer is the text outside of the thoughts. The blocks in `<think>…</think>` are searched only if the answer has
     no program, and the rule's name says so. A block without its closing fence was cut off, and is not used.
 
-    Args:
-        generation: the whole text of the model.
-
     Returns:
         The code with line feeds as line ends, and the rule: `fence:python`, `fence:untagged`, `bare`,
         `bare:after-words`, `bare:before-fence`, `think:python`, `think:untagged`, or `none`.

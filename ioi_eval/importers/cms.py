@@ -225,10 +225,6 @@ def all_tests(package: Package, advice: str, *, beside: Collection[str] = ()) ->
     """The paths of input and output for each test name. As in CMS, a missing output ends the import.
 
     A note names files in `tests/` that belong to no test.
-
-    Args:
-        advice: what to do if some are missing, for messages.
-        beside: paths of files there that the note leaves out.
     """
     tests = read_tests(package, advice)
     known = {*beside, *(path for paths in tests.values() for path in paths)}

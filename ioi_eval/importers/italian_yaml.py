@@ -171,8 +171,8 @@ def _task_type(package: Package, meta: Mapping[str, Any]) -> tuple[TaskType, dic
     linked = _is_linked(package, "grader")
     batch = {
         Parameter.COMPILATION: "grader" if linked else "alone",
-        Parameter.INPUT_FILE: _file_name(meta, "infile", "input.txt"),
-        Parameter.OUTPUT_FILE: _file_name(meta, "outfile", "output.txt"),
+        Parameter.INPUT_FILE: str(meta.get("infile", "input.txt") or ""),  # an empty name means the standard stream
+        Parameter.OUTPUT_FILE: str(meta.get("outfile", "output.txt") or ""),
         Parameter.OUTPUT_EVAL: output_eval,
     }
     outputs = {
@@ -199,11 +199,6 @@ def _output_tests(meta: Mapping[str, Any], kind: str) -> list[str]:
     if wrong := next((number for number in numbers if not WHOLE.fullmatch(number)), None):
         raise InputError(f"{kind}_testcases in {ROOT_FILE} holds {wrong!r}; it must hold numbers only")
     return [f"{int(number):03}" for number in numbers]
-
-
-def _file_name(meta: Mapping[str, Any], key: str, default: str) -> str:
-    """The name of an input or output file; an empty name means the standard stream."""
-    return str(meta.get(key, default) or "")
 
 
 def _judge(package: Package, role: str) -> str | None:

@@ -16,10 +16,6 @@ _SCRIPT = ".py"
 def judge_files(package: Package, source: str, path: str) -> list[tuple[str, str]]:
     """A judge program, and the files below its directory that it may use: headers, and files that it includes in
     quotes. For a script in Python all others in Python, so that it is refused if it imports one (`check_modules`).
-
-    Args:
-        source: its path in the package.
-        path: its path in rows.
     """
     directory = dirname(source) and f"{dirname(source)}/"  # empty for the package's root
     below = [name for name in package.names() if name.startswith(directory)]

@@ -65,11 +65,7 @@ class Stated:
 
 
 class Expectations:
-    """All statements of a package's `submissions.yaml`.
-
-    Args:
-        groups: paths of its test groups, below `data/`.
-    """
+    """All statements of a package's `submissions.yaml`."""
 
     def __init__(self, package: Package, groups: Sequence[str]) -> None:
         self._groups = groups
@@ -81,15 +77,16 @@ class Expectations:
         ]
 
     def of(self, submission: str) -> Stated:
-        """What is stated about a submission.
-
-        Args:
-            submission: the path of its file or directory, below `submissions/`.
-        """
+        """What is stated about a submission."""
         rules = [rule for pattern, rule in self._rules if _matches(pattern, submission)]
         groups: dict[str, tuple[str, ...]] = {}
         for path in self._groups:
-            inner = [own for rule in rules for own in self._of_group(rule, path)]
+            inner = [
+                self._mapping(key, value)
+                for rule in rules
+                for key, value in rule.items()
+                if key not in _KEYS | _STATES and _fits_any(str(key), path)
+            ]
             if inner:
                 groups[path] = self._verdicts(inner)
         named = {str(key) for rule in rules for key in rule if key not in _KEYS | _STATES}
@@ -106,11 +103,6 @@ class Expectations:
                 *unknown,
             ),
         )
-
-    def _of_group(self, rule: Mapping[str, Any], path: str) -> Iterator[Mapping[str, Any]]:
-        for key, value in rule.items():
-            if key not in _KEYS | _STATES and _fits_any(str(key), path):
-                yield self._mapping(key, value)
 
     def _verdicts(self, rules: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         """The verdicts that all rules together allow; empty if all verdicts are allowed."""
@@ -183,11 +175,9 @@ def _fits_any(pattern: str, path: str) -> bool:
 
 
 def _matches(pattern: str, path: str) -> bool:
-    """Whether a pattern matches a path or a directory above it; `*` matches any characters of a name."""
-    wanted, parts = pattern.strip("/").split("/"), path.split("/")
-    return len(wanted) <= len(parts) and all(_fits(part, name) for part, name in zip(wanted, parts, strict=False))
+    """Whether a pattern matches a path or a directory above it; `*` matches any characters of a name.
 
-
-def _fits(pattern: str, name: str) -> bool:
-    """Whether a pattern matches a name; only the star is special. `fnmatch` tries no place of a star twice."""
-    return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]").replace("?", "[?]"))
+    Only the star is special. `fnmatch` tries no place of a star twice.
+    """
+    wanted, parts = pattern.strip("/").replace("[", "[[]").replace("?", "[?]").split("/"), path.split("/")
+    return len(wanted) <= len(parts) and all(map(fnmatch.fnmatchcase, parts, wanted))

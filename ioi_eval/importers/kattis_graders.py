@@ -69,13 +69,7 @@ Results = tuple[tuple[str, float], ...]
 
 
 def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, GradedGroup]:
-    """Find out how the package's own grader scores the groups that use it.
-
-    Args:
-        groups: the groups with `grading: custom`.
-
-    Returns:
-        For each group's path, how it is scored.
+    """Find out how the package's own grader scores the groups that use it, by their paths.
 
     Raises:
         SetupError: it could not be tried on this machine.
@@ -174,11 +168,7 @@ def _is_worth_nothing(group: TestGroup) -> bool:
 
 
 def _points_of(most: Sequence[float]) -> list[Results]:
-    """Points of groups that distinguish a sum from other rules: none, all, and mixtures.
-
-    Args:
-        most: for each group the most points that it can have; infinite if that is not known.
-    """
+    """Points of groups that distinguish a sum from other rules: none, all, and mixtures. `most` may be infinite."""
     random_ = random.Random(2)
     full = [int(min(max(0, points), _LARGEST_DRAWN)) for points in most]  # 0 also for nan
     drawn = [[random_.randint(0, points) for points in full] for _ in range(_CASES // 4)]

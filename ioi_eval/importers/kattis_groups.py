@@ -78,12 +78,7 @@ def has_old_scores(root: TestGroup) -> bool:
 def scoring_subtasks(
     root: TestGroup, *, gives_scores: bool, graded: Mapping[str, GradedGroup] | None = None
 ) -> list[Subtask]:
-    """The groups of a scoring problem as subtasks.
-
-    Args:
-        gives_scores: whether the package has an output validator that gives scores.
-        graded: by path, how the package's own grader scores groups by their lowest score.
-    """
+    """The groups of a scoring problem as subtasks."""
     samples_count = "ignore_sample" not in _flags(root)
     counted = [group for group in root.groups if group.all_tests and (samples_count or group.name != "sample")]
     if len(counted) > 1 and (aggregation := _aggregation(root)) != "sum":
@@ -232,10 +227,6 @@ def test_columns(root: TestGroup, kind: KattisKind, graded: Mapping[str, GradedG
     If the package's own grader multiplies the validator's score, full marks are what the grader takes for that, and the
     score is rounded if the grader rounds the points. Otherwise the score is in points, at most the group's points.
     On samples that are worth nothing, and in a pass-fail problem, it does not count: there only acceptance does.
-
-    Args:
-        kind: that of the package.
-        graded: by path, how the package's own grader scores groups by their lowest score.
     """
     columns: dict[str, dict[str, object]] = {}
     gives_scores = kind.scoring and kind.custom_score

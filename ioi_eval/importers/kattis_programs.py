@@ -58,12 +58,7 @@ def _programs(package: Package, directory: str) -> list[str]:
 
 
 def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
-    """The output validator's files, with the paths that a judge program has in rows.
-
-    Args:
-        package: its `output_validators/` is read, or `output_validator/`.
-        role: `checker`, or `interactor`.
-    """
+    """The output validator's files, with the paths that a judge program has in rows."""
     directories = [directory for directory in VALIDATOR_DIRECTORIES if _programs(package, directory)]
     if len(directories) > 1:
         raise UnsupportedError(f"there is an output validator in {' and in '.join(directories)}; one is supported")
@@ -85,11 +80,7 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
 
 
 def validator_flags(where: str, config: Mapping[str, Any]) -> list[str]:
-    """The flags of the output validator for a group of tests: one text before version 2025, then a list.
-
-    Args:
-        where: the group or file that states them, for messages.
-    """
+    """The flags of the output validator for a group of tests: one text before version 2025, then a list."""
     if ARGUMENTS not in config:
         stated = config["output_validator_flags"] or ""  # a text, or a mapping with it and the validator's name
         return flag_words(where, stated.get("flags") if isinstance(stated, Mapping) else stated)
@@ -206,9 +197,6 @@ def grader_config(code: str, task_type: TaskType, included: Sequence[tuple[str, 
     """`grader_config.json` of a package that includes headers and no grader; `None` for other packages.
 
     It says so, because a header that is called like the problem would show that a grader is missing.
-
-    Args:
-        included: from `included_files`.
     """
     if not included or any(path == _GRADER for path, _ in included):
         return None

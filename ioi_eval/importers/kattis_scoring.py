@@ -26,11 +26,7 @@ _AGGREGATIONS = ("pass-fail", "sum", "min")
 
 
 def subtasks_by_group(root: TestGroup, *, has_validator: bool) -> list[Subtask]:
-    """The groups of a scoring problem.
-
-    Args:
-        has_validator: whether the package has its own output validator, which may give scores.
-    """
+    """The groups of a scoring problem."""
     parts = {group.name: group for group in root.groups}
     sample, secret = parts.get("sample"), parts["secret"]
     subtasks = [] if sample is None or not sample.all_tests else [_subtask("sample", 0, sample.all_tests)]

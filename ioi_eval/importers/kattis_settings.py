@@ -55,12 +55,7 @@ class KattisKind:
 
 
 def read_kind(package: Package, meta: Mapping[str, Any]) -> KattisKind:
-    """The kind that `problem.yaml` states.
-
-    Args:
-        package: the kind depends also on whether it has a validator.
-        meta: the values of its `problem.yaml`; none if it has only DOMjudge's settings.
-    """
+    """The kind that `problem.yaml` states."""
     version = str(meta.get("problem_format_version", "legacy"))
     if not _KNOWN.fullmatch(version):
         package.notes.append(f"version {version} of the format is not known; the package is read as one of {_NEWEST}")

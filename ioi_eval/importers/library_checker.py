@@ -185,12 +185,7 @@ def _expected(name: str, table: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 class _Sources:
-    """The sources of one problem.
-
-    Args:
-        package: the package; shared headers are looked for in `common/` of the directories above it.
-        parameters: the values of `[params]`.
-    """
+    """The sources of one problem."""
 
     def __init__(self, package: Package, parameters: Mapping[str, Any]) -> None:
         self._package = package

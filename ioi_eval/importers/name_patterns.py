@@ -37,9 +37,6 @@ for pattern in patterns:
 def select_tests(patterns: Sequence[tuple[str, str]], names: Sequence[str]) -> list[tuple[str, ...]]:
     """The tests that the regular expression of each subtask matches at their beginning, as CMS's GroupMin does.
 
-    Args:
-        patterns: names of all subtasks, each with its expression.
-
     Raises:
         SetupError: the matching process cannot run on this machine.
     """

@@ -35,11 +35,7 @@ class OutputSet:
 
 
 def output_sets(package: Package, directory: str) -> tuple[OutputSet, ...]:
-    """The solutions with outputs directly below a directory.
-
-    Args:
-        directory: its path, without a slash at the end.
-    """
+    """The solutions with outputs directly below a directory."""
     groups: dict[str, list[str]] = {}
     for path in package.names(directory):
         inner = path.removeprefix(f"{directory}/")

@@ -73,7 +73,8 @@ class Package:
             root_file = or_file if any(PurePosixPath(name).name == or_file for name in clean) else root_file
         self.root_file = root_file
         prefix, self._members = _below_root(files.where, root_file, clean)
-        self.links = tuple(sorted(_plain(name).removeprefix(prefix) for name in files.links))
+        links = (str(PurePosixPath(name.replace("\\", "/"))) for name in files.links)
+        self.links = tuple(sorted(link.removeprefix(prefix) for link in links))
         if self.links:
             self.notes.append(f"links that are not followed: {first_names(self.links)}")
         self.name = prefix.strip("/").rpartition("/")[2] or _ARCHIVE_ENDING.sub("", files.where.resolve().name)
@@ -114,11 +115,7 @@ class Package:
         return self._files.read(self._members[name], name, most)
 
     def zipped(self, name: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-        """Some files of a zip in the package: their paths in it and their contents.
-
-        Args:
-            wanted: whether to read the file with a path.
-        """
+        """Some files of a zip in the package: their paths in it and their contents."""
         content = self.read(name)
         try:
             for path, inner in zipped_files(content, wanted, self._room_for_zips):
@@ -292,11 +289,6 @@ def _decoded(content: bytes) -> str:
 def _escaped(name: str) -> str:
     """A name with unprintable characters escaped."""
     return ascii(name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}…")
-
-
-def _plain(name: str) -> str:
-    """A path as `PurePosixPath` writes it: `./tests/1.in` is `tests/1.in`."""
-    return str(PurePosixPath(name.replace("\\", "/")))
 
 
 def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:

@@ -77,11 +77,7 @@ class PackageFiles(ABC):
             raise InputError(f"{where} holds {len(members):,} files, more than a package may ({_MAX_ENTRIES:,})")
 
     def read(self, member: Any, name: str, most: int = LARGEST_FILE) -> bytes:
-        """A file's content.
-
-        Args:
-            member: a value of `members`.
-        """
+        """A file's content."""
         try:
             content = self._read(member, min(most, LARGEST_FILE))
         except _UNREADABLE as error:
@@ -165,9 +161,6 @@ class _Tar(PackageFiles):
 @contextmanager
 def open_files(where: Path) -> Iterator[PackageFiles]:
     """The files of a package.
-
-    Args:
-        where: a directory, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
 
     Raises:
         InputError: it is missing, damaged, none of these, or would expand to more than is allowed.

@@ -70,6 +70,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     graders = [path for path in resources if not path.endswith(_HEADERS)]
     task_type = TaskType.BATCH if assets.find("interactor") is None else TaskType.INTERACTIVE
     code = problem.get("short-name") or package.name
+    names = {name.get("language"): name.get("value", "") for name in problem.iterfind("names/name")}
     std = f"gnu++{_standard(assets)}"
     made = MadeTests(tests, _programs(package, problem, judging, graders, std))
     made.check(package)
@@ -86,7 +87,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     return build_task(
         package,
         ProblemKey(year=year, id=code),
-        name=_title(problem) or code,
+        name=names.get("english") or next(iter(names.values()), "") or code,
         day=day,
         columns=columns,
         subtasks=subtasks,
@@ -166,11 +167,6 @@ def _limit(testset: Element, name: str) -> int:
     if not _WHOLE.fullmatch(stated) or not int(stated):
         raise InputError(f"{name} is {stated!r} in {ROOT_FILE}; it must be a whole number above 0")
     return int(stated)
-
-
-def _title(problem: Element) -> str:
-    names = {name.get("language"): name.get("value", "") for name in problem.iterfind("names/name")}
-    return names.get("english") or next(iter(names.values()), "")
 
 
 def _standard(assets: Element) -> int:

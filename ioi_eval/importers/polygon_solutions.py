@@ -34,12 +34,7 @@ _PYTHON_2 = ("python.2", "python.pypy2")
 def read_solutions(
     package: Package, assets: Element, testset: str, subtasks: Sequence[Subtask], groups: Sequence[PolygonGroup]
 ) -> list[PackageSolution]:
-    """The solutions in languages that have a name here.
-
-    Args:
-        testset: the name of the tests that are judged.
-        groups: the groups of tests; empty if the problem has no points.
-    """
+    """The solutions in languages that have a name here."""
     solutions: list[PackageSolution] = []
     left_out: list[str] = []
     for element in assets.iterfind("solutions/solution"):

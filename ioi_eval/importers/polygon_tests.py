@@ -75,11 +75,7 @@ class MakingPrograms:
 
 
 class MadeTests:
-    """Reads the tests of a package, and makes those that it lacks.
-
-    Args:
-        programs: make the inputs and answers that are not there.
-    """
+    """Reads the tests of a package, and makes those that it lacks."""
 
     def __init__(self, tests: Sequence[PolygonTest], programs: MakingPrograms) -> None:
         self._tests = tests

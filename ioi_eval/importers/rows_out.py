@@ -88,16 +88,11 @@ def write_rows(tasks: Sequence[ImportedTask], out: str | Path, *, refused: Refus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RowFile:
-    """One of the files while it is written.
-
-    Args:
-        id_column: the column with a problem's id.
-        new: the file that will replace the one at `path`.
-    """
+    """One of the files while it is written."""
 
     path: Path
     id_column: str
-    new: BinaryIO
+    new: BinaryIO  # will replace the file at `path`
 
     @classmethod
     def open(cls, path: Path, id_column: str, opened: ExitStack) -> _RowFile:

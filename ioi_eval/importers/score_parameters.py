@@ -62,12 +62,7 @@ def subtasks_of(score_type: ScoreType, parameters: object, tests: Sequence[str])
 
 
 def _chosen_tests(wanted: Mapping[str, Any], names: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """The tests of each group, all of which say in the same way which they want.
-
-    Args:
-        wanted: by the group's name: a number of tests, a regular expression, or a list of names.
-        names: of all tests.
-    """
+    """The tests of each group, all of which say in the same way which they want."""
     kinds = {type(tests) for tests in wanted.values()}
     if len(kinds) > 1:
         raise InputError("the groups of score_type_parameters name their tests in different ways; use one")

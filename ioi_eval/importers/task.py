@@ -172,17 +172,14 @@ def build_task(
             {test: paths for test, paths in tests.items() if test not in unused},
             test_columns or {},
             read_test,
-            checked=_has_stated_results(problem),
+            # by a function of CMS's testlib, the checker requires the grader's result in official outputs
+            checked=problem.checker is not None and _ASKS_FOR_RESULT in problem.checker.source.content,
         ),
     )
 
 
 def read_tests(package: Package, advice: str) -> dict[str, tuple[str, str]]:
-    """The paths of input and output for each name of a test: `tests/*.in` and `tests/*.out` (or `.ans`), as in CMS.
-
-    Args:
-        advice: what to do if some are missing, for messages.
-    """
+    """The paths of input and output for each name of a test: `tests/*.in` and `tests/*.out` (or `.ans`), as in CMS."""
     package.refuse_links("tests")
     inputs = [name for name in package.names("tests") if name.endswith(".in") and name.count("/") == 1]
     if not inputs:
@@ -245,10 +242,6 @@ def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple
     """Check that the package has all files that its sources include.
 
     Only includes outside of `#if` count; many solutions include a grader if `EVAL` is not defined.
-
-    Args:
-        problem: has grader, checker and manager, and the files that each may include.
-        solutions: path and text of the model solutions, in C++.
     """
     compiled = [(file.path, file.content.decode("utf-8", "replace"), problem.headers) for file in problem.linked]
     compiled += [(path, text, problem.headers) for path, text in solutions]
@@ -359,11 +352,6 @@ def _test_text(name: str, content: bytes) -> str:
         advice = "" if b"\0" in content else ": import a copy in UTF-8 (`iconv`), if programs may read that instead"
         what = f"{name} is not text (byte {error.start + 1} is not UTF-8)"
         raise InputError(f"{what}; such tests cannot be rows{advice}") from error
-
-
-def _has_stated_results(problem: Problem) -> bool:
-    """Whether the checker requires the grader's result in official outputs, by a function of CMS's testlib."""
-    return problem.checker is not None and _ASKS_FOR_RESULT in problem.checker.source.content
 
 
 def check_answer(name: str, text: str) -> None:

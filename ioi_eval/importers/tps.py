@@ -167,7 +167,8 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
     if _flag(meta, "has_grader", task_type is not TaskType.OUTPUT_ONLY):
         files += _graders(package, meta, "grader" if is_batch else "stub")
     if _flag(meta, "has_manager", not is_batch):
-        files += [(f"graders/{basename(path)}", package.text(path)) for path in _directly(package, "grader")]
+        directly = [path for path in package.names("grader") if path.count("/") == 1 and path.endswith(_CODE_ENDINGS)]
+        files += [(f"graders/{basename(path)}", package.text(path)) for path in directly]
     has_checker = _flag(meta, "has_checker", is_batch or _is_of_2017(package, meta))
     if has_checker and not _flag(meta, "ignore_checker", False):  # Source: the loader of leo900807/cms
         source = next((path for path in (CHECKER, *_SCRIPTS) if package.has(path)), None)
@@ -213,11 +214,6 @@ def _is_of_2017(package: Package, meta: Mapping[str, Any]) -> bool:
     if {"num_processes", "has_checker"} & set(meta) or not package.has(_grader(meta)):
         return False
     return opens_fifos(package.text(_grader(meta)))
-
-
-def _directly(package: Package, directory: str) -> list[str]:
-    """The sources directly in a directory."""
-    return [path for path in package.names(directory) if path.count("/") == 1 and path.endswith(_CODE_ENDINGS)]
 
 
 def _stated(package: Package) -> dict[str, dict[str, Any]]:

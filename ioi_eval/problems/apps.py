@@ -104,16 +104,12 @@ def apps_problem(row: Row | Mapping[str, Any], index: int = 0) -> AppsProblem:
             id=problem_id(row, index), index=index, fault=RowFault.TOO_LARGE, reason=f"the row {row.broken}"
         )
     try:
-        return _problem(row, index)
+        value = row.values[_TESTS] if row.has(_TESTS) else None
+        make = partial(AppsProblem, id=problem_id(row, index), index=index, difficulty=_difficulty_of(row))
+        return read_tests(value, _text(row, "starter_code"), make)
     except ODD_DATA as error:
         reason = internal_error_text(error, "reading this row")
         return AppsProblem(id=problem_id(row, index), index=index, fault=RowFault.INTERNAL, reason=reason)
-
-
-def _problem(row: Row, index: int) -> AppsProblem:
-    value = row.values[_TESTS] if row.has(_TESTS) else None
-    make = partial(AppsProblem, id=problem_id(row, index), index=index, difficulty=_difficulty_of(row))
-    return read_tests(value, _text(row, "starter_code"), make)
 
 
 def problem_id(row: Row, index: int) -> str:

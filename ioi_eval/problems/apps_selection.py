@@ -47,10 +47,6 @@ class ProblemSelection:
 def choose(rows: Sequence[tuple[str, str]], selection: ProblemSelection, source: str) -> frozenset[int]:
     """The positions of the selected problems.
 
-    Args:
-        rows: the id and the difficulty of every row, in order.
-        source: where the rows come from, for messages.
-
     Source: mcpbr's `sample_tasks`: `random.Random(seed).sample`; stratified, shares are rounded down and the remaining
     problems go to the largest fractions.
     """

@@ -23,10 +23,6 @@ MakeProblem: TypeAlias = "Callable[..., AppsProblem]"
 def read_tests(value: object, starter_code: str, make: MakeProblem) -> AppsProblem:
     """Read the column.
 
-    Args:
-        value: JSON text, or the parsed object; `None` if the row has nothing.
-        starter_code: its annotation may show whether results are wrapped.
-
     Returns:
         The problem with its tests, or the fault because of which the row cannot be judged. If only the numbers of
         inputs and outputs differ, the inputs that have an output are included too, for the other graders that judge

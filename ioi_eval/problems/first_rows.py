@@ -26,12 +26,7 @@ PROGRAMS_ADVICE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """Columns of which a row needs one.
-
-    Args:
-        columns: at least one of these is needed.
-        advice: what to do if none of them exists.
-    """
+    """Columns of which a row needs one."""
 
     columns: tuple[str, ...]
     advice: str
@@ -42,22 +37,15 @@ def check_first_rows(
 ) -> tuple[str, ...]:
     """Refuse a dump if none of its first rows has what every row needs; warn of misspelled optional columns.
 
-    Args:
-        rows: of the dump. A column that was read must have a value; of others, the name is enough.
-        source: name of the dump, for the message.
-        needs: checked in this order.
-        optional, read: as in `warn_of_misspelled`.
-
-    Returns:
-        What `warn_of_misspelled` returns.
-
-    Raises:
-        InputError: names the missing columns, which of them are null, the existing columns, and what to do.
+    The message names the missing columns, which of them are null, the existing columns, and what to do. `optional` and
+    `read`, and what is returned, are those of `warn_of_misspelled`.
     """
     first = list(islice(rows, FIRST))
     names = dict.fromkeys(name for row in first for name in row.names)
     for need in needs:
-        if first and not any(_has(row, column) for row in first for column in need.columns):
+        # a column that was read must have a value; of others, the name is enough
+        has = (row.has(name) if name in row.values else name in row.names for row in first for name in need.columns)
+        if first and not any(has):
             of = f"none of the first {len(first)} rows" if len(first) > 1 else "no row"
             null = [column for column in need.columns if column in names]
             why = f" ({' and '.join(null)} {'is' if len(null) == 1 else 'are'} null there)" if null else ""
@@ -67,7 +55,3 @@ def check_first_rows(
                 f"the columns are: {', '.join(names) or 'none'}. {need.advice}"
             )
     return warn_of_misspelled(source, names, optional, read)
-
-
-def _has(row: Row, column: str) -> bool:
-    return row.has(column) if column in row.values else column in row.names

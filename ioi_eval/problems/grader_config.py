@@ -69,15 +69,12 @@ class GraderConfig:
 
 
 def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
-    """Read a configuration.
-
-    Args:
-        text: the file's content; empty for a problem that has none.
-        task_type: the row's task type; if the row states none, that of the configuration.
-    """
+    """Read a configuration. It may also state the task type if the row does not."""
     if not text.strip():
         return GraderConfig(task_type=task_type)
-    values = _json_object(text, PATH)
+    values = _json(text, PATH)
+    if not isinstance(values, dict):
+        raise InputError(f"{PATH} is not a JSON object")
     stated = None if values.get("task_type") is None else parse_task_type(values["task_type"], PATH)
     if task_type is not None and stated is not None and stated is not task_type:
         raise InputError(f"the row says that the task type is {task_type.value}, {PATH} says {stated.value}")
@@ -130,13 +127,6 @@ def _json(text: str, where: str) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise InputError(f"{where} is not JSON: {error}") from error
-
-
-def _json_object(text: str, where: str) -> dict[str, Any]:
-    value = _json(text, where)
-    if not isinstance(value, dict):
-        raise InputError(f"{where} is not a JSON object")
-    return value
 
 
 def _flat(values: dict[str, Any], task_type: TaskType | None) -> dict[str, Any]:

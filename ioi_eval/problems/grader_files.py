@@ -233,14 +233,7 @@ def _beside(
 
 
 def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, *, link: bool) -> GraderFiles:
-    """Sort a problem's files by their use.
-
-    Args:
-        files: from `read_pairs`.
-        problem_id: the name of the submission's own file; a package may contain a template of it, which is left out.
-        task_type: decides between grader and stub.
-        link: whether a grader or stub is linked at all.
-    """
+    """Sort a problem's files by their use. A package may have a template of a submission, which is left out."""
     linked = linked_sources(files, task_type) if link else ()
     headers = _headers_for(files, linked)
     _check_starts_nothing((*linked, *headers))

@@ -96,14 +96,10 @@ def load_problems(
         InputError: a source cannot be read, or is not an open source.
         RowError: a row does not say which problem or test it is.
     """
-    _check_sources(problem_source, test_source)
-    return with_tests(problems_without_tests(problem_source, years=years, ids=ids), test_source, blobs)
-
-
-def _check_sources(*sources: object) -> None:
-    for source in sources:
+    for source in (problem_source, test_source):
         if not isinstance(source, Source):
             raise InputError(f"{source!r:.200} is not a source of rows; open it first: ioi_eval.open_source(path)")
+    return with_tests(problems_without_tests(problem_source, years=years, ids=ids), test_source, blobs)
 
 
 def problems_without_tests(

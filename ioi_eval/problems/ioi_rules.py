@@ -58,6 +58,7 @@ from ioi_eval.problems.token_rules import check_token_flags
 from ioi_eval.toolchain import check_std
 
 _MAX_PASSES = 1000
+_LAST_YEAR_OF_CXX17 = 2023  # Source: IOI 2024's rules were the first to accept C++20
 
 _OTHER_CPP = re.compile(r"\.(?:cc|cxx)$", re.IGNORECASE)
 _UNUSED_CHECKER = re.compile(
@@ -97,6 +98,9 @@ def read_shared_columns(row: Row) -> SharedColumns:
     precision = row.integer("score_precision", 2)  # Source: CMS's default of a TPS task
     if precision < 0:
         raise row.error(f"score_precision is {precision}; it must be a number of decimals, 0 or more")
+    passes = row.integer("passes", 1)
+    if not 1 <= passes <= _MAX_PASSES:
+        raise row.error(f"passes is {passes}; it must be a number from 1 to {_MAX_PASSES:,}")
     std = row.optional_text("cxx_std")
     check_std(std)
     return SharedColumns(
@@ -115,15 +119,8 @@ def read_shared_columns(row: Row) -> SharedColumns:
         checker_args=row.arguments("checker_args" if row.has("checker_args") else "validator_flags"),
         manager_args=row.arguments("manager_args"),
         checker_after_manager=row.boolean("checker_after_manager"),
-        passes=_passes(row),
+        passes=passes,
     )
-
-
-def _passes(row: Row) -> int:
-    passes = row.integer("passes", 1)
-    if not 1 <= passes <= _MAX_PASSES:
-        raise row.error(f"passes is {passes}; it must be a number from 1 to {_MAX_PASSES:,}")
-    return passes
 
 
 def _byte_limit(row: Row, column: str) -> int | None:
@@ -131,11 +128,6 @@ def _byte_limit(row: Row, column: str) -> int | None:
     if limit is not None and limit <= 0:
         raise row.error(f"{column} is {limit}; it must be a number of bytes above 0")
     return limit
-
-
-def _default_std(year: int) -> str:
-    """The standard of a year's contest. Source: IOI 2024's rules were the first to accept C++20."""
-    return "gnu++17" if year <= 2023 else "gnu++20"
 
 
 def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask, ...]) -> Problem:
@@ -175,7 +167,7 @@ def problem_from(key: ProblemKey, shared: SharedColumns, subtasks: tuple[Subtask
         linked=files.linked,
         headers=files.headers,
         source_name=config.source_name,
-        cxx_std=shared.cxx_std or _default_std(key.year),
+        cxx_std=shared.cxx_std or ("gnu++17" if key.year <= _LAST_YEAR_OF_CXX17 else "gnu++20"),
         notes=(*_conflicts(key, shared, config), *long_limit_notes(time_limit_s, task_type)),
     )
 

@@ -66,12 +66,7 @@ class Row:
         return RowError(self.source, self.number, self.broken or problem)
 
     def absent(self, column: str, *, needed: str = "", advice: str = "") -> RowError:
-        """The error to raise about a column without a value: it is null, or there is no such column.
-
-        Args:
-            needed: what it should contain, in brackets.
-            advice: what to do, as a sentence.
-        """
+        """The error to raise about a column without a value: it is null, or there is no such column."""
         what = f"null{needed}"
         if column not in self.names:
             what = f"missing{needed}{misspelling(column, self.names)}; the row has: {self.columns}"

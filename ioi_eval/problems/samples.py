@@ -74,11 +74,7 @@ def _samples(row: Row, column: str) -> Sequence[Any] | None:
 def program_of(
     row: Row, extract: Callable[[str], Extracted], answer_of: Callable[[Sequence[Any]], str | None] = last_answer
 ) -> Extracted:
-    """The program of a row: its `code` if that is not blank, else what is extracted from its text (`generation_of`).
-
-    Args:
-        answer_of: finds the answer in a conversation.
-    """
+    """The program of a row: its `code` if that is not blank, else what is extracted from its text (`generation_of`)."""
     code = row.optional_text("code")
     if code is not None and code.strip():
         return Extracted(code=encodable(code), rule="column:code")
@@ -88,7 +84,8 @@ def program_of(
 
 def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = last_answer) -> str | None:
     """The model's text in a row: `generation` if it is not blank, else the answer in `messages`, if there is one."""
-    if isinstance(items := plain(row.values.get("generation")), list) and any(map(_is_message, items)):
+    items = plain(row.values.get("generation"))
+    if isinstance(items, list) and any(isinstance(item, Mapping | list) for item in items):
         raise row.error("generation has messages of a conversation; the column for these is messages")
     generation = row.optional_text("generation")
     if generation is not None and generation.strip():
@@ -102,8 +99,3 @@ def generation_of(row: Row, answer_of: Callable[[Sequence[Any]], str | None] = l
         return answer_of(messages)
     except InputError as error:
         raise row.error(str(error)) from error
-
-
-def _is_message(item: object) -> bool:
-    """Whether an item is a message, or a conversation in a list of several."""
-    return isinstance(item, Mapping | list)

@@ -60,12 +60,7 @@ def with_own_names(values: Mapping[str, Any], task_type: TaskType | None) -> dic
 
 
 def by_name(parameters: Sequence[Any], task_type: TaskType | None, where: str) -> dict[str, Any]:
-    """A list of parameters as a mapping by name.
-
-    Args:
-        parameters: as CMS stores them (`["alone", ["input.txt", "output.txt"], "diff"]`).
-        where: for messages.
-    """
+    """A list of parameters as a mapping by name."""
     positions = _POSITIONS.get(task_type) if task_type else None
     if positions is None:
         kind = "an unstated task type" if task_type is None else task_type.value

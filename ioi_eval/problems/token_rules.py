@@ -16,12 +16,7 @@ _NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 
 
 def check_token_flags(flags: Sequence[str], where: str = "") -> None:
-    """Refuse unknown flags before anything runs.
-
-    Args:
-        flags: the words of `checker_args` or `validator_flags`.
-        where: the beginning of the message.
-    """
+    """Refuse unknown flags before anything runs."""
     words = iter(flags)
     for flag in words:
         if flag in _TOLERANCES:
