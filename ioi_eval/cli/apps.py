@@ -7,11 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
 from ioi_eval.cli import options
 from ioi_eval.cli.apps_options import Problems, Rules
-from ioi_eval.cli.grouped import OptionGroup, grouped
+from ioi_eval.cli.grouped import OptionGroup, argument, grouped, option
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions, sandbox_options_of
 from ioi_eval.model.terms import Keep
@@ -33,9 +31,9 @@ class AppsScoreCall(RunOptions):
 
     dumps: Annotated[
         list[str],
-        typer.Argument(
-            metavar="DUMP",
-            help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
+        argument(
+            "DUMP",
+            "The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
             " (with -t ID); a directory of ID/solution.py; or several of these.",
         ),
     ]
@@ -43,12 +41,11 @@ class AppsScoreCall(RunOptions):
     rules: Annotated[Rules, OptionGroup(Rules)] = field(default_factory=Rules)
     pass_at: Annotated[
         list[int] | None,
-        typer.Option(
-            "--pass-at",
-            metavar="K",
-            min=1,
-            help="Report pass@K; may be repeated. By default those"
+        option(
+            "--pass-at K",
+            "Report pass@K; may be repeated. By default those"
             " of 1, 2, 5, 10, 25, 50, 100, … for which every problem has K judged programs.",
+            min=1,
         ),
     ] = None
     keep: options.KeepTexts = Keep.FAILING
@@ -104,13 +101,8 @@ class AuditCall:
     """What the user asks for: a group of options."""
 
     problems: Annotated[Problems, _PROBLEMS]
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="Write the list to FILE, and the journal to FILE.run."),
-    ] = None
-    solutions: Annotated[
-        int | None, typer.Option("--solutions", metavar="N", min=1, help="At most N solutions of each problem.")
-    ] = None
+    out: Annotated[Path | None, option("--out FILE", "Write the list to FILE, and the journal to FILE.run.")] = None
+    solutions: Annotated[int | None, option("--solutions N", "At most N solutions of each problem.", min=1)] = None
     rules: Annotated[Rules, _RULES] = field(default_factory=Rules)
     sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)
     bar: options.Bar = None
@@ -141,19 +133,18 @@ class ExplainCall:
 
     dump: Annotated[
         str,
-        typer.Argument(
-            metavar="DUMP",
-            help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
+        argument(
+            "DUMP",
+            "The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
             " (with -t ID); a directory of ID/solution.py.",
         ),
     ]
     problems: Annotated[Problems, _PROBLEMS]
     rules: Annotated[Rules, _RULES] = field(default_factory=Rules)
     compat: Annotated[
-        list[str] | None,
-        typer.Option("--compat", metavar="P", help="Compare with this grader; may be repeated. By default with all."),
+        list[str] | None, option("--compat P", "Compare with this grader; may be repeated. By default with all.")
     ] = None
-    everything: Annotated[bool, typer.Option("--all", help="Show also programs on which all graders agree.")] = False
+    everything: Annotated[bool, option("--all", "Show also programs on which all graders agree.")] = False
     id_column: options.IdColumn = "uuid"
     sandbox: Annotated[SandboxOptions, _WHERE] = field(default_factory=SandboxOptions)
     bar: options.Bar = None

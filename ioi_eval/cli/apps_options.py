@@ -9,9 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ioi_eval.cli import options
+from ioi_eval.cli.grouped import option
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Isolation
@@ -31,55 +30,35 @@ SPLITS = ("test", "train")
 class Problems:
     """The problems that the user selected from a data set: a group of options. Some commands have no `--config`."""
 
-    dataset: Annotated[
-        str,
-        typer.Option(
-            "--dataset",
-            metavar="SRC",
-            help=f"The problems: {options.SOURCE} (codeparrot/apps).",
-        ),
-    ]
+    dataset: Annotated[str, option("--dataset SRC", f"The problems: {options.SOURCE} (codeparrot/apps).")]
     split: Annotated[
-        str | None,
-        typer.Option("--split", metavar="S", help="The split to read; by default test if there is one, else train."),
+        str | None, option("--split S", "The split to read; by default test if there is one, else train.")
     ] = None
     difficulties: Annotated[
-        list[str] | None,
-        typer.Option("--filter-difficulty", metavar="D", help="Only problems of this difficulty; may be repeated."),
+        list[str] | None, option("--filter-difficulty D", "Only problems of this difficulty; may be repeated.")
     ] = None
-    limit: Annotated[
-        int | None, typer.Option("-n", "--sample", metavar="N", min=1, help="Only N of these problems.")
-    ] = None
+    limit: Annotated[int | None, option("-n --sample N", "Only N of these problems.", min=1)] = None
     ids: Annotated[
         list[str] | None,
-        typer.Option("-t", "--task", metavar="ID", help="Only this problem (42 or apps_42); may be repeated."),
+        option("-t --task ID", "Only this problem (42 or apps_42); may be repeated."),
     ] = None
     sampling: Annotated[
         Sampling | None,
-        typer.Option(
-            "--sampling",
-            metavar="HOW",
-            help="How to choose N problems: sequential (the first N; default), random, or stratified by difficulty.",
+        option(
+            "--sampling HOW",
+            "How to choose N problems: sequential (the first N; default), random, or stratified by difficulty.",
         ),
     ] = None
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="S", help="Seed for --sampling random or stratified; 0 by default.")
-    ] = None
+    seed: Annotated[int | None, option("--seed S", "Seed for --sampling random or stratified; 0 by default.")] = None
     exclude: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--exclude",
-            metavar="FILE",
-            help="Leave out the problems that FILE excludes; `apps audit --out FILE` writes it.",
-        ),
+        option("--exclude FILE", "Leave out the problems that FILE excludes; `apps audit --out FILE` writes it."),
     ] = None
     config: Annotated[
         Path | None,
-        typer.Option(
-            "-c",
-            "--config",
-            metavar="YAML",
-            help="A configuration file of mcpbr: its sample_size, timeout_seconds, filter_difficulty, task_ids,"
+        option(
+            "-c --config YAML",
+            "A configuration file of mcpbr: its sample_size, timeout_seconds, filter_difficulty, task_ids,"
             " sampling_strategy, random_seed are used. Options of the command take precedence.",
         ),
     ] = None
@@ -174,52 +153,40 @@ class Rules:
 
     comparator: Annotated[
         str,
-        typer.Option(
-            "--comparator",
-            metavar="C",
-            help="How to compare an output with the answer: exact, lines, tokens, float:ABS[:REL], case-insensitive,"
+        option(
+            "--comparator C",
+            "How to compare an output with the answer: exact, lines, tokens, float:ABS[:REL], case-insensitive,"
             " unordered-lines, or checker:FILE.",
         ),
     ] = "lines"
     timeout: Annotated[
         float | None,
-        typer.Option(
-            "--timeout",
-            metavar="S",
-            help="CPU seconds for a test; 10 by default; other graders have limits of their own.",
-        ),
+        option("--timeout S", "CPU seconds for a test; 10 by default; other graders have limits of their own."),
     ] = None
-    memory_mib: Annotated[int, typer.Option("--memory", metavar="MIB", help="Resident memory for a test, in MiB.")] = (
-        1024
-    )
+    memory_mib: Annotated[int, option("--memory MIB", "Resident memory for a test, in MiB.")] = 1024
     python: Annotated[
-        str,
-        typer.Option(
-            "--python", metavar="EXE", help="The Python to run programs with, as found on the machine that runs them."
-        ),
+        str, option("--python EXE", "The Python to run programs with, as found on the machine that runs them.")
     ] = "python3"
     near_limit_repeats: options.NearLimitRepeats = 1
     compat: Annotated[
         str | None,
-        typer.Option(
-            "--compat",
-            metavar="P",
-            help="Give another grader's verdicts: hendrycks, eval-protocol, eval-protocol-page, livecodebench or "
-            "mcpbr.",
+        option(
+            "--compat P",
+            "Give another grader's verdicts: hendrycks, eval-protocol, eval-protocol-page, livecodebench or mcpbr.",
         ),
     ] = None
     fail_fast: Annotated[
         bool,
-        typer.Option(
+        option(
             "--fail-fast",
-            help="Stop at a program's first failed test; its other tests count as not passed. Not with --compat.",
+            "Stop at a program's first failed test; its other tests count as not passed. Not with --compat.",
         ),
     ] = False
     conventions: Annotated[
         bool,
-        typer.Option(
+        option(
             "--conventions",
-            help="Run programs as the data set's own solutions need it: a top-level return ends the program, and "
+            "Run programs as the data set's own solutions need it: a top-level return ends the program, and "
             "__starting_point is called.",
         ),
     ] = False

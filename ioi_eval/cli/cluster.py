@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint, needed_cluster, worker_name
 from ioi_eval.cli.exits import exit_code_of_workers
-from ioi_eval.cli.grouped import grouped
+from ioi_eval.cli.grouped import grouped, option
 from ioi_eval.errors import InputError
 from ioi_eval.report.texts import counted, printable, table
 
@@ -23,26 +21,18 @@ if TYPE_CHECKING:
     from ioi_eval.sandbox.piston.discovery import Worker
 
 
-Repository = Annotated[
-    Path | None,
-    typer.Option("--repository", metavar="DIR", help="The directory that the workers install packages from."),
-]
+Repository = Annotated[Path | None, option("--repository DIR", "The directory that the workers install packages from.")]
 RepositoryUrl = Annotated[
-    str | None,
-    typer.Option("--url", metavar="URL", help="The URL at which workers find DIR; http://this-host:8000 by default."),
+    str | None, option("--url URL", "The URL at which workers find DIR; http://this-host:8000 by default.")
 ]
 MostGb = Annotated[
     float | None,
-    typer.Option(
-        "--max-gb",
-        metavar="N",
-        min=0,
-        max=options.MAX_GB,
-        help="The most GB that these packages may take on a worker; 20 by default.",
+    option(
+        "--max-gb N", "The most GB that these packages may take on a worker; 20 by default.", min=0, max=options.MAX_GB
     ),
 ]
 _MAX_GB = 20.0
-Prune = Annotated[bool, typer.Option("--prune", help="Remove all other problems' packages from the workers.")]
+Prune = Annotated[bool, option("--prune", "Remove all other problems' packages from the workers.")]
 
 
 def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPerEndpoint = None) -> int:
@@ -104,23 +94,21 @@ class ChosenPackages:
     endpoints: Endpoints = None
     package: Annotated[
         str | None,
-        typer.Option("--package", metavar="NAME", help="The package; ioi_eval and ioi_eval_run by default."),
+        option("--package NAME", "The package; ioi_eval and ioi_eval_run by default."),
     ] = None
     version: Annotated[
         str | None,
-        typer.Option(
-            "--version",
-            metavar="V",
-            help="Its version, or a range in npm's syntax (for `ioi-eval serve` a version, its first parts, or *); else"
+        option(
+            "--version V",
+            "Its version, or a range in npm's syntax (for `ioi-eval serve` a version, its first parts, or *); else"
             " the latest.",
         ),
     ] = None
     problems: Annotated[
-        str | None, typer.Option("--problems", metavar="P", help="The packages of these problems, such as open-r1/ioi.")
+        str | None,
+        option("--problems P", "The packages of these problems, such as open-r1/ioi."),
     ] = None
-    tests: Annotated[
-        str | None, typer.Option("--tests", metavar="T", help="Their tests; open-r1/ioi-test-cases by default.")
-    ] = None
+    tests: Annotated[str | None, option("--tests T", "Their tests; open-r1/ioi-test-cases by default.")] = None
     year: options.Years = None
     problem: options.ProblemIds = None
 

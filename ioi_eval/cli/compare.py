@@ -5,40 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ioi_eval.cli import options
+from ioi_eval.cli.grouped import argument, option
 
 
 def compare(
-    before: Annotated[Path, typer.Argument(metavar="A", help="Results, as score or apps score wrote them.")],
-    after: Annotated[
-        Path, typer.Argument(metavar="B", help="Results to compare with A; may be A, with --only-a and --only-b.")
-    ],
+    before: Annotated[Path, argument("A", "Results, as score or apps score wrote them.")],
+    after: Annotated[Path, argument("B", "Results to compare with A; may be A, with --only-a and --only-b.")],
     *,
     by_problem: Annotated[
         bool,
-        typer.Option(
-            "--by-problem", help="Compare the means of problems; pair no submissions. For two models, or other samples."
-        ),
+        option("--by-problem", "Compare the means of problems; pair no submissions. For two models, or other samples."),
     ] = False,
-    only_before: Annotated[
-        str | None, typer.Option("--only-a", metavar="COLUMN=VALUE", help="Only these rows of A (model=o3).")
-    ] = None,
-    only_after: Annotated[
-        str | None, typer.Option("--only-b", metavar="COLUMN=VALUE", help="Only these rows of B.")
-    ] = None,
+    only_before: Annotated[str | None, option("--only-a COLUMN=VALUE", "Only these rows of A (model=o3).")] = None,
+    only_after: Annotated[str | None, option("--only-b COLUMN=VALUE", "Only these rows of B.")] = None,
     id_column: options.IdColumnOfRun = None,
     fail_on_regression: Annotated[
         bool,
-        typer.Option(
+        option(
             "--fail-on-regression",
-            help="Exit code 1 if a submission has a lower score in B, is not judged or missing there; with --by-problem"
+            "Exit code 1 if a submission has a lower score in B, is not judged or missing there; with --by-problem"
             " if the mean score fell by more than chance.",
         ),
     ] = False,
     as_json: options.AsJson = False,
-    most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N changes.")] = 50,
+    most: Annotated[int, option("--limit N", "List at most N changes.", min=1)] = 50,
 ) -> int:
     """Compare two sets of results.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ioi_eval.cli.grouped import argument
 from ioi_eval.cli.settings import commands_of, default_map, settings_of
 from ioi_eval.config import Environment
 from ioi_eval.config_file import NAME, read_config_file
@@ -22,8 +23,7 @@ _WITH_URLS = frozenset({"PISTON_ENDPOINTS", "endpoints", "repository"})
 def config(
     context: typer.Context,
     command: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="COMMAND", help="Show all options of this command, as `score` or `apps score`."),
+        list[str] | None, argument("COMMAND", "Show all options of this command, as `score` or `apps score`.")
     ] = None,
 ) -> int:
     """Show the value of each setting, and where it comes from.

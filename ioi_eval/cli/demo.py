@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ioi_eval.cli import options
 from ioi_eval.cli.exits import INTERRUPTED
+from ioi_eval.cli.grouped import option
 from ioi_eval.cli.watching import LogFile, Watch
 
 if TYPE_CHECKING:
@@ -19,9 +18,7 @@ TIME_LIMIT_S = 2.0
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")] = Path(
-        "ioi-eval-demo"
-    ),
+    out: Annotated[Path, option("--out DIR", "The directory for the results.")] = Path("ioi-eval-demo"),
     workers: options.WorkersHere = None,
     progress: options.Bar = None,
     log_file: LogFile = None,

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ioi_eval.cli.endpoints import RequestsPerEndpoint, needed_cluster, worker_name
 from ioi_eval.cli.exits import WRONG_CALL, exit_code_of_workers
+from ioi_eval.cli.grouped import option
 from ioi_eval.errors import InputError
 from ioi_eval.report.texts import counted, listed, printable
 
@@ -18,10 +17,8 @@ if TYPE_CHECKING:
 
 Endpoints = Annotated[
     str | None,
-    typer.Option(
-        "--endpoints",
-        metavar="E",
-        help="Examine Piston workers, not this machine: URLs with commas between them, file:PATH, or slurm.",
+    option(
+        "--endpoints E", "Examine Piston workers, not this machine: URLs with commas between them, file:PATH, or slurm."
     ),
 ]
 
@@ -31,7 +28,7 @@ def doctor(
     endpoints: Endpoints = None,
     max_requests_per_endpoint: RequestsPerEndpoint = None,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="Measure how fast this machine is, for --time-scale auto; takes 20 s.")
+        bool, option("--calibrate", "Measure how fast this machine is, for --time-scale auto; takes 20 s.")
     ] = False,
 ) -> int:
     """Test whether this machine, or a cluster, can judge.

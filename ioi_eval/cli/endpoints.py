@@ -5,26 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from ioi_eval.cli.grouped import option
 
 if TYPE_CHECKING:
     from ioi_eval.sandbox.piston.endpoints import EndpointSource
 
 Endpoints = Annotated[
     str | None,
-    typer.Option(
-        "--endpoints",
-        metavar="E",
-        help="Piston workers: URLs with commas between them, file:PATH, or slurm; PISTON_ENDPOINTS by default.",
+    option(
+        "--endpoints E",
+        "Piston workers: URLs with commas between them, file:PATH, or slurm; PISTON_ENDPOINTS by default.",
     ),
 ]
 RequestsPerEndpoint = Annotated[
     int | None,
-    typer.Option(
-        "--max-requests-per-endpoint",
-        metavar="N",
+    option(
+        "--max-requests-per-endpoint N",
+        "Jobs to send to a worker at once; by default PISTON_MAX_REQUESTS_PER_ENDPOINT, else 1.",
         min=1,
-        help="Jobs to send to a worker at once; by default PISTON_MAX_REQUESTS_PER_ENDPOINT, else 1.",
     ),
 ]
 

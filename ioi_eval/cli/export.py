@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ioi_eval.cli import options
+from ioi_eval.cli.grouped import argument, option
 from ioi_eval.errors import InputError, SetupError
 
 if TYPE_CHECKING:
@@ -21,26 +20,20 @@ _HEAD_BYTES, _TAIL_BYTES = 1 << 14, 1 << 20  # the end of a Parquet file holds t
 
 
 def export(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results, as score or apps score wrote them.")],
+    directory: Annotated[Path, argument("DIR", "Results, as score or apps score wrote them.")],
     *,
-    to: Annotated[
-        str,
-        typer.Option("--to", metavar="FORMAT", help="parquet, junit, inspect, eval-results or every-eval-ever."),
-    ],
+    to: Annotated[str, option("--to FORMAT", "parquet, junit, inspect, eval-results or every-eval-ever.")],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="PATH", help="The file, or the directory of files; by default one in DIR."),
+        Path | None, option("--out PATH", "The file, or the directory of files; by default one in DIR.")
     ] = None,
     settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the format (model=o3); may be repeated."),
+        list[str] | None, option("--set KEY=VALUE", "A setting of the format (model=o3); may be repeated.")
     ] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(
-            "--by",
-            metavar="COLUMN",
-            help="Write one file for each group of rows with the same values in these columns (model,temperature; a.b "
+        option(
+            "--by COLUMN",
+            "Write one file for each group of rows with the same values in these columns (model,temperature; a.b "
             "for a field); junit: add the group to the names of classes; parquet: no effect. By default, the "
             "column that names the model, if there is one. `--by none`: no groups.",
         ),

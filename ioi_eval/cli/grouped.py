@@ -23,6 +23,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, get_origin
 
+import typer
+
+
+def option(names: str, description: str, **more: Any) -> Any:
+    """An option: its names and that of its value, as in `-n --sample N`, and its help; more as for `typer.Option`."""
+    words = names.split()
+    metavar = None if words[-1].startswith("-") else words.pop()
+    return typer.Option(*words, metavar=metavar, help=description, **more)
+
+
+def argument(metavar: str, description: str) -> Any:
+    """An argument, with its name in the help."""
+    return typer.Argument(metavar=metavar, help=description)
+
 
 @dataclass(frozen=True, slots=True)
 class OptionGroup:

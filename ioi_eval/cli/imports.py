@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from ioi_eval.cli.grouped import grouped
+from ioi_eval.cli.grouped import argument, grouped, option
 from ioi_eval.config import LEAST_SECONDS, MAX_SECONDS
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.extensions import Kind, extension
@@ -24,20 +22,18 @@ if TYPE_CHECKING:
 
 TimeLimit = Annotated[
     float | None,
-    typer.Option(
-        "--time-limit",
-        metavar="S",
+    option(
+        "--time-limit S",
+        "Seconds of CPU time, in place of the package's time limit or if it has none.",
         min=LEAST_SECONDS,
         max=MAX_SECONDS,
-        help="Seconds of CPU time, in place of the package's time limit or if it has none.",
     ),
 ]
 KattisTimeLimit = Annotated[
     str | None,
-    typer.Option(
-        "--time-limit",
-        metavar="S|auto",
-        help="Seconds of CPU time, in place of the package's time limit or if it has none. auto: if it has none, "
+    option(
+        "--time-limit S|auto",
+        "Seconds of CPU time, in place of the package's time limit or if it has none. auto: if it has none, "
         "derive it as Kattis does from the package's accepted submissions, which are judged here.",
     ),
 ]
@@ -47,21 +43,16 @@ KattisTimeLimit = Annotated[
 class ImportOptions:
     """The options that all formats have: the rows' year and day, and where they go."""
 
-    year: Annotated[
-        int, typer.Option("--year", metavar="Y", min=1900, help="The contest's year, which packages do not state.")
-    ]
+    year: Annotated[int, option("--year Y", "The contest's year, which packages do not state.", min=1900)]
     out: Annotated[
         Path,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="The directory for problems.jsonl, tests.jsonl and solutions.jsonl; made if absent. Rows of other "
+        option(
+            "--out DIR",
+            "The directory for problems.jsonl, tests.jsonl and solutions.jsonl; made if absent. Rows of other "
             "problems in it are kept.",
         ),
     ]
-    day: Annotated[
-        str | None, typer.Option("--day", metavar="D", help="The contest day, for the column `day` of the rows.")
-    ] = None
+    day: Annotated[str | None, option("--day D", "The contest day, for the column `day` of the rows.")] = None
 
     def run(self, packages: Sequence[Path], read: Callable[..., ImportedTask], **stated: Any) -> int:
         """Turn packages (directories or archives) into rows by `import_package` of a format, with a line about each.
@@ -103,7 +94,7 @@ class ImportOptions:
 
 @grouped(options=ImportOptions)
 def cms(
-    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Exports of CMS: directories, archives.")],
+    packages: Annotated[list[Path], argument("PACKAGE", "Exports of CMS: directories, archives.")],
     options: ImportOptions,
 ) -> int:
     """Turn official CMS export packages into rows."""
@@ -114,7 +105,7 @@ def cms(
 
 @grouped(options=ImportOptions)
 def tps(
-    tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="TPS task directories, with generated tests.")],
+    tasks: Annotated[list[Path], argument("TASK", "TPS task directories, with generated tests.")],
     options: ImportOptions,
 ) -> int:
     """Turn TPS task directories with generated tests into rows."""
@@ -125,7 +116,7 @@ def tps(
 
 @grouped(options=ImportOptions)
 def polygon(
-    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Polygon packages: directories, archives.")],
+    packages: Annotated[list[Path], argument("PACKAGE", "Polygon packages: directories, archives.")],
     options: ImportOptions,
 ) -> int:
     """Turn problem packages of Polygon into rows."""
@@ -136,7 +127,7 @@ def polygon(
 
 @grouped(options=ImportOptions)
 def italian_yaml(
-    tasks: Annotated[list[Path], typer.Argument(metavar="TASK", help="Directories with task.yaml, input/, output/.")],
+    tasks: Annotated[list[Path], argument("TASK", "Directories with task.yaml, input/, output/.")],
     options: ImportOptions,
     time_limit: TimeLimit = None,
 ) -> int:
@@ -151,7 +142,7 @@ def italian_yaml(
 
 @grouped(options=ImportOptions)
 def kattis(
-    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="Kattis packages: directories, archives.")],
+    packages: Annotated[list[Path], argument("PACKAGE", "Kattis packages: directories, archives.")],
     options: ImportOptions,
     time_limit: KattisTimeLimit = None,
 ) -> int:
@@ -185,7 +176,7 @@ def _seconds(time_limit: str | None) -> float | None:
 
 @grouped(options=ImportOptions)
 def library_checker(
-    problems: Annotated[list[Path], typer.Argument(metavar="PROBLEM", help="Directories with info.toml, in/, out/.")],
+    problems: Annotated[list[Path], argument("PROBLEM", "Directories with info.toml, in/, out/.")],
     options: ImportOptions,
     time_limit: TimeLimit = None,
 ) -> int:
@@ -203,7 +194,7 @@ def import_by_extension(name: str) -> Callable[..., int]:
 
     @grouped(options=ImportOptions)
     def by_extension(
-        packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE", help="What that package's importer reads.")],
+        packages: Annotated[list[Path], argument("PACKAGE", "What that package's importer reads.")],
         options: ImportOptions,
     ) -> int:
         """Turn packages into rows by an importer that another Python package provides."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from ioi_eval.cli.grouped import argument, option
 from ioi_eval.cli.messages import tell
 
 _NAMED = 20  # how many conflicts are shown
@@ -14,10 +13,9 @@ _NAMED = 20  # how many conflicts are shown
 
 def merge(
     directories: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR", help="Result directories (the --out of a run), each with a journal."),
+        list[Path], argument("DIR", "Result directories (the --out of a run), each with a journal.")
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the joined journal.")],
+    out: Annotated[Path, option("--out DIR", "The directory for the joined journal.")],
 ) -> int:
     """Join the journals of several runs into one.
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
-import typer
-
+from ioi_eval.cli.grouped import option
 from ioi_eval.cli.messages import tell
 from ioi_eval.config import MAX_REPEATS, Environment, Policy
 from ioi_eval.errors import InputError
@@ -18,119 +17,104 @@ SOURCE = (
 
 _MAX_WORKERS, MAX_GB = 100_000, 1e6  # no machine has as much: more is a typing error
 
-Problems = Annotated[str, typer.Option("--problems", metavar="P", help=f"The problems: {SOURCE} (open-r1/ioi).")]
-Tests = Annotated[str, typer.Option("--tests", metavar="T", help=f"Their tests: {SOURCE} (open-r1/ioi-test-cases).")]
+Problems = Annotated[str, option("--problems P", f"The problems: {SOURCE} (open-r1/ioi).")]
+Tests = Annotated[str, option("--tests T", f"Their tests: {SOURCE} (open-r1/ioi-test-cases).")]
 Workers = Annotated[
     int | None,
-    typer.Option(
-        "--workers",
-        metavar="N",
+    option(
+        "--workers N",
+        "How many jobs run at once (not the number of Piston workers); by default one per processor (or as a"
+        " container's CPU quota allows), on a cluster as many as its workers accept.",
         min=1,
         max=_MAX_WORKERS,
-        help="How many jobs run at once (not the number of Piston workers); by default one per processor (or as a"
-        " container's CPU quota allows), on a cluster as many as its workers accept.",
     ),
 ]
 WorkersHere = Annotated[
     int | None,
-    typer.Option(
-        "--workers",
-        metavar="N",
+    option(
+        "--workers N",
+        "How many jobs run at once; by default one per processor (or as a container's CPU quota allows).",
         min=1,
         max=_MAX_WORKERS,
-        help="How many jobs run at once; by default one per processor (or as a container's CPU quota allows).",
     ),
 ]
 """Of commands that never use a cluster."""
 
-IdColumn = Annotated[
-    str,
-    typer.Option("--id-column", metavar="C", help="The column with the submission's id, unique within its problem."),
-]
+IdColumn = Annotated[str, option("--id-column C", "The column with the submission's id, unique within its problem.")]
 IdColumnOfRun = Annotated[
-    str | None,
-    typer.Option("--id-column", metavar="C", help="The column with the submission's id; by default as in the run."),
+    str | None, option("--id-column C", "The column with the submission's id; by default as in the run.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+AsJson = Annotated[bool, option("--json", "Print everything as JSON.")]
 NoResume = Annotated[
     bool,
-    typer.Option(
+    option(
         "--no-resume",
-        help="Judge everything again; the old journal is kept under another name. Leave it out to continue such a run.",
+        "Judge everything again; the old journal is kept under another name. Leave it out to continue such a run.",
     ),
 ]
-Years = Annotated[
-    list[int] | None, typer.Option("--year", metavar="Y", help="Only problems of this year; may be repeated.")
-]
+Years = Annotated[list[int] | None, option("--year Y", "Only problems of this year; may be repeated.")]
 ProblemIds = Annotated[
-    list[str] | None,
-    typer.Option("--problem", metavar="ID", help="Only this problem (nile, or 2024/nile); may be repeated."),
+    list[str] | None, option("--problem ID", "Only this problem (nile, or 2024/nile); may be repeated.")
 ]
 LeastIsolation = Annotated[
     Isolation | None,
-    typer.Option(
-        "--isolation", help="The weakest isolation to accept: reduced by default; `none` only for code that you trust."
-    ),
+    option("--isolation", "The weakest isolation to accept: reduced by default; `none` only for code that you trust."),
 ]
 NearLimitRepeats = Annotated[
     int,
-    typer.Option(
-        "--near-limit-repeats",
-        metavar="N",
+    option(
+        "--near-limit-repeats N",
+        "A test that is a little over its time limit is run again, with no other job of ours on the machine: up "
+        "to N times, while it stays near the limit (near_limit). The fastest run counts.",
         min=1,
         max=MAX_REPEATS,
-        help="A test that is a little over its time limit is run again, with no other job of ours on the machine: up "
-        "to N times, while it stays near the limit (near_limit). The fastest run counts.",
     ),
 ]
 RetryFailed = Annotated[
     bool,
-    typer.Option(
+    option(
         "--retry-failed",
-        help="Judge again the submissions that have no score because a checker or manager failed, or does not compile.",
+        "Judge again the submissions that have no score because a checker or manager failed, or does not compile.",
     ),
 ]
 StandingsFile = Annotated[
     str | None,
-    typer.Option(
-        "--standings",
-        metavar="FILE",
-        help="The contestants: a .csv table with points (and contestant, medal, year), or rows as in"
+    option(
+        "--standings FILE",
+        "The contestants: a .csv table with points (and contestant, medal, year), or rows as in"
         " LiveOIBench/LiveOIBench_contestants.",
     ),
 ]
 KeepTexts = Annotated[
     Keep,
-    typer.Option(
+    option(
         "--keep",
-        help="Which inputs and outputs to store (the beginning of each). none: nothing. inputs: of each program, the "
+        "Which inputs and outputs to store (the beginning of each). none: nothing. inputs: of each program, the "
         "input of the test that gave its verdict. failing: also the outputs of its failed tests. all: also its other "
         "outputs.",
     ),
 ]
 KeepPrograms = Annotated[
     float | None,
-    typer.Option(
-        "--keep-programs",
-        metavar="GB",
+    option(
+        "--keep-programs GB",
+        "Keep compiled programs in the cache, at most GB gigabytes; later runs do not compile them again.",
         min=0.01,
         max=MAX_GB,
-        help="Keep compiled programs in the cache, at most GB gigabytes; later runs do not compile them again.",
     ),
 ]
 Bar = Annotated[
     bool | None,
-    typer.Option(
+    option(
         "--progress/--no-progress",
-        help="Show a progress bar: by default on a terminal only; else print one line per minute.",
+        "Show a progress bar: by default on a terminal only; else print one line per minute.",
     ),
 ]
 By = Annotated[
     list[str] | None,
-    typer.Option(
-        "--by",
-        metavar="COLUMN",
-        help="Report all numbers also for each group of rows with the same values in these columns (model,temperature;"
+    option(
+        "--by COLUMN",
+        "Report all numbers also for each group of rows with the same values in these columns (model,temperature;"
         " a.b for a field). By default, the column that names the model, if there is one. `--by none`: no groups.",
     ),
 ]
@@ -146,25 +130,16 @@ class ContestRules:
     """
 
     std: Annotated[
-        str | None,
-        typer.Option(
-            "--std", metavar="S", help="The C++ standard (gnu++20) for all problems, instead of each problem's own."
-        ),
+        str | None, option("--std S", "The C++ standard (gnu++20) for all problems, instead of each problem's own.")
     ] = None
     python: Annotated[
-        str,
-        typer.Option(
-            "--python",
-            metavar="EXE",
-            help="The Python to run submissions with, as found on the machine that runs them.",
-        ),
+        str, option("--python EXE", "The Python to run submissions with, as found on the machine that runs them.")
     ] = "python3"
     time_scale: Annotated[
         str,
-        typer.Option(
-            "--time-scale",
-            metavar="auto|X",
-            help="Multiply time limits by X; auto: by the factor that `doctor --calibrate` measured on this machine.",
+        option(
+            "--time-scale auto|X",
+            "Multiply time limits by X; auto: by the factor that `doctor --calibrate` measured on this machine.",
         ),
     ] = "1"
     near_limit_repeats: NearLimitRepeats = 1

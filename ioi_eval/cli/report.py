@@ -5,27 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ioi_eval.cli import options
+from ioi_eval.cli.grouped import argument, option
 
 
 def report(
-    directories: Annotated[
-        list[Path], typer.Argument(metavar="DIR", help="Result directories (the --out of score or apps score).")
-    ],
+    directories: Annotated[list[Path], argument("DIR", "Result directories (the --out of score or apps score).")],
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="DIR", help="The directory for the report; needed for several DIR, else DIR itself."
-        ),
+        Path | None, option("--out DIR", "The directory for the report; needed for several DIR, else DIR itself.")
     ] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(
-            "--by",
-            metavar="COLUMN",
-            help="Report all numbers also for each group of rows with the same values in these columns "
+        option(
+            "--by COLUMN",
+            "Report all numbers also for each group of rows with the same values in these columns "
             "(model,temperature; a.b for a field). By default, those of the existing summary.json. `--by none`: no "
             "groups.",
         ),

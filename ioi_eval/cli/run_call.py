@@ -9,10 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import OptionGroup
+from ioi_eval.cli.grouped import OptionGroup, option
 from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 from ioi_eval.cli.watching import Watch
 from ioi_eval.errors import InputError
@@ -30,31 +28,31 @@ class RunOptions(ABC):
     """For each option that may leave rows out, its key in `as_dict`."""
 
     dumps: list[str]
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results; made if absent.")]
+    out: Annotated[Path, option("--out DIR", "The directory for the results; made if absent.")]
     id_column: options.IdColumn = "uuid"
     by: options.By = None
     no_resume: options.NoResume = False
     retry_failed: options.RetryFailed = False
     no_dedupe: Annotated[
         bool,
-        typer.Option(
+        option(
             "--no-dedupe",
-            help="Judge each of several identical programs, not only the first. Copies of earlier runs stay copies.",
+            "Judge each of several identical programs, not only the first. Copies of earlier runs stay copies.",
         ),
     ] = False
     keep: options.KeepTexts = Keep.INPUTS
     sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
     push_to_hub: Annotated[
         str | None,
-        typer.Option(
-            "--push-to-hub",
-            metavar="OWNER/NAME",
-            help="Afterwards push results and reports to this data set of the Hub, as a configuration with the dump's "
+        option(
+            "--push-to-hub OWNER/NAME",
+            "Afterwards push results and reports to this data set of the Hub, as a configuration with the dump's "
             "name. Rows of other submissions stay there.",
         ),
     ] = None
     public: Annotated[
-        bool, typer.Option("--public", help="Make the data set on the Hub public; without this it is private.")
+        bool,
+        option("--public", "Make the data set on the Hub public; without this it is private."),
     ] = False
     watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
 

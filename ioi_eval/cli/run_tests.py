@@ -9,10 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import OptionGroup, grouped
+from ioi_eval.cli.grouped import OptionGroup, argument, grouped, option
 from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.cli.watching import Watch
@@ -24,72 +22,50 @@ class RunTestsCall:
     """What the user asks for: a group of options."""
 
     datasets_to_evaluate: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATASETS", help="What to score: Hub ids (owner/name-* for several) or files, separated by commas."
-        ),
+        str, argument("DATASETS", "What to score: Hub ids (owner/name-* for several) or files, separated by commas.")
     ]
     results_dataset_name: Annotated[
-        str | None,
-        typer.Argument(metavar="RESULTS", help="The Hub data set to push results to; without it nothing is pushed."),
+        str | None, argument("RESULTS", "The Hub data set to push results to; without it nothing is pushed.")
     ] = None
     problems: options.Problems = "open-r1/ioi"
     tests: options.Tests = "open-r1/ioi-test-cases"
     local_results_path: Annotated[
-        Path, typer.Option("--local_results_path", "--local-results-path", metavar="DIR", help="Where the results go.")
+        Path, option("--local_results_path --local-results-path DIR", "Where the results go.")
     ] = Path("results")
-    id_column: Annotated[
-        str, typer.Option("--id_column", "--id-column", metavar="C", help="The column that names a submission.")
-    ] = "uuid"
+    id_column: Annotated[str, option("--id_column --id-column C", "The column that names a submission.")] = "uuid"
     max_concurrent_requests: Annotated[
         int | None,
-        typer.Option(
-            "--max_concurrent_requests",
-            "--max-concurrent-requests",
-            metavar="N",
+        option(
+            "--max_concurrent_requests --max-concurrent-requests N",
+            "At most N jobs at once, and at most as many as there are slots; all slots by default.",
             min=1,
-            help="At most N jobs at once, and at most as many as there are slots; all slots by default.",
         ),
     ] = None
     test_batch_size: Annotated[
         int,
-        typer.Option(
-            "--test_batch_size",
-            "--test-batch-size",
-            metavar="N",
-            help="Accepted without effect: a job has many tests here, and stops when the result is known.",
+        option(
+            "--test_batch_size --test-batch-size N",
+            "Accepted without effect: a job has many tests here, and stops when the result is known.",
         ),
     ] = 1
     override: Annotated[
-        bool, typer.Option("--override", help="Judge everything again and replace these data sets' results on the Hub.")
+        bool, option("--override", "Judge everything again and replace these data sets' results on the Hub.")
     ] = False
     timeout: Annotated[
-        float | None,
-        typer.Option("--timeout", metavar="S", min=0, help="The same as --patience; jobs keep their own time limits."),
+        float | None, option("--timeout S", "The same as --patience; jobs keep their own time limits.", min=0)
     ] = None
     add_includes: Annotated[
         bool,
-        typer.Option(
-            "--add_includes",
-            "--add-includes",
-            help="Add missing #include lines; the column `fixes` has what was added.",
-        ),
+        option("--add_includes --add-includes", "Add missing #include lines; the column `fixes` has what was added."),
     ] = False
     add_messages_column: Annotated[
-        bool,
-        typer.Option(
-            "--add_messages_column", "--add-messages-column", help="Add prompt and generation as a conversation."
-        ),
+        bool, option("--add_messages_column --add-messages-column", "Add prompt and generation as a conversation.")
     ] = False
     always_extract_code: Annotated[
         bool,
-        typer.Option(
-            "--always_extract_code", "--always-extract-code", help="Ignore the column code; extract the program again."
-        ),
+        option("--always_extract_code --always-extract-code", "Ignore the column code; extract the program again."),
     ] = False
-    public: Annotated[
-        bool, typer.Option("--public", help="Make the data set on the Hub public; private by default.")
-    ] = False
+    public: Annotated[bool, option("--public", "Make the data set on the Hub public; private by default.")] = False
     retry_failed: options.RetryFailed = False
     sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
     watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
@@ -134,7 +110,7 @@ class RunTestsCall:
 def run_tests(
     call: RunTestsCall,
     dry_run: Annotated[
-        bool, typer.Option("--dry_run", "--dry-run", help="Print what would be judged; judge, write and push nothing.")
+        bool, option("--dry_run --dry-run", "Print what would be judged; judge, write and push nothing.")
     ] = False,
 ) -> int:
     """Score several dumps as Hugging Face's tests_runner.py does.

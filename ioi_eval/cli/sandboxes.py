@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, NamedCluster, RequestsPerEndpoint, named_cluster
+from ioi_eval.cli.grouped import option
 from ioi_eval.cli.messages import tell
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError, IsolationError
@@ -56,28 +55,23 @@ class ProfileChoice(StrEnum):
 
 SandboxOption = Annotated[
     str,
-    typer.Option(
-        "--sandbox",
-        metavar="auto|embedded|piston|NAME",
-        help="Where programs run. embedded: on this machine. piston: on Piston workers. auto: on Piston workers if any "
+    option(
+        "--sandbox auto|embedded|piston|NAME",
+        "Where programs run. embedded: on this machine. piston: on Piston workers. auto: on Piston workers if any "
         "are named, else on this machine. NAME: in a sandbox of another Python package.",
     ),
 ]
 ProfileOption = Annotated[
     ProfileChoice,
-    typer.Option(
+    option(
         "--profile",
-        help="Send many tests per job (bundled) or one (classic); by default, bundled on every worker "
-        "that supports it.",
+        "Send many tests per job (bundled) or one (classic); by default, bundled on every worker that supports it.",
     ),
 ]
 PatienceOption = Annotated[
     float | None,
-    typer.Option(
-        "--patience",
-        metavar="S",
-        min=0,
-        help=f"Seconds that jobs wait while no Piston worker is available; {PATIENCE_S:g} by default.",
+    option(
+        "--patience S", f"Seconds that jobs wait while no Piston worker is available; {PATIENCE_S:g} by default.", min=0
     ),
 ]
 

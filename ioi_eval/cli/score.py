@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import OptionGroup, grouped
+from ioi_eval.cli.grouped import OptionGroup, argument, grouped, option
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.config import Unscored
@@ -23,43 +21,37 @@ class ScoreCall(RunOptions):
 
     row_options: ClassVar = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
 
-    dumps: Annotated[list[str], typer.Argument(metavar="DUMP", help="The generations: files, directories, or Hub ids.")]
+    dumps: Annotated[list[str], argument("DUMP", "The generations: files, directories, or Hub ids.")]
     problems: options.Problems
     tests: options.Tests
     year: options.Years = None
     problem: options.ProblemIds = None
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N rows of those selected.")
-    ] = None
+    limit: Annotated[int | None, option("--limit N", "Only the first N rows of those selected.", min=1)] = None
     rules: Annotated[ContestRules, OptionGroup(ContestRules)] = field(default_factory=ContestRules)
     score_only: Annotated[
         bool,
-        typer.Option(
+        option(
             "--score-only",
-            help="Run first the tests that most programs have failed so far, so that fewer are needed. Scores stay the"
+            "Run first the tests that most programs have failed so far, so that fewer are needed. Scores stay the"
             " same; verdicts may differ from those of a usual run.",
         ),
     ] = False
     fix_includes: Annotated[
-        bool, typer.Option("--fix-includes", help="Add missing #include lines; the column `fixes` has what was added.")
+        bool, option("--fix-includes", "Add missing #include lines; the column `fixes` has what was added.")
     ] = False
     always_extract_code: Annotated[
         bool,
-        typer.Option(
-            "--always-extract-code", help="Ignore the column code, which may be out of date; extract the program again."
-        ),
+        option("--always-extract-code", "Ignore the column code, which may be out of date; extract the program again."),
     ] = False
     add_messages_column: Annotated[
-        bool, typer.Option("--add-messages-column", help="Add prompt and generation to the results as a conversation.")
+        bool, option("--add-messages-column", "Add prompt and generation to the results as a conversation.")
     ] = False
     unscored_as: Annotated[
-        Unscored,
-        typer.Option("--unscored-as", metavar="null|zero", help="The value of a score that is not known (JE)."),
+        Unscored, option("--unscored-as null|zero", "The value of a score that is not known (JE).")
     ] = Unscored.NULL
     keep_programs: options.KeepPrograms = None
     suspicious: Annotated[
-        bool,
-        typer.Option("--suspicious", help="Afterwards also list the submissions that tried forbidden system calls."),
+        bool, option("--suspicious", "Afterwards also list the submissions that tried forbidden system calls.")
     ] = False
 
     @property
@@ -101,7 +93,7 @@ class ScoreCall(RunOptions):
 def score(
     call: ScoreCall,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be judged; judge nothing and write nothing to DIR.")
+        bool, option("--dry-run", "Print what would be judged; judge nothing and write nothing to DIR.")
     ] = False,
 ) -> int:
     """Score a dump of programs for contest problems.

@@ -5,30 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ioi_eval.cli import options
+from ioi_eval.cli.grouped import argument, option
 from ioi_eval.selection import SelectionMethod
 
 Methods = Annotated[
     list[SelectionMethod] | None,
-    typer.Option(
-        "--selection",
-        metavar="METHOD",
-        help="single, all, round-robin, first, random, oracle or reference; may be repeated. All but reference by"
-        " default.",
+    option(
+        "--selection METHOD",
+        "single, all, round-robin, first, random, oracle or reference; may be repeated. All but reference by default.",
     ),
 ]
 
 
 def select(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results of contest problems, ours or others'.")],
+    directory: Annotated[Path, argument("DIR", "Results of contest problems, ours or others'.")],
     *,
     selection: Methods = None,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="How many submissions count for each problem.")
-    ] = 50,
-    seeds: Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="Draws of --selection random.")] = 100,
+    limit: Annotated[int, option("--limit N", "How many submissions count for each problem.", min=1)] = 50,
+    seeds: Annotated[int, option("--seeds K", "Draws of --selection random.", min=1)] = 100,
     standings: options.StandingsFile = None,
     by: options.By = None,
     id_column: options.IdColumnOfRun = None,

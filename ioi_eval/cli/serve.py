@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import grouped
+from ioi_eval.cli.grouped import grouped, option
 from ioi_eval.cli.messages import tell
 from ioi_eval.errors import InputError
 
@@ -30,41 +28,30 @@ _KEYCTL, _JOIN_SESSION_KEYRING = 250, 1  # Source: Linux, x86-64: asm/unistd_64.
 class ServeCall:
     """What the user asks for: a group of options."""
 
-    port: Annotated[
-        int, typer.Option("--port", metavar="P", min=0, max=65535, help="The port; 0 for any free port.")
-    ] = 2000
-    host: Annotated[str, typer.Option("--host", metavar="H", help="The address to bind.")] = "127.0.0.1"
-    public: Annotated[bool, typer.Option("--public", help="Allow an address H that other machines can reach.")] = False
+    port: Annotated[int, option("--port P", "The port; 0 for any free port.", min=0, max=65535)] = 2000
+    host: Annotated[str, option("--host H", "The address to bind.")] = "127.0.0.1"
+    public: Annotated[bool, option("--public", "Allow an address H that other machines can reach.")] = False
     workers: options.WorkersHere = None
-    queue: Annotated[
-        int, typer.Option("--queue", metavar="N", min=0, help="How many jobs may wait; more are refused (503).")
-    ] = 1024
-    max_body_mb: Annotated[
-        int, typer.Option("--max-body-mb", metavar="N", min=1, help="The largest request in MiB, uncompressed.")
-    ] = 512
+    queue: Annotated[int, option("--queue N", "How many jobs may wait; more are refused (503).", min=0)] = 1024
+    max_body_mb: Annotated[int, option("--max-body-mb N", "The largest request in MiB, uncompressed.", min=1)] = 512
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
-            "--allow-host",
-            metavar="NAME",
-            help="Accept this host name in requests, besides IP addresses, localhost and this machine's name; may be "
+        option(
+            "--allow-host NAME",
+            "Accept this host name in requests, besides IP addresses, localhost and this machine's name; may be "
             "repeated; * for any.",
         ),
     ] = None
     repository: Annotated[
         str,
-        typer.Option(
-            "--repository",
-            metavar="DIR|URL",
-            help="Where problems' packages are installed from: a directory that `cluster install --problems` has "
+        option(
+            "--repository DIR|URL",
+            "Where problems' packages are installed from: a directory that `cluster install --problems` has "
             "written, or the URL of its index.",
         ),
     ] = ""
     packages: Annotated[
-        Path | None,
-        typer.Option(
-            "--packages", metavar="DIR", help="Where these packages are installed; by default below the cache."
-        ),
+        Path | None, option("--packages DIR", "Where these packages are installed; by default below the cache.")
     ] = None
 
     @property

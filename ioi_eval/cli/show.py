@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import OptionGroup, grouped
+from ioi_eval.cli.grouped import OptionGroup, argument, grouped, option
 from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 
 
@@ -17,33 +15,25 @@ from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 class ShowCall:
     """What the user asks for: a group of options."""
 
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results, as score or apps score wrote them.")]
-    submission: Annotated[
-        str | None, typer.Argument(metavar="ID", help="The submission; without one, all are listed.")
-    ] = None
+    directory: Annotated[Path, argument("DIR", "Results, as score or apps score wrote them.")]
+    submission: Annotated[str | None, argument("ID", "The submission; without one, all are listed.")] = None
     test: Annotated[
-        str | None,
-        typer.Option("--test", metavar="T", help="The test to look at; by default the one that gave the verdict."),
+        str | None, option("--test T", "The test to look at; by default the one that gave the verdict.")
     ] = None
     problem: Annotated[
         str | None,
-        typer.Option("--problem", metavar="P", help="Only submissions for this problem (nile, or 2024/nile)."),
+        option("--problem P", "Only submissions for this problem (nile, or 2024/nile)."),
     ] = None
-    verdict: Annotated[
-        str | None, typer.Option("--verdict", metavar="V", help="List only submissions with this verdict.")
-    ] = None
+    verdict: Annotated[str | None, option("--verdict V", "List only submissions with this verdict.")] = None
     rerun: Annotated[
-        bool, typer.Option("--rerun", help="Judge it again and show what it prints; the results are not changed.")
+        bool, option("--rerun", "Judge it again and show what it prints; the results are not changed.")
     ] = False
     problems: Annotated[
-        str | None,
-        typer.Option("--problems", "--dataset", metavar="SRC", help="Where the problems are now, if they have moved."),
+        str | None, option("--problems --dataset SRC", "Where the problems are now, if they have moved.")
     ] = None
-    tests: Annotated[
-        str | None, typer.Option("--tests", metavar="SRC", help="Where the tests are now, if they have moved.")
-    ] = None
+    tests: Annotated[str | None, option("--tests SRC", "Where the tests are now, if they have moved.")] = None
     id_column: options.IdColumnOfRun = None
-    most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N submissions.")] = 50
+    most: Annotated[int, option("--limit N", "List at most N submissions.", min=1)] = 50
     sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
 
 

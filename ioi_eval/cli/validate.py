@@ -6,10 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import OptionGroup, grouped
+from ioi_eval.cli.grouped import OptionGroup, argument, grouped, option
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 from ioi_eval.cli.watching import Watch
@@ -22,9 +20,9 @@ class ValidateCall:
 
     solutions: Annotated[
         str | None,
-        typer.Argument(
-            metavar="SOLUTIONS",
-            help="Programs with what their authors state: rows as in a dump, and expected_subtasks, expected_total or"
+        argument(
+            "SOLUTIONS",
+            "Programs with what their authors state: rows as in a dump, and expected_subtasks, expected_total or"
             " expected. May be left out with --against.",
         ),
     ] = None
@@ -32,19 +30,17 @@ class ValidateCall:
     tests: options.Tests
     against: Annotated[
         str | None,
-        typer.Option(
-            "--against",
-            metavar="RESULTS",
-            help="Results to compare with (those of `score`: DIR/results.jsonl); without SOLUTIONS their programs are"
+        option(
+            "--against RESULTS",
+            "Results to compare with (those of `score`: DIR/results.jsonl); without SOLUTIONS their programs are"
             " judged.",
         ),
     ] = None
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Write validation.json, validation.md and results.jsonl there, with a journal: after an interruption "
+        option(
+            "--out DIR",
+            "Write validation.json, validation.md and results.jsonl there, with a journal: after an interruption "
             "the same command continues.",
         ),
     ] = None

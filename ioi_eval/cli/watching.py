@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ioi_eval.cli.exits import exit_code_of
+from ioi_eval.cli.grouped import option
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.options import Bar
 from ioi_eval.errors import InputError, first_own_error
@@ -23,10 +22,9 @@ if TYPE_CHECKING:
 
 LogFile = Annotated[
     Path | None,
-    typer.Option(
-        "--log-file",
-        metavar="FILE",
-        help="Append what happens to FILE: a line of JSON for each program, judge error, lost worker, and so on.",
+    option(
+        "--log-file FILE",
+        "Append what happens to FILE: a line of JSON for each program, judge error, lost worker, and so on.",
     ),
 ]
 
@@ -48,10 +46,9 @@ class Watch:
     log_file: LogFile = None
     track: Annotated[
         list[str] | None,
-        typer.Option(
-            "--track",
-            metavar="wandb|trackio",
-            help="Send the progress to this service; NAME:PROJECT for another project than ioi-eval. May be repeated.",
+        option(
+            "--track wandb|trackio",
+            "Send the progress to this service; NAME:PROJECT for another project than ioi-eval. May be repeated.",
         ),
     ] = None
 
