@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ioi_eval.cli import options
 from ioi_eval.cli.apps_options import Problems, Rules
-from ioi_eval.cli.grouped import OptionGroup, argument, grouped, option
+from ioi_eval.cli.grouped import OptionGroup, argument, option
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.cli.sandboxes import ProfileChoice, SandboxOptions, sandbox_options_of
 from ioi_eval.model.terms import Keep
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 _WHERE = OptionGroup(sandbox_options_of, {"profile": ProfileChoice.BUNDLED, "patience": None})
-_PROBLEMS = OptionGroup(Problems, {"config": None})
-_RULES = OptionGroup(Rules, {"compat": None, "fail_fast": False, "conventions": False})
+_PROBLEMS = OptionGroup(fixed={"config": None})
+_RULES = OptionGroup(fixed={"compat": None, "fail_fast": False, "conventions": False})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +37,8 @@ class AppsScoreCall(RunOptions):
             " (with -t ID); a directory of ID/solution.py; or several of these.",
         ),
     ]
-    problems: Annotated[Problems, OptionGroup(Problems)]
-    rules: Annotated[Rules, OptionGroup(Rules)] = field(default_factory=Rules)
+    problems: Annotated[Problems, OptionGroup()]
+    rules: Annotated[Rules, OptionGroup()] = field(default_factory=Rules)
     pass_at: Annotated[
         list[int] | None,
         option(
@@ -81,8 +81,7 @@ class AppsScoreCall(RunOptions):
         }
 
 
-@grouped(call=AppsScoreCall)
-def score(call: AppsScoreCall) -> int:
+def score(call: Annotated[AppsScoreCall, OptionGroup()]) -> int:
     """Score a dump of Python programs for APPS problems.
 
     If a run was interrupted, start the same command again: it continues where it stopped.
@@ -114,8 +113,7 @@ class AuditCall:
         return rules.settings(self.problems.configuration, isolation=self.sandbox.isolation)
 
 
-@grouped(call=AuditCall)
-def audit(call: AuditCall) -> int:
+def audit(call: Annotated[AuditCall, OptionGroup()]) -> int:
     """List the rows that are broken or whose solutions fail.
 
     The data set's own reference solutions are judged, which shows these rows. `apps score --exclude FILE` leaves out
@@ -150,8 +148,7 @@ class ExplainCall:
     bar: options.Bar = None
 
 
-@grouped(call=ExplainCall)
-def explain(call: ExplainCall) -> int:
+def explain(call: Annotated[ExplainCall, OptionGroup()]) -> int:
     """Show the tests that other graders judge differently.
 
     Each program is judged by our rules and by those of other graders. hendrycks needs an interpreter with numpy: see

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint, needed_cluster, worker_name
 from ioi_eval.cli.exits import exit_code_of_workers
-from ioi_eval.cli.grouped import grouped, option
+from ioi_eval.cli.grouped import OptionGroup, option
 from ioi_eval.errors import InputError
 from ioi_eval.report.texts import counted, printable, table
 
@@ -118,9 +118,8 @@ class ChosenPackages:
         return {"--tests": self.tests, "--year": self.year, "--problem": self.problem}
 
 
-@grouped(chosen=ChosenPackages)
 def install(
-    chosen: ChosenPackages,
+    chosen: Annotated[ChosenPackages, OptionGroup()],
     *,
     repository: Repository = None,
     url: RepositoryUrl = None,
@@ -150,8 +149,7 @@ def install(
     return _show_changes(*calls.install(chosen, repository, url=url, max_bytes=max_bytes, prune=prune))
 
 
-@grouped(chosen=ChosenPackages)
-def uninstall(chosen: ChosenPackages) -> int:
+def uninstall(chosen: Annotated[ChosenPackages, OptionGroup()]) -> int:
     """Remove a package from every worker.
 
     With --problems, these problems' packages; with `--problems all`, those of all problems. The warnings and exit codes

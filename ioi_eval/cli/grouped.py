@@ -1,17 +1,15 @@
-"""Groups of options that several commands share.
+"""How a command declares its options, and groups of options that several commands share.
 
-A command names a group, and receives an object made from the options of the group:
+A command is a function whose parameters are options. A parameter may be a group: an object made from several options.
 
-    @grouped(problems=Problems)
-    def score(dump: Dump, *, problems: Problems, out: Out) -> int: ...
+    def score(call: Annotated[ScoreCall, OptionGroup()], dry_run: Annotated[bool, option(…)] = False) -> int: ...
 
-The command line then has the options of `Problems` instead of `problems`: those fields of the class (or parameters, if
-the group is a function) that are `Annotated`. Other fields keep their defaults. Two groups may share an option. A field
-may be a group itself:
+The command line then has the options of `ScoreCall` instead of `call`: those fields of the class (or parameters, if the
+group is made by a function) that are `Annotated`. Other fields keep their defaults. A field may be a group itself:
 
     sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)]
 
-Options that must be given come first in the help.
+Two groups may share an option. Options that must be given come first in the help.
 """
 
 from __future__ import annotations
@@ -40,42 +38,33 @@ def argument(metavar: str, description: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OptionGroup:
-    """Marks a field of a group that is itself made from options.
+    """Marks a parameter, or a field of a group, that is made from options.
 
     Args:
+        make: makes it; by default the class that the annotation names.
         fixed: the values of those of its options that the command does not have.
     """
 
-    make: Callable[..., Any]
+    make: Callable[..., Any] | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
 
-def grouped(**groups: Callable[..., Any]) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Turn a function into a command; parameters named here are made from groups of options, by a class or function."""
+def grouped(run: Callable[..., int]) -> Callable[..., int]:
+    """A function as the parser needs it: with the options of its groups as parameters."""
+    options = _Options(run, {})
 
-    by_name = {name: _Options(make, {}) for name, make in groups.items()}
+    @functools.wraps(run)
+    def command(**values: Any) -> Any:
+        return options.make(values)
 
-    def decorate(run: Callable[..., int]) -> Callable[..., int]:
-        own = inspect.signature(run).parameters
-        options: dict[str, inspect.Parameter] = {}
-        for name, parameter in own.items():
-            options.update(by_name[name].all if name in by_name else {name: _evaluated(parameter, run)})
-
-        @functools.wraps(run)
-        def command(**values: Any) -> int:
-            groups = {name: group.make(values) for name, group in by_name.items()}
-            return run(**groups, **{name: value for name, value in values.items() if name in own})
-
-        ordered = sorted(options.values(), key=lambda option: option.default is not inspect.Parameter.empty)
-        command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
-        command.__annotations__ = {option.name: option.annotation for option in ordered}
-        return command
-
-    return decorate
+    ordered = sorted(options.all.values(), key=lambda option: option.default is not inspect.Parameter.empty)
+    command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
+    command.__annotations__ = {option.name: option.annotation for option in ordered}
+    return command
 
 
 class _Options:
-    """The options of a group, and of the groups in it (`all`). The arguments are those of `OptionGroup`."""
+    """The options of a function or class, and of the groups in it (`all`). The arguments are those of `OptionGroup`."""
 
     def __init__(self, make: Callable[..., Any], fixed: Mapping[str, Any]) -> None:
         self._make, self._fixed = make, fixed
@@ -83,27 +72,26 @@ class _Options:
         self._groups: dict[str, _Options] = {}
         self.all: dict[str, inspect.Parameter] = {}
         for name, parameter in inspect.signature(make).parameters.items():
-            option = _evaluated(parameter, make)
-            if get_origin(option.annotation) is not Annotated or name in fixed:
+            annotation = _evaluated(parameter, make)
+            marks = annotation.__metadata__ if get_origin(annotation) is Annotated else ()
+            if name in fixed or not (marks or parameter.default is inspect.Parameter.empty):
                 continue
-            inner = option.annotation.__metadata__[0]
-            if isinstance(inner, OptionGroup):
-                self._groups[name] = _Options(inner.make, inner.fixed)
+            if marks and isinstance(marks[0], OptionGroup):
+                self._groups[name] = _Options(marks[0].make or annotation.__origin__, marks[0].fixed)
                 self.all.update(self._groups[name].all)
             else:
                 self._own.append(name)
-                self.all[name] = option
+                self.all[name] = parameter.replace(annotation=annotation, kind=inspect.Parameter.KEYWORD_ONLY)
 
     def make(self, values: dict[str, Any]) -> Any:
-        """Make the group from the values of all options."""
+        """What is made from the values of all options."""
         inner = {name: group.make(values) for name, group in self._groups.items()}
         return self._make(**inner, **self._fixed, **{name: values[name] for name in self._own})
 
 
-def _evaluated(parameter: inspect.Parameter, of: Callable[..., Any]) -> inspect.Parameter:
-    """The parameter with its annotation evaluated. Annotations of groups are kept: they name types imported later."""
+def _evaluated(parameter: inspect.Parameter, of: Callable[..., Any]) -> Any:
+    """The annotation of a parameter, or of a field in the class that declares it."""
     home: Callable[..., Any] = of
-    if inspect.isclass(of):  # a field: the class that declares it
+    if inspect.isclass(of):
         home = next(base for base in inspect.getmro(of) if parameter.name in inspect.get_annotations(base))
-    annotation = eval(parameter.annotation, vars(sys.modules[home.__module__]))  # only text from our own modules
-    return parameter.replace(annotation=annotation, kind=inspect.Parameter.KEYWORD_ONLY)
+    return eval(parameter.annotation, vars(sys.modules[home.__module__]))  # only text from our own modules

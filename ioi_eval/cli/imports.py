@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ioi_eval.cli.grouped import argument, grouped, option
+from ioi_eval.cli.grouped import OptionGroup, argument, option
 from ioi_eval.config import LEAST_SECONDS, MAX_SECONDS
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.extensions import Kind, extension
@@ -92,10 +92,12 @@ class ImportOptions:
         return 0
 
 
-@grouped(options=ImportOptions)
+Options = Annotated[ImportOptions, OptionGroup()]
+
+
 def cms(
     packages: Annotated[list[Path], argument("PACKAGE", "Exports of CMS: directories, archives.")],
-    options: ImportOptions,
+    options: Options,
 ) -> int:
     """Turn official CMS export packages into rows."""
     from ioi_eval.importers.cms import import_package
@@ -103,10 +105,9 @@ def cms(
     return options.run(packages, import_package)
 
 
-@grouped(options=ImportOptions)
 def tps(
     tasks: Annotated[list[Path], argument("TASK", "TPS task directories, with generated tests.")],
-    options: ImportOptions,
+    options: Options,
 ) -> int:
     """Turn TPS task directories with generated tests into rows."""
     from ioi_eval.importers.tps import import_package
@@ -114,10 +115,9 @@ def tps(
     return options.run(tasks, import_package)
 
 
-@grouped(options=ImportOptions)
 def polygon(
     packages: Annotated[list[Path], argument("PACKAGE", "Polygon packages: directories, archives.")],
-    options: ImportOptions,
+    options: Options,
 ) -> int:
     """Turn problem packages of Polygon into rows."""
     from ioi_eval.importers.polygon import import_package
@@ -125,10 +125,9 @@ def polygon(
     return options.run(packages, import_package)
 
 
-@grouped(options=ImportOptions)
 def italian_yaml(
     tasks: Annotated[list[Path], argument("TASK", "Directories with task.yaml, input/, output/.")],
-    options: ImportOptions,
+    options: Options,
     time_limit: TimeLimit = None,
 ) -> int:
     """Turn tasks in CMS's Italian YAML format into rows.
@@ -140,10 +139,9 @@ def italian_yaml(
     return options.run(tasks, import_package, time_limit_s=time_limit)
 
 
-@grouped(options=ImportOptions)
 def kattis(
     packages: Annotated[list[Path], argument("PACKAGE", "Kattis packages: directories, archives.")],
-    options: ImportOptions,
+    options: Options,
     time_limit: KattisTimeLimit = None,
 ) -> int:
     """Turn problem packages of Kattis or DOMjudge into rows."""
@@ -174,10 +172,9 @@ def _seconds(time_limit: str | None) -> float | None:
     return seconds
 
 
-@grouped(options=ImportOptions)
 def library_checker(
     problems: Annotated[list[Path], argument("PROBLEM", "Directories with info.toml, in/, out/.")],
-    options: ImportOptions,
+    options: Options,
     time_limit: TimeLimit = None,
 ) -> int:
     """Turn problems of Library Checker into rows.
@@ -192,10 +189,9 @@ def library_checker(
 def import_by_extension(name: str) -> Callable[..., int]:
     """The command of a format that another Python package reads."""
 
-    @grouped(options=ImportOptions)
     def by_extension(
         packages: Annotated[list[Path], argument("PACKAGE", "What that package's importer reads.")],
-        options: ImportOptions,
+        options: Options,
     ) -> int:
         """Turn packages into rows by an importer that another Python package provides."""
         from ioi_eval.importers.task import ImportedTask

@@ -20,6 +20,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ioi_eval.cli.exits import WRONG_CALL, command
+from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.other_names import message_about_other_names
 from ioi_eval.cli.parsing import CliCommand, CliGroup
@@ -84,7 +85,7 @@ class Commands(UserDict[str, Any]):
 def _as_command(name: str, run: Callable[..., int]) -> TyperCommand:
     """A function as a command."""
     alone = _typer()
-    alone.command(name, cls=CliCommand, context_settings=HELP)(command(run))
+    alone.command(name, cls=CliCommand, context_settings=HELP)(command(grouped(run)))
     typer_command = typer.main.get_command(alone)
     assert isinstance(typer_command, TyperCommand)
     return typer_command

@@ -54,7 +54,7 @@ class RunOptions(ABC):
         bool,
         option("--public", "Make the data set on the Hub public; without this it is private."),
     ] = False
-    watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
+    watch: Annotated[Watch, OptionGroup()] = field(default_factory=Watch)
 
     def __post_init__(self) -> None:
         """Raises `InputError` for an option that would have no effect."""

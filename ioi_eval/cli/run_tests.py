@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import OptionGroup, argument, grouped, option
+from ioi_eval.cli.grouped import OptionGroup, argument, option
 from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.cli.watching import Watch
@@ -68,7 +68,7 @@ class RunTestsCall:
     public: Annotated[bool, option("--public", "Make the data set on the Hub public; private by default.")] = False
     retry_failed: options.RetryFailed = False
     sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
-    watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
+    watch: Annotated[Watch, OptionGroup()] = field(default_factory=Watch)
 
     @property
     def common(self) -> ScoreCall:
@@ -106,9 +106,8 @@ class RunTestsCall:
         }
 
 
-@grouped(call=RunTestsCall)
 def run_tests(
-    call: RunTestsCall,
+    call: Annotated[RunTestsCall, OptionGroup()],
     dry_run: Annotated[
         bool, option("--dry_run --dry-run", "Print what would be judged; judge, write and push nothing.")
     ] = False,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import OptionGroup, argument, grouped, option
+from ioi_eval.cli.grouped import OptionGroup, argument, option
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.run_call import RunOptions
 from ioi_eval.config import Unscored
@@ -27,7 +27,7 @@ class ScoreCall(RunOptions):
     year: options.Years = None
     problem: options.ProblemIds = None
     limit: Annotated[int | None, option("--limit N", "Only the first N rows of those selected.", min=1)] = None
-    rules: Annotated[ContestRules, OptionGroup(ContestRules)] = field(default_factory=ContestRules)
+    rules: Annotated[ContestRules, OptionGroup()] = field(default_factory=ContestRules)
     score_only: Annotated[
         bool,
         option(
@@ -89,9 +89,8 @@ class ScoreCall(RunOptions):
         }
 
 
-@grouped(call=ScoreCall)
 def score(
-    call: ScoreCall,
+    call: Annotated[ScoreCall, OptionGroup()],
     dry_run: Annotated[
         bool, option("--dry-run", "Print what would be judged; judge nothing and write nothing to DIR.")
     ] = False,

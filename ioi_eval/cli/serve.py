@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import grouped, option
+from ioi_eval.cli.grouped import OptionGroup, option
 from ioi_eval.cli.messages import tell
 from ioi_eval.errors import InputError
 
@@ -78,8 +78,7 @@ class ServeCall:
         return ServerSettings(queue=self.queue, body_bytes=body_bytes, held_bytes=held_bytes, names=names)
 
 
-@grouped(call=ServeCall)
-def serve(call: ServeCall) -> int:
+def serve(call: Annotated[ServeCall, OptionGroup()]) -> int:
     """Make this machine a Piston worker.
 
     Serves the embedded sandbox under Piston's API v2, for any client. It offers the packages `ioi_eval` (our own jobs),
@@ -107,7 +106,7 @@ def _leave_keyring() -> None:
     ctypes.CDLL(None).syscall(_KEYCTL, _JOIN_SESSION_KEYRING, None)
 
 
-async def _serve(call: ServeCall) -> int:
+async def _serve(call: Annotated[ServeCall, OptionGroup()]) -> int:
     """Serve until the first signal, which ends the command also while the runner is still compiled."""
     import asyncio
 
@@ -125,7 +124,7 @@ async def _serve(call: ServeCall) -> int:
     return 0
 
 
-async def _serve_without_end(call: ServeCall) -> None:
+async def _serve_without_end(call: Annotated[ServeCall, OptionGroup()]) -> None:
     import asyncio
 
     from ioi_eval.artifacts import ArtifactStore

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import OptionGroup, argument, grouped, option
+from ioi_eval.cli.grouped import OptionGroup, argument, option
 from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 
 
@@ -37,8 +37,7 @@ class ShowCall:
     sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
 
 
-@grouped(call=ShowCall)
-def show(call: ShowCall) -> int:
+def show(call: Annotated[ShowCall, OptionGroup()]) -> int:
     """Show one submission, or list the submissions.
 
     For one submission it shows the program, the compiler's message and every test; of a failing test the input, the

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ioi_eval.cli import options
-from ioi_eval.cli.grouped import OptionGroup, argument, grouped, option
+from ioi_eval.cli.grouped import OptionGroup, argument, option
 from ioi_eval.cli.options import ContestRules
 from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
 from ioi_eval.cli.watching import Watch
@@ -49,9 +49,9 @@ class ValidateCall:
     year: options.Years = None
     problem: options.ProblemIds = None
     sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
-    rules: Annotated[ContestRules, OptionGroup(ContestRules)] = field(default_factory=ContestRules)
+    rules: Annotated[ContestRules, OptionGroup()] = field(default_factory=ContestRules)
     keep_programs: options.KeepPrograms = None
-    watch: Annotated[Watch, OptionGroup(Watch)] = field(default_factory=Watch)
+    watch: Annotated[Watch, OptionGroup()] = field(default_factory=Watch)
 
     @property
     def solution_source(self) -> str:
@@ -85,8 +85,7 @@ class ValidateCall:
         }
 
 
-@grouped(call=ValidateCall)
-def validate(call: ValidateCall) -> int:
+def validate(call: Annotated[ValidateCall, OptionGroup()]) -> int:
     """Compare our verdicts with those that authors state.
 
     Official solutions are judged on every test, and compared with what their authors state, or with RESULTS of others.

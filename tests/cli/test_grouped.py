@@ -35,19 +35,19 @@ class Brush:
     maker: str = "us"
 
 
-@grouped(brush=Brush)
-def sweep(brush: Brush) -> int:
+@grouped
+def sweep(brush: Annotated[Brush, OptionGroup()]) -> int:
     """A command with the group `Brush`."""
     print(brush.hair, brush.maker)
     return 0
 
 
-@grouped(size=sized, dye=dyed)
+@grouped
 def paint(
     what: Annotated[str, typer.Argument()],
     *,
-    size: NotThere,  # type: ignore[name-defined]  # noqa: F821 - imported only when the command runs
-    dye: str,
+    size: Annotated[str, OptionGroup(sized)],
+    dye: Annotated[str, OptionGroup(dyed)],
     twice: Annotated[bool, typer.Option("--twice")] = False,
 ) -> int:
     """A command with an argument, two groups and a flag."""
@@ -87,7 +87,7 @@ def test_the_annotated_fields_of_a_class_are_options() -> None:
 class Tool:
     """A class with groups as fields. A subclass can be in another module."""
 
-    brush: Annotated[Brush, OptionGroup(Brush)] = field(default_factory=Brush)
+    brush: Annotated[Brush, OptionGroup()] = field(default_factory=Brush)
     size: Annotated[str, OptionGroup(sized, {"unit": "in"})] = "none"
 
 
@@ -98,8 +98,8 @@ class Roller(Tool):
     wide: Annotated[bool, typer.Option("--wide")] = False
 
 
-@grouped(roller=Roller)
-def roll(roller: Roller) -> int:
+@grouped
+def roll(roller: Annotated[Roller, OptionGroup()]) -> int:
     """A command with this class as its group."""
     print(roller.brush.hair, roller.size, roller.wide)
     return 0
