@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, option
-from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
+from ioi_eval.cli.sandboxes import SandboxGroup, SandboxOptions
 from ioi_eval.cli.watching import Watch
 from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Keep
@@ -41,7 +41,7 @@ class RunOptions(ABC):
         ),
     ] = False
     keep: options.KeepTexts = Keep.INPUTS
-    sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
+    sandbox: SandboxGroup = field(default_factory=SandboxOptions)
     push_to_hub: Annotated[
         str | None,
         option(

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, argument, option
-from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
+from ioi_eval.cli.sandboxes import SandboxGroup, SandboxOptions
 from ioi_eval.cli.score import ScoreCall
 from ioi_eval.cli.watching import Watch
 from ioi_eval.errors import InputError
@@ -67,7 +67,7 @@ class RunTestsCall:
     ] = False
     public: Annotated[bool, option("--public", "Make the data set on the Hub public; private by default.")] = False
     retry_failed: options.RetryFailed = False
-    sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
+    sandbox: SandboxGroup = field(default_factory=SandboxOptions)
     watch: Annotated[Watch, OptionGroup()] = field(default_factory=Watch)
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, NamedCluster, RequestsPerEndpoint, named_cluster
-from ioi_eval.cli.grouped import option
+from ioi_eval.cli.grouped import OptionGroup, option
 from ioi_eval.cli.messages import tell
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError, IsolationError
@@ -161,6 +161,10 @@ def sandbox_options_of(
         isolation=isolation,
         patience_s=patience,
     )
+
+
+SandboxGroup = Annotated[SandboxOptions, OptionGroup(sandbox_options_of)]
+"""As a group of options."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

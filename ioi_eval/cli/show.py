@@ -8,7 +8,7 @@ from typing import Annotated
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, argument, option
-from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
+from ioi_eval.cli.sandboxes import SandboxGroup, SandboxOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class ShowCall:
     tests: Annotated[str | None, option("--tests SRC", "Where the tests are now, if they have moved.")] = None
     id_column: options.IdColumnOfRun = None
     most: Annotated[int, option("--limit N", "List at most N submissions.", min=1)] = 50
-    sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
+    sandbox: SandboxGroup = field(default_factory=SandboxOptions)
 
 
 def show(call: Annotated[ShowCall, OptionGroup()]) -> int:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import OptionGroup, argument, option
 from ioi_eval.cli.options import ContestRules
-from ioi_eval.cli.sandboxes import SandboxOptions, sandbox_options_of
+from ioi_eval.cli.sandboxes import SandboxGroup, SandboxOptions
 from ioi_eval.cli.watching import Watch
 from ioi_eval.errors import InputError
 
@@ -48,7 +48,7 @@ class ValidateCall:
     id_column: options.IdColumn = "uuid"
     year: options.Years = None
     problem: options.ProblemIds = None
-    sandbox: Annotated[SandboxOptions, OptionGroup(sandbox_options_of)] = field(default_factory=SandboxOptions)
+    sandbox: SandboxGroup = field(default_factory=SandboxOptions)
     rules: Annotated[ContestRules, OptionGroup()] = field(default_factory=ContestRules)
     keep_programs: options.KeepPrograms = None
     watch: Annotated[Watch, OptionGroup()] = field(default_factory=Watch)
