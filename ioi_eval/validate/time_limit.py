@@ -13,9 +13,9 @@ from __future__ import annotations
 import asyncio
 import math
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from warnings import catch_warnings, simplefilter
 
 from ioi_eval.artifacts import ArtifactStore
@@ -26,7 +26,7 @@ from ioi_eval.expectations import Expectation
 from ioi_eval.importers.rows_out import write_rows
 from ioi_eval.importers.task import ImportedTask, Timing
 from ioi_eval.languages import language_called
-from ioi_eval.model import Problem, Submission, SubmissionResult, SubtaskResult, Verdict
+from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, Verdict
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.limits import long_limit_notes
 from ioi_eval.problems.submissions import submission_from_row
@@ -39,23 +39,6 @@ _UNTIMED = frozenset({Verdict.TLE, Verdict.JE, Verdict.CE})
 """Verdicts of tests whose time does not show how long a solution takes."""
 
 
-@dataclass(slots=True, kw_only=True)
-class _Measured:
-    """The longest time of a solution on a test.
-
-    Args:
-        seconds, solution, test: of the slowest run.
-        judged: how many solutions were judged.
-        in_part: solutions that are accepted, but not in all subtasks.
-    """
-
-    seconds: float = 0.0
-    solution: str = ""
-    test: str = ""
-    judged: int = 0
-    in_part: list[str] = field(default_factory=list)
-
-
 def with_measured_limit(task: ImportedTask) -> ImportedTask:
     """The task with a limit derived as its `timing` says, if it states none; else the task itself.
 
@@ -63,22 +46,16 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
         InputError: it has no accepted solution that can be judged, or one of them is not accepted by us.
         SetupError: nothing can be judged here.
     """
-    timing = task.timing
-    if timing is None:
+    if task.timing is None:
         return task
     with tempfile.TemporaryDirectory() as directory:
         problem = _read_back(task, Path(directory))
-        submissions = _timed_submissions(task, timing, problem)
-        may_fail = {f"{task.key}/{label}" for label in timing.in_time - timing.accepted}
-        stated = {row["uuid"]: row["expected_subtasks"] or {} for row in task.solution_rows}
-        measured = asyncio.run(_measure(problem, submissions, may_fail, stated, any_group=timing.any_group))
-    steps = max(1, math.ceil(measured.seconds * timing.multiplier / timing.resolution_s - 1e-9))
-    limit = steps * timing.resolution_s
-    note = _note_on_limit(limit, timing, measured, len(submissions))
-    rows = tuple({**row, "time_limit": limit} for row in task.problem_rows)
+        measured = _Measurement(task, task.timing, problem)
+        asyncio.run(measured.run())
+    rows = tuple({**row, "time_limit": measured.limit_s} for row in task.problem_rows)
     about_other = long_limit_notes(problem.time_limit_s, problem.task_type)  # about the limit of the measurement
     notes = [other for other in task.notes if other not in about_other]
-    return replace(task, problem_rows=rows, notes=(*notes, note), timing=None)
+    return replace(task, problem_rows=rows, notes=(*notes, measured.note()), timing=None)
 
 
 def _read_back(task: ImportedTask, directory: Path) -> Problem:
@@ -94,115 +71,95 @@ def _read_back(task: ImportedTask, directory: Path) -> Problem:
     return problem
 
 
-def _timed_submissions(task: ImportedTask, timing: Timing, problem: Problem) -> list[Submission]:
-    """The submissions that count for the limit, in languages that can be judged; at least one."""
-    submissions = [
-        submission_from_row(row, max_code_bytes=None)
-        for row in task.solution_rows
-        if row["label"] in timing.accepted | timing.in_time and language_called(row["language"] or "") is not None
-    ]
-    linked = [each for each in submissions if not problem.linked or problem.linked_with(each.language)]
-    if not linked:
-        raise InputError(
-            f"{task.key} has no accepted submission in a language that is judged, from which a time limit could be"
-            " derived; give one with --time-limit"
-        )
-    return linked
+class _Measurement:
+    """Measures the longest time on a test of the solutions that count for the limit.
 
-
-def _note_on_limit(limit: float, timing: Timing, measured: _Measured, submissions: int) -> str:
-    """How the limit was derived, for the user; `submissions` is the number of those that count."""
-    note = (
-        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of "
-        f"{counted(measured.judged, 'submission')} ({measured.solution}, {measured.seconds:.3g} s on {measured.test}), "
-        f"rounded up to a multiple of {timing.resolution_s:g} s"
-    )
-    if measured.judged < submissions:
-        note += f"; {submissions - measured.judged} more are in a language that this machine has no compiler for"
-    if measured.in_part:
-        note += f"; accepted in some subtasks only: {', '.join(measured.in_part)}"
-    return note
-
-
-async def _measure(
-    problem: Problem,
-    submissions: Sequence[Submission],
-    may_fail: Collection[str],
-    stated: Mapping[str, Mapping[str, str]],
-    *,
-    any_group: bool,
-) -> _Measured:
-    """The longest time of these solutions.
-
-    Args:
-        may_fail: solutions that need not be accepted, but must end within the time limit.
-        stated: for each solution the verdicts that are expected in each subtask.
-        any_group: whether a solution is accepted if one subtask is.
+    Raises:
+        InputError: none of them is in a language that is judged.
     """
-    measured = _Measured()
-    async with LocalSandbox(compiler=Environment.read().compiler) as sandbox:
-        scorer = Scorer(sandbox, artifacts=ArtifactStore())
-        for submission in submissions:
-            result = await scorer.score(problem, submission, exhaustive=True)
-            if result.compile.all_unsuitable:
-                continue
-            measured.judged += 1
-            this_may_fail = submission.id in may_fail
-            in_all = _require_accepted(
-                problem, submission, result, stated[submission.id], may_fail=this_may_fail, any_group=any_group
-            )
-            if not in_all and not this_may_fail:
-                measured.in_part.append(submission.id)
-            for subtask in result.subtasks:
-                for test in subtask.tests:
-                    seconds = (test.cpu_ms or 0.0) / 1000
-                    if seconds >= measured.seconds:
-                        measured.seconds, measured.solution, measured.test = seconds, submission.id, test.test
-    if not measured.judged:
-        raise InputError(
-            f"{problem.key} has no accepted submission in a language that this machine has a compiler for, from which a"
-            " time limit could be derived; install one, or give a limit with --time-limit"
-        )
-    return measured
 
-
-def _require_accepted(
-    problem: Problem,
-    submission: Submission,
-    result: SubmissionResult,
-    stated: Mapping[str, str],
-    *,
-    may_fail: bool,
-    any_group: bool,
-) -> bool:
-    """Refuse a solution that is not accepted although it must be, or whose time is not known: it is late on a test, or
-    was not judged.
-
-    Args:
-        stated: the verdicts that are expected in each subtask.
-        may_fail: whether it need not be accepted.
-        any_group: whether it is accepted if one subtask is.
-
-    Returns:
-        Whether all subtasks that are worth points are accepted.
-    """
-    worth = [item for item in result.subtasks if item.points > 0]
-    accepted = [_is_accepted(item, stated.get(item.subtask)) for item in worth]
-    is_enough = may_fail or (any_group and any(accepted))
-    for subtask, is_accepted in zip(worth, accepted, strict=True):
-        verdicts = (subtask.verdict, *(test.verdict for test in subtask.tests))
-        untimed = next((verdict for verdict in verdicts if verdict in _UNTIMED), None)
-        if untimed is not None or not (is_accepted or is_enough):
-            wanted = "in time" if may_fail else "accepted"
-            reason = next(
-                (f" ({item.test}: {item.message})" for item in subtask.tests if item.verdict is Verdict.JE), ""
-            )
+    def __init__(self, task: ImportedTask, timing: Timing, problem: Problem) -> None:
+        self._timing, self._problem = timing, problem
+        counting = [row for row in task.solution_rows if row["label"] in timing.accepted | timing.in_time]
+        known = [row for row in counting if language_called(row["language"] or "") is not None]
+        solutions = [(row, submission_from_row(row, max_code_bytes=None)) for row in known]
+        self._solutions = [(r, s) for r, s in solutions if not problem.linked or problem.linked_with(s.language)]
+        self._seconds, self._slowest, self._judged = 0.0, "", 0
+        self._in_part: list[str] = []  # solutions that are accepted, but not in all subtasks
+        if not self._solutions:
             raise InputError(
-                f"{submission.id} should be {wanted}, but is {untimed or subtask.verdict} within"
-                f" {problem.time_limit_s:g} s in subtask {subtask.subtask}{reason}; a time limit cannot be derived from"
-                " it: give one with --time-limit"
+                f"{task.key} has no accepted submission in a language that is judged, from which a time limit could be"
+                " derived; give one with --time-limit"
             )
-    return all(accepted)
+
+    async def run(self) -> None:
+        """Judge the solutions in the embedded sandbox."""
+        async with LocalSandbox(compiler=Environment.read().compiler) as sandbox:
+            scorer = Scorer(sandbox, artifacts=ArtifactStore())
+            for row, submission in self._solutions:
+                result = await scorer.score(self._problem, submission, exhaustive=True)
+                if not result.compile.all_unsuitable:
+                    self._add(row, result)
+        if not self._judged:
+            raise InputError(
+                f"{self._problem.key} has no accepted submission in a language that this machine has a compiler for,"
+                " from which a time limit could be derived; install one, or give a limit with --time-limit"
+            )
+
+    def _add(self, row: dict[str, Any], result: SubmissionResult) -> None:
+        """Add the times of a solution, from its row and its result."""
+        self._judged += 1
+        may_fail = row["label"] not in self._timing.accepted  # but it must end within the time limit
+        if not self._is_accepted_in_all(row, result, may_fail=may_fail) and not may_fail:
+            self._in_part.append(result.submission)
+        for subtask in result.subtasks:
+            for test in subtask.tests:
+                seconds = (test.cpu_ms or 0.0) / 1000
+                if seconds >= self._seconds:
+                    self._seconds, self._slowest = seconds, f"{result.submission}, {seconds:.3g} s on {test.test}"
+
+    def _is_accepted_in_all(self, row: dict[str, Any], result: SubmissionResult, *, may_fail: bool) -> bool:
+        """Whether all subtasks that are worth points are accepted.
+
+        Raises:
+            InputError: the solution is not accepted although it must be, or its time is not known: it is late on a
+                test, or was not judged.
+        """
+        stated = row["expected_subtasks"] or {}
+        worth = [item for item in result.subtasks if item.points > 0]
+        accepted = [_is_accepted(item, stated.get(item.subtask)) for item in worth]
+        is_enough = may_fail or (self._timing.any_group and any(accepted))
+        for subtask, is_accepted in zip(worth, accepted, strict=True):
+            verdicts = (subtask.verdict, *(test.verdict for test in subtask.tests))
+            untimed = next((verdict for verdict in verdicts if verdict in _UNTIMED), None)
+            if untimed is not None or not (is_accepted or is_enough):
+                wanted = "in time" if may_fail else "accepted"
+                failed = (f" ({item.test}: {item.message})" for item in subtask.tests if item.verdict is Verdict.JE)
+                raise InputError(
+                    f"{result.submission} should be {wanted}, but is {untimed or subtask.verdict} within"
+                    f" {self._problem.time_limit_s:g} s in subtask {subtask.subtask}{next(failed, '')}; a time limit"
+                    " cannot be derived from it: give one with --time-limit"
+                )
+        return all(accepted)
+
+    @property
+    def limit_s(self) -> float:
+        """The time limit."""
+        steps = math.ceil(self._seconds * self._timing.multiplier / self._timing.resolution_s - 1e-9)
+        return max(1, steps) * self._timing.resolution_s
+
+    def note(self) -> str:
+        """How the limit was derived, for the user."""
+        note = (
+            f"the time limit is {self.limit_s:g} s: {self._timing.multiplier:g} times the slowest of "
+            f"{counted(self._judged, 'submission')} ({self._slowest}), "
+            f"rounded up to a multiple of {self._timing.resolution_s:g} s"
+        )
+        if missing := len(self._solutions) - self._judged:
+            note += f"; {missing} more are in a language that this machine has no compiler for"
+        if self._in_part:
+            note += f"; accepted in some subtasks only: {', '.join(self._in_part)}"
+        return note
 
 
 def _is_accepted(result: SubtaskResult, stated: str | None) -> bool:
