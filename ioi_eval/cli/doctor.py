@@ -13,6 +13,10 @@ from ioi_eval.errors import InputError
 from ioi_eval.report.texts import counted, listed, printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ioi_eval.calibration import Speed
+    from ioi_eval.calibration.stored import Calibration
     from ioi_eval.doctor import Finding
 
 Endpoints = Annotated[
@@ -42,9 +46,7 @@ def doctor(
     if calibrate and endpoints is not None:
         raise InputError("--calibrate measures this machine, and --endpoints names others: leave out one of them")
     if calibrate:
-        from ioi_eval.cli.calibrating import calibrate_here
-
-        return calibrate_here()
+        return _calibrate()
     return _examine() if endpoints is None else _examine_workers(endpoints, max_requests_per_endpoint)
 
 
@@ -110,3 +112,45 @@ def _print_findings(findings: Sequence[Finding]) -> None:
         print(f"{finding.severity.value:>7}  {finding.what:<{width}}  {printable(finding.detail)}")
         if finding.advice:
             print(f"{'':>7}  {'':<{width}}  → {finding.advice}")
+
+
+def _calibrate() -> int:
+    """Measure this machine, store the result and print it."""
+    import asyncio
+    import datetime
+    import os
+
+    from ioi_eval.artifacts import ArtifactStore
+    from ioi_eval.calibration import measure
+    from ioi_eval.calibration.stored import calibration_of_this_machine, store
+    from ioi_eval.config import Environment
+    from ioi_eval.sandbox.local.sandbox import LocalSandbox
+    from ioi_eval.scorer import Scorer
+
+    environment = Environment.read()
+
+    async def run() -> tuple[Speed, str]:
+        async with LocalSandbox(slots=1, compiler=environment.compiler) as sandbox:
+            (target,) = sandbox.targets()
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(environment.cache), spread=False)
+            return await measure(scorer, processors=os.cpu_count() or 1), target.toolchain.version
+
+    speed, compiler = asyncio.run(run())
+    taken = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    calibration = calibration_of_this_machine(speed.time_scale, compiler=compiler, taken=taken)
+    print(describe(speed, calibration, store(calibration, environment.cache)))
+    return 0
+
+
+def describe(speed: Speed, calibration: Calibration, path: Path) -> str:
+    """The measurements of `--calibrate` as text."""
+    from ioi_eval.calibration.workload import REFERENCE
+
+    lines = [f"CPU time of a fixed workload, as a multiple of the reference's ({REFERENCE}):", ""]
+    lines += [f"  {part:<12}{ratio:6.3f}" for part, ratio in speed.parts.items()]
+    lines += [
+        f"  {'all':<12}{calibration.time_scale:6.2f}   repeats differ by {speed.spread:.1%}",
+        "",
+        f"`--time-scale auto` multiplies time limits by {calibration.time_scale:g} from now on ({path}).",
+    ]
+    return "\n".join(lines)

@@ -16,7 +16,7 @@ from ioi_eval import boxfiles
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.calibration import OccupancyReading, Speed, Tolerance, measure, require_idle, speed_of, workload
 from ioi_eval.calibration.stored import calibration_of_this_machine, find, store
-from ioi_eval.cli.calibrating import describe
+from ioi_eval.cli.doctor import describe
 from ioi_eval.errors import SetupError
 from ioi_eval.model import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
