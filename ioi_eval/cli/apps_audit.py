@@ -34,14 +34,7 @@ from ioi_eval.rows import KeptColumns, Source
 
 
 def audit(call: AuditCall) -> int:
-    """Judge the reference solutions and list the problems that are broken, or whose solutions fail.
-
-    Returns:
-        The exit code: 1 if something could not be judged.
-
-    Raises:
-        InputError: the options contradict each other, or a file or data set cannot be read.
-    """
+    """Judge the reference solutions and list the problems that are broken, or whose solutions fail."""
     if call.out is not None:
         _check_out(call.out)
         refuse_inside("--out", call.out, call.problems.read_whole)
@@ -64,11 +57,7 @@ def audit(call: AuditCall) -> int:
 
 
 def _check_out(out: Path) -> None:
-    """Refuse a path at which there is something that no audit has written.
-
-    Raises:
-        InputError: it is a directory, or another file than a list.
-    """
+    """Refuse a path at which there is something that no audit has written."""
     if out.is_dir():
         name = out / "list.jsonl"
         raise InputError(f"--out {out} is a directory; name the file that the list is written to: {name}")

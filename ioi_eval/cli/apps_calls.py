@@ -38,9 +38,6 @@ async def ready_executor(
 
     Args:
         advice: how to ask for other rules; added to the line that names ours.
-
-    Raises:
-        SetupError: there is no such interpreter, or the runner cannot be compiled here.
     """
     if options.is_here:
         (target,) = entered.sandbox.targets()
@@ -81,9 +78,5 @@ def interpreter_line(python: Interpreter, asked: str, *, is_here: bool) -> str:
 
 
 def jobs_now(options: SandboxOptions, executor: AppsExecutor) -> int:
-    """How many jobs can run now: as the user said, else as many as the slots of the targets that can run them.
-
-    Raises:
-        SetupError: no target can run them.
-    """
+    """How many jobs can run now: as the user said, else as many as the slots of the targets that can run them."""
     return options.workers or executor.slots or 1

@@ -72,11 +72,7 @@ class _Explained:
 
 
 def explain(call: ExplainCall) -> int:
-    """Print where graders differ.
-
-    Returns:
-        The exit code: 1 if a row or a program could not be judged.
-    """
+    """Print where graders differ. Returns the exit code: 1 if a row or a program could not be judged."""
     for name in call.compat or ():
         grader_named(name)  # an unknown one is refused before anything is read
     dump = KeptColumns(open_dump(call.dump, call.problems.selection.ids), submission_columns(call.id_column))

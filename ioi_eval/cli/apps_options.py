@@ -72,11 +72,7 @@ class Problems:
 
     @cached_property
     def selection(self) -> ProblemSelection:
-        """Which problems of the data set are selected; options of the command take precedence over the file.
-
-        Raises:
-            InputError: an option would have no effect.
-        """
+        """Which problems of the data set are selected; options of the command take precedence over the file."""
         config = self.configuration
         seed = self.seed if self.seed is not None else config.random_seed
         limit = self.limit if self.limit is not None else config.sample_size
@@ -123,9 +119,6 @@ class Problems:
                 ways.
             needed: ids of the problems that a dump needs; `None` for all.
             directory: where their tests are stored until then; the system's directory by default.
-
-        Raises:
-            InputError: the data set or a list of excluded problems cannot be read, or there is no such problem.
         """
         from ioi_eval.apps.catalog import load_catalog
         from ioi_eval.apps.verdicts import why_unusable
@@ -196,9 +189,6 @@ class Rules:
 
         Args:
             isolation: the weakest isolation that is accepted, an option of the sandbox; `None` if the user did not say.
-
-        Raises:
-            InputError: an option has a value that is not allowed.
         """
         from ioi_eval.apps.settings import TIME_LIMIT_S, AppsSettings
         from ioi_eval.compat import grader_named

@@ -27,11 +27,7 @@ from ioi_eval.rows import KeptColumns, Source, in_one
 
 
 def score(call: AppsScoreCall) -> int:
-    """Score a dump and show the result.
-
-    Raises:
-        InputError: the options contradict each other, or a file or data set cannot be read.
-    """
+    """Score a dump and show the result."""
     return call.watch.run(APPS_SCORE, call.as_dict(), lambda events: _score_all(call, events), read=call.sources)
 
 

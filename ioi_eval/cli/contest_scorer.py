@@ -31,9 +31,6 @@ async def opened_scorer(
     Args:
         score_only: as in `Policy`.
         keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
-
-    Raises:
-        IoiEvalError: as `opened`.
     """
     async with opened(options, events=events) as entered:
         stored = None

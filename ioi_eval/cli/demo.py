@@ -77,14 +77,7 @@ def _apps(out: Path, sandbox: SandboxOptions, watch: Watch) -> int:
 
 
 def write_sample(out: Path) -> Path:
-    """Write the sample of APPS beside the results, so that users can try other commands with it.
-
-    Returns:
-        The directory of the sample.
-
-    Raises:
-        SetupError: it cannot be written.
-    """
+    """Write the sample of APPS beside the results, for users to try other commands with it. Returns its directory."""
     from ioi_eval import sample
     from ioi_eval.errors import SetupError
 

@@ -42,11 +42,7 @@ class NamedCluster:
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """Its endpoints now.
-
-        Raises:
-            InputError: they cannot be found.
-        """
+        """Its endpoints now."""
         import asyncio
 
         from ioi_eval.sandbox.piston.endpoints import endpoints_now
@@ -62,11 +58,7 @@ def worker_name(url: str) -> str:
 
 
 def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None) -> NamedCluster | None:
-    """The cluster that the options name, else the environment (including `.env`); `None` if neither names one.
-
-    Raises:
-        InputError: a name is not an endpoint.
-    """
+    """The cluster that the options name, else the environment (including `.env`); `None` if neither names one."""
     from ioi_eval.config import Environment
 
     environment = Environment.read()
@@ -83,11 +75,7 @@ def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None)
 
 
 def needed_cluster(endpoints: str | None = None, per_endpoint: int | None = None) -> NamedCluster:
-    """`named_cluster`, for commands that need a cluster.
-
-    Raises:
-        InputError: no cluster is named, or a name is not an endpoint.
-    """
+    """`named_cluster`, for commands that need a cluster: refuses if none is named."""
     from ioi_eval.errors import InputError
 
     cluster = named_cluster(endpoints, per_endpoint)

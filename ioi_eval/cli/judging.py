@@ -44,10 +44,6 @@ async def judge_dump(
         rows: the number of programs in the selected rows of the dump.
         jobs_now: returns how many jobs with these programs the sandbox can run now.
         shares: whether programs of different rows may be in one job.
-
-    Raises:
-        InputError: the dump or the journal is damaged.
-        SetupError: nothing can be judged here, or nothing can be written there.
     """
     options, jobs_at_once = call.as_dict(), jobs_now() or 1
     with await in_thread(Journal, call.out, options=options, resume=not call.no_resume) as journal:

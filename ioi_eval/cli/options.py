@@ -175,10 +175,6 @@ class ContestRules:
 
         Args:
             is_here: whether programs run on this machine; the speed of other machines is not known.
-
-        Raises:
-            InputError: the time scale is neither a number nor `auto`.
-            SetupError: `auto`, and this machine was not calibrated, or has changed since.
         """
         if self.time_scale != "auto":
             _ = self.factor

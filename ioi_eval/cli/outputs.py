@@ -57,20 +57,13 @@ class Earlier:
 
 def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
     """Refuse a directory for results if it cannot be written, if it lies in a directory that is read, or if a file
-    would be replaced there that is read, or that another command has written.
+    would be replaced there that is read, or that another command, or no run, has written.
 
     Args:
-        out: the value of `--out`; need not exist yet.
+        out: the value of `--out`; need not exist yet. Then the nearest existing directory above it is returned, else
+            itself.
         read: the sources that the command reads, as the user wrote them.
         command: the command that will write its results there.
-
-    Returns:
-        The directory or, if it does not exist yet, the nearest existing directory above it.
-
-    Raises:
-        InputError: it lies in a directory that is read, has the results of another command, or has a file with the
-            name of a file of results that is read or that no run has written.
-        SetupError: it cannot be written.
     """
     read = tuple(read)
     refuse_inside("--out", out, read)
@@ -91,9 +84,6 @@ def check_out(out: Path, *, read: Iterable[str], command: str) -> Path:
 def _refuse_foreign(out: Path, names: Iterable[str], before: Earlier) -> None:
     """Refuse a directory with files of these names if no run has written there: it left neither a journal nor a summary
     that names its dump (as one of `report` does not).
-
-    Raises:
-        InputError: it has one.
     """
     if before.command == VALIDATE or "dump" in before.options or os.path.exists(out / "journal"):
         return
@@ -105,11 +95,7 @@ def _refuse_foreign(out: Path, names: Iterable[str], before: Earlier) -> None:
 
 
 def refuse_inside(option: str, path: Path, read: Iterable[str]) -> None:
-    """Refuse a path in a directory that is read as rows: the next run would read what this one writes.
-
-    Raises:
-        InputError: it lies in the directory of one of these sources.
-    """
+    """Refuse a path in a directory that is read as rows: the next run would read what this one writes."""
     for source in filter(reads_all_files, read):
         if path.resolve().is_relative_to(Path(os.path.expanduser(source)).resolve()):
             raise InputError(

@@ -42,11 +42,7 @@ _Versions = set[tuple[str, str]]
 
 
 def _read_problems(chosen: ChosenPackages) -> Sequence[Problem]:
-    """The selected problems.
-
-    Raises:
-        InputError: a source cannot be read, or has none of these problems.
-    """
+    """The selected problems."""
     assert chosen.problems is not None, "these are packages of problems"
     problems = load_problems(
         open_source(chosen.problems, all_splits=True),
@@ -67,10 +63,6 @@ def install(chosen: ChosenPackages, repository: Path, *, url: str | None, max_by
     Args:
         url: the URL of the repository; by default port 8000 of this host.
         max_bytes: the most bytes that the packages may take on a worker.
-
-    Raises:
-        InputError: the packages take more than `max_bytes`.
-        SetupError: the repository cannot be written, or no worker can be used.
     """
     problems = _read_problems(chosen)
     least = sum(map(_data_bytes, problems))

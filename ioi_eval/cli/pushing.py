@@ -29,16 +29,13 @@ def push(
     pages: Mapping[str, Path] | None = None,
     replace: bool = False,
 ) -> int:
-    """Push what a run has written, unless it ended early.
+    """Push what a run has written, unless it ended early. Returns the exit code: 1 if that failed.
 
     Args:
         config: the configuration of that data set that gets the rows; each dump has one.
         call, outcome: the options of the run, and its result.
         pages: the files that are pushed too, by their paths there; by default the run's reports.
         replace: remove the rows there that are not in this dump.
-
-    Returns:
-        The exit code: 1 if the results could not be pushed.
     """
     kept = ", and keeps the rows that RESULTS already has" if replace else ""
     if outcome.interrupted or outcome.stopped_by:

@@ -35,9 +35,6 @@ async def compile_runner(sandbox: Sandbox, artifacts: ArtifactStore) -> None:
     """Ensure that the runner is in the cache. A line is printed if it must be compiled, because that takes seconds.
 
     On a cluster only the line is printed: each kind of worker compiles or has its own runner at its first job.
-
-    Raises:
-        SetupError: it cannot be compiled here.
     """
     builder = Builder(sandbox, artifacts, Policy())
     for target in sandbox.targets():

@@ -36,21 +36,13 @@ def remake(
     by: Sequence[str] | None = None,
     standings: str | None = None,
 ) -> int:
-    """Make all reports of some results anew, and show the result.
+    """Make all reports of some results anew, and show the result. Returns the exit code: 1 if they are not complete.
 
     Args:
         out: the directory for the reports; `None` for the directory of the results, if it is only one.
         id_column: the column with the submission's id, in results that have it; by default that of each run.
         by: columns to group by, as in `--by`; `None` for the columns of the runs.
         standings: the source of the contestants for comparison; `None` for the published cut-offs.
-
-    Returns:
-        The exit code: 1 if something could not be judged.
-
-    Raises:
-        InputError: there are no results, they lack the column with the ids, they cannot be joined, `out` is missing or
-            has other results, or a run is writing to one of the directories.
-        SetupError: it cannot be written.
     """
     target = _target(directories, out)
     for directory in directories:
@@ -83,11 +75,7 @@ def remake(
 
 
 def _require_ids(page: Page, id_column: str | None) -> None:
-    """Refuse results that do not have the column with the ids. Of several, one must have the column that was asked for.
-
-    Raises:
-        InputError: it is missing.
-    """
+    """Refuse results that do not have the column with the ids. Of several, one must have the column that was asked for."""
     if id_column is not None and all(results.id_column != id_column for results in page.results):
         raise no_id_column(page.results[0].directory, id_column)
     for results in page.results:
@@ -98,8 +86,7 @@ def _require_ids(page: Page, id_column: str | None) -> None:
 def _keep_runs_out(stack: ExitStack, directories: Sequence[Path], target: Path) -> bool:
     """Keep runs out of directories until the stack is closed: a run would replace the files that are read.
 
-    Returns:
-        Whether the target is locked. It is not if no run has been there, because a refusal must leave it as it is.
+    Returns whether the target is locked. It is not if no run has been there, because a refusal must leave it as it is.
     """
     for directory in directories:
         if directory.resolve() != target.resolve():

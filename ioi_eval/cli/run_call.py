@@ -76,14 +76,7 @@ class RunOptions(ABC):
         return ", ".join(self.dumps)
 
     def open_hub(self) -> Callable[[RunOptions, DumpOutcome], int]:
-        """Open the data set on the Hub, if the user asked to push there.
-
-        Returns:
-            A function that pushes the results at the end, and returns the exit code.
-
-        Raises:
-            InputError: the data set cannot be made, or it is public and that was not asked for.
-        """
+        """Open the data set on the Hub, if the user asked to push there. Returns what pushes the results at the end."""
         if self.push_to_hub is None:
             return lambda *_: 0
         from ioi_eval.cli.pushing import push

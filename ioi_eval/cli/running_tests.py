@@ -28,12 +28,7 @@ REPORTS = "reports"
 
 
 def run_tests(call: RunTestsCall, *, dry_run: bool = False) -> int:
-    """Score all data sets, each into a directory of its own; with `dry_run` only print what would be judged.
-
-    Raises:
-        InputError: a data set does not exist, RESULTS is not the name of one, or it is public and `--public` was not
-            given; or `--public` was given without RESULTS.
-    """
+    """Score all data sets, each into a directory of its own; with `dry_run` only print what would be judged."""
     if call.results_dataset_name is not None:
         check_name(call.results_dataset_name, advice="; the directory for results is named by --local_results_path")
     elif call.public:

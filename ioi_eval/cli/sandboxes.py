@@ -128,11 +128,7 @@ def sandbox_options_of(
     profile: ProfileOption = ProfileChoice.AUTO,
     patience: PatienceOption = None,
 ) -> SandboxOptions:
-    """Decide where jobs are executed, from the command's options, the environment and `.env`.
-
-    Raises:
-        InputError: they contradict each other, an endpoint is not valid, or there is no such sandbox.
-    """
+    """Decide where jobs are executed, from the command's options, the environment and `.env`."""
     other = sandbox not in set(SandboxChoice)
     if other:
         from ioi_eval.extensions import Kind, extension
@@ -369,11 +365,7 @@ def usable_targets(targets: Sequence[Target], least: Isolation) -> list[Target]:
 
 
 def require_usable(targets: Sequence[Target], least: Isolation) -> None:
-    """Name the targets with too little isolation in a line.
-
-    Raises:
-        IsolationError: no other target is left.
-    """
+    """Name the targets with too little isolation in a line; refuse if no other is left."""
     usable = usable_targets(targets, least)
     weak = [f"{target.name} offers isolation {target.isolation.value}" for target in targets if target not in usable]
     if not usable:

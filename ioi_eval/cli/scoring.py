@@ -96,10 +96,7 @@ def score_all(
 
     Args:
         calls: they differ only in `dumps` and `out`.
-        after: called after each dump; returns an exit code.
-
-    Returns:
-        The exit code: the highest of all.
+        after: called after each dump; returns an exit code. The highest of all is returned.
     """
     common = calls[0]
     problem_source, test_source, dumps = _read_sources(calls)
@@ -143,14 +140,7 @@ def _show(call: ScoreCall, outcome: DumpOutcome, after: Callable[[ScoreCall, Dum
 
 
 def dry_run(call: ScoreCall) -> int:
-    """Print what `score` would judge.
-
-    Returns:
-        The exit code: 1 if some rows cannot be judged.
-
-    Raises:
-        InputError: the value of `--push-to-hub` is not the name of a data set.
-    """
+    """Print what `score` would judge."""
     if call.push_to_hub is not None:
         from ioi_eval.report.hub import check_name
 
@@ -159,11 +149,7 @@ def dry_run(call: ScoreCall) -> int:
 
 
 def dry_run_all(calls: Sequence[ScoreCall]) -> int:
-    """Print what `score_all` would judge.
-
-    Returns:
-        The exit code: 1 if some rows cannot be judged.
-    """
+    """Print what `score_all` would judge. Returns the exit code: 1 if some rows cannot be judged."""
     from ioi_eval.pipeline.dry_run import plan
 
     problem_source, test_source, dumps = _read_sources(calls)
@@ -247,11 +233,7 @@ def _years_and_ids(dumps: Sequence[DumpToScore]) -> tuple[set[int], set[str]]:
 
 
 def _check_found(to_score: DumpToScore, problems: ProblemSet, source: Source) -> None:
-    """Refuse a dump for other problems, or a selected problem that does not exist.
-
-    Raises:
-        InputError: nothing could be judged, and existing results would only be replaced.
-    """
+    """Refuse a dump for other problems, or a selected problem that does not exist: the results would have no score."""
     known, call = {*problems.problems, *problems.unusable}, to_score.call
     asked = {name for name in call.selection.problems if any(key.is_among({name}) for key in to_score.survey.problems)}
     absent = sorted(name for name in asked if not any(key.is_among({name}) for key in known))

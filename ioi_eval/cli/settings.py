@@ -40,11 +40,7 @@ def _setting(name: str) -> str:
 
 
 def default_map(group: TyperGroup, file: ConfigFile) -> dict[str, Any]:
-    """The options that the file sets, in the parser's form: command → name of the parameter → value.
-
-    Raises:
-        InputError: there is no such command or option (the message has the nearest name), or the value is not allowed.
-    """
+    """The options that the file sets, in the parser's form: command → name of the parameter → value."""
     return _of_group(group, file.commands, f"{file.path}", ())
 
 

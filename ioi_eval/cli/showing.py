@@ -54,11 +54,7 @@ _READ_BYTES = 1 << 16
 
 
 def show(call: ShowCall) -> int:
-    """Show a submission, or list all.
-
-    Raises:
-        InputError: there are no results, no such submission or test, or several submissions with that id.
-    """
+    """Show a submission, or list all."""
     [results] = opened_results(call.directory, id_column=call.id_column)
     if call.submission is None:
         if call.rerun or call.test:
@@ -122,11 +118,7 @@ def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
 
 
 def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
-    """The test to show: the one that the user named, else the one that gave the verdict; `None` if none failed or ran.
-
-    Raises:
-        InputError: there is no such test.
-    """
+    """The test to show: the one that the user named, else the one that gave the verdict; `None` if none failed or ran."""
     tests = tests_of(row)
     if call.test is None:
         return deciding_test(row) if has_run(row) else None
@@ -147,9 +139,6 @@ def _if_readable(call: ShowCall, results: ResultSet, row: Mapping[str, Any], rea
     It is not read for a row that was refused: nothing was run, and the reason may be that there is no such problem.
 
     What is doubtful in the source is not mentioned: the run has said it, and `show` lacks the run's options.
-
-    Raises:
-        InputError: it cannot be read, and `--rerun` needs it.
     """
     if row.get("verdict") is None and not call.rerun:
         return None
@@ -233,11 +222,7 @@ def _contest_output(call: ShowCall, problem: Problem | None, returned: bytes | N
 
 
 def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Problem:
-    """The problem as it was judged.
-
-    Raises:
-        InputError: it cannot be read.
-    """
+    """The problem as it was judged."""
     options = results.options
     problems, tests = call.problems or options.get("problems"), call.tests or options.get("tests")
     if not problems or not tests:
@@ -309,11 +294,7 @@ def _apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name:
 
 
 def _apps_problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProblem:
-    """The problem from the data set.
-
-    Raises:
-        InputError: it cannot be read.
-    """
+    """The problem from the data set."""
     dataset = call.problems or results.options.get("dataset")
     if not dataset:
         raise InputError("the results do not name its data set")

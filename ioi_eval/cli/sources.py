@@ -27,9 +27,6 @@ def opened_results(*directories: Path, id_column: str | None) -> list[ResultSet]
     Args:
         directories: the directories given as `--out`; one may be named twice.
         id_column: the column that names a submission; `None` for that of each run.
-
-    Raises:
-        InputError: there are no results, they are damaged, or their family is unknown.
     """
     from ioi_eval.report.result_sets import open_results
 

@@ -55,11 +55,7 @@ class ValidateCall:
 
     @property
     def solution_source(self) -> str:
-        """Where the solutions are read from.
-
-        Raises:
-            InputError: there are none.
-        """
+        """Where the solutions are read from."""
         source = self.solutions or self.against
         if source is None:
             raise InputError("nothing to validate: give SOLUTIONS, or --against RESULTS with their programs")

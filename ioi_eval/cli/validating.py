@@ -80,11 +80,7 @@ def _validate_all(call: ValidateCall, events: Events) -> int:
 
 
 def _require_rows_of_results(against: str) -> None:
-    """Refuse a directory of `score`: its tests, which are no rows of results, would be read too.
-
-    Raises:
-        InputError: it is one; the message names the file in it.
-    """
+    """Refuse a directory of `score`: its tests, which are no rows of results, would be read too."""
     path = Path(os.path.expanduser(against))
     if all((path / name).is_file() for name in (RESULTS, TESTS)):
         raise InputError(f"--against {against} is a directory of results; name {Path(against) / RESULTS}")

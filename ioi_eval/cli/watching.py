@@ -59,9 +59,6 @@ class Watch:
 
         Args:
             work: does the work and returns the exit code.
-
-        Raises:
-            InputError: the file cannot be written, or a package is not installed; nothing was done.
         """
         events = self._events({"command": command, "options": options}, read)
         try:
