@@ -76,7 +76,7 @@ class ValidationRun:
 
     def validation(self) -> Validation:
         """The comparison of all solutions judged so far, and the number of the others."""
-        validation = Validation.of(self._reading)
+        validation = Validation(reading=self._reading)
         for solution, result in zip(self._reading.solutions, self._results, strict=True):
             if result is None:
                 validation.pending += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ioi_eval.expectations import (
@@ -94,42 +94,26 @@ class Validation:
     """The comparison of all statements with our results.
 
     Args:
+        reading: the solutions, and the rows that were not judged.
         undecided: solutions that we failed to judge, with the reason.
-        refused: rows that cannot be judged, with the reason.
-        unstated: the number of rows that state nothing; they were not judged.
-        unstated_names: problem and solution of the first of them.
-        unmatched: the number of stated results without a solution.
         pending: the number of solutions not judged yet, because the run was interrupted.
         targets: the targets that judged, with their isolation.
         judged: every solution with its result, in order.
     """
 
+    reading: StatedSolutions = field(default_factory=StatedSolutions)
     problems: dict[str, Counts] = field(default_factory=dict)
     disagreements: list[Disagreement] = field(default_factory=list)
     undecided: list[str] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
-    unstated: int = 0
-    unstated_names: tuple[str, ...] = ()
-    unmatched: int = 0
     pending: int = 0
     near_limit: list[NearLimit] = field(default_factory=list)
     targets: set[str] = field(default_factory=set)
     judged: list[tuple[StatedSolution, JudgedSubmission]] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, reading: StatedSolutions) -> Validation:
-        """The validation before anything was judged."""
-        return cls(
-            refused=list(reading.refused),
-            unstated=reading.unstated,
-            unstated_names=reading.unstated_names,
-            unmatched=reading.unmatched,
-        )
-
     @property
     def agrees(self) -> bool:
         """Whether every statement agrees with our results."""
-        return not (self.disagreements or self.undecided or self.refused or self.pending)
+        return not (self.disagreements or self.undecided or self.reading.refused or self.pending)
 
     def add(self, solution: StatedSolution, result: SubmissionResult) -> None:
         """Compare the result of a solution with the statements about it."""
@@ -140,8 +124,7 @@ class Validation:
             if difference is None:
                 counts.agreements += 1
             else:
-                has_note = difference.where == TOTAL or difference.evidence is None
-                self.disagreements.append(replace(difference, note=_note(result)) if has_note else difference)
+                self.disagreements.append(difference)
         error = judge_error(result)
         if error is not None:
             self.undecided.append(f"{solution.problem.key}, {solution.name}: {error}")
@@ -157,10 +140,10 @@ class Validation:
             "problems": {name: asdict(counts) for name, counts in sorted(self.problems.items())},
             "disagreements": [asdict(entry) for entry in self.disagreements],
             "undecided": self.undecided,
-            "refused": self.refused,
-            "unstated": self.unstated,
-            "unstated_names": list(self.unstated_names),
-            "unmatched": self.unmatched,
+            "refused": list(self.reading.refused),
+            "unstated": self.reading.unstated,
+            "unstated_names": list(self.reading.unstated_names),
+            "unmatched": self.reading.unmatched,
             "pending": self.pending,
             "targets": sorted(self.targets),
             "near_limit": [asdict(entry) for entry in self.near_limit],
@@ -170,20 +153,22 @@ class Validation:
 def compare(solution: StatedSolution, result: SubmissionResult) -> Iterator[Disagreement | None]:
     """For each statement a disagreement, or `None` if it agrees; nothing if we failed to judge."""
     for difference in _differences(solution, result):
-        yield (
-            None
-            if difference is None
-            else Disagreement(
-                problem=str(solution.problem.key),
-                solution=solution.name,
-                where=difference.where or (TOTAL if difference.subtask is None else difference.subtask.subtask),
-                stated=difference.stated,
-                seen=difference.seen,
-                evidence=None
-                if difference.subtask is None
-                else _evidence(solution.problem, difference.subtask, difference),
-            )
-        )
+        yield None if difference is None else _disagreement(solution, result, difference)
+
+
+def _disagreement(solution: StatedSolution, result: SubmissionResult, difference: Difference) -> Disagreement:
+    subtask = difference.subtask
+    where = difference.where or (TOTAL if subtask is None else subtask.subtask)
+    evidence = None if subtask is None else _evidence(solution.problem, subtask, difference)
+    return Disagreement(
+        problem=str(solution.problem.key),
+        solution=solution.name,
+        where=where,
+        stated=difference.stated,
+        seen=difference.seen,
+        evidence=evidence,
+        note=_note(result) if where == TOTAL or evidence is None else "",
+    )
 
 
 def _differences(solution: StatedSolution, result: SubmissionResult) -> Iterator[Difference | None]:

@@ -64,9 +64,9 @@ class StatedSolutions:
         unmatched: the number of stated results without a solution.
     """
 
-    solutions: tuple[StatedSolution, ...]
-    refused: tuple[str, ...]
-    unstated: int
+    solutions: tuple[StatedSolution, ...] = ()
+    refused: tuple[str, ...] = ()
+    unstated: int = 0
     unmatched: int = 0
     unstated_names: tuple[str, ...] = ()
 

@@ -146,9 +146,7 @@ def test_times_near_a_limit_are_listed_with_their_margin() -> None:
 
 def test_the_reports_are_complete() -> None:
     """Disagreements, times near limits and counts. Texts of others stay inside their line and cell."""
-    validation = Validation.of(
-        StatedSolutions(solutions=(), refused=("row 3: bad",), unstated=2, unstated_names=("2024/a, x",))
-    )
+    validation = Validation(reading=StatedSolutions(refused=("row 3: bad",), unstated=2, unstated_names=("2024/a, x",)))
     validation.add(solution({"02": "AC"}), result("AC", "AC", "WA"))
     validation.add(
         solution(whole="time_limit"), result("WA", "WA", "WA", message="a | b\nc\x1b[2J", stderr="terminate called")
@@ -170,7 +168,7 @@ def test_the_reports_are_complete() -> None:
 
 def test_a_single_statement() -> None:
     """Its sentence is in the singular."""
-    validation = Validation.of(StatedSolutions(solutions=(), refused=(), unstated=0, unstated_names=()))
+    validation = Validation()
     validation.add(solution({"02": "AC"}), result("AC", "AC", "WA"))
     assert "The only statement disagrees." in terminal_validation(validation.as_dict())
 
@@ -233,7 +231,7 @@ def test_solutions_are_judged_exhaustively_by_several_workers() -> None:
     )
     scorer = SlowScorer(lambda submission: result("AC", "AC", "WA" if int(submission.id) % 2 else "AC"))
     told: list[str] = []
-    reading = StatedSolutions(solutions=solutions, refused=(), unstated=0)
+    reading = StatedSolutions(solutions=solutions)
     validation = validated(reading, scorer, workers=3, advance=told.append)
     assert scorer.most == 3
     assert len(told) == 10
@@ -259,7 +257,7 @@ def test_judged_solutions_are_compared_if_no_endpoint_is_left() -> None:
         for n in range(4)
     )
     told: list[str] = []
-    reading = StatedSolutions(solutions=solutions, refused=(), unstated=0)
+    reading = StatedSolutions(solutions=solutions)
     validation = validated(reading, RuleScorer(says), advance=told.append)
     assert told == ["AC", "JE", "JE", "JE"]
     assert not validation.agrees
@@ -276,7 +274,7 @@ def test_identical_solutions_are_judged_once_except_after_je() -> None:
         for n, code in enumerate(codes)
     )
     scorer = RuleScorer(lambda submission: result("AC", "AC", "AC" if submission.code == "right" else "JE"))
-    validation = validated(StatedSolutions(solutions=solutions, refused=(), unstated=0), scorer)
+    validation = validated(StatedSolutions(solutions=solutions), scorer)
     assert scorer.judged == ["0", "1", "3"]
     assert [judged.result.submission for _, judged in validation.judged] == ["0", "1", "2", "3"]
     assert len(validation.undecided) == 2
