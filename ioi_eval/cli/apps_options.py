@@ -185,11 +185,7 @@ class Rules:
     ] = False
 
     def settings(self, configuration: Configuration | None = None, *, isolation: Isolation | None) -> AppsSettings:
-        """The settings for the executor.
-
-        Args:
-            isolation: the weakest isolation that is accepted, an option of the sandbox; `None` if the user did not say.
-        """
+        """The settings for the executor. The isolation is an option of the sandbox."""
         from ioi_eval.apps.settings import TIME_LIMIT_S, AppsSettings
         from ioi_eval.compat import grader_named
         from ioi_eval.model.methods import Comparator

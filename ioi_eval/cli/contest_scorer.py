@@ -28,9 +28,7 @@ async def opened_scorer(
 ) -> AsyncIterator[tuple[OpenSandbox, Scorer]]:
     """Enter the sandbox, and judge on it; a line at the end describes the compiled programs that were kept.
 
-    Args:
-        score_only: as in `Policy`.
-        keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
+    Of these, `keep_programs` GB are kept across runs; `None` for none.
     """
     async with opened(options, events=events) as entered:
         stored = None

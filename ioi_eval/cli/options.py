@@ -122,12 +122,7 @@ By = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestRules:
-    """How programs for contest problems are compiled and run: a group of options.
-
-    Args:
-        std, python, near_limit_repeats: as in `Policy`.
-        time_scale: `auto`, or a number as text.
-    """
+    """How programs for contest problems are compiled and run: a group of options."""
 
     std: Annotated[
         str | None, option("--std S", "The C++ standard (gnu++20) for all problems, instead of each problem's own.")

@@ -75,7 +75,7 @@ def remake(
 
 
 def _require_ids(page: Page, id_column: str | None) -> None:
-    """Refuse results that do not have the column with the ids. Of several, one must have the column that was asked for."""
+    """Refuse results without the column with the ids. Of several, one must have the column that was asked for."""
     if id_column is not None and all(results.id_column != id_column for results in page.results):
         raise no_id_column(page.results[0].directory, id_column)
     for results in page.results:

@@ -118,7 +118,7 @@ def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
 
 
 def _chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
-    """The test to show: the one that the user named, else the one that gave the verdict; `None` if none failed or ran."""
+    """The test that the user named, else the one that gave the verdict; `None` if none failed or ran."""
     tests = tests_of(row)
     if call.test is None:
         return deciding_test(row) if has_run(row) else None

@@ -24,9 +24,7 @@ def tell_hub_names(specs: Iterable[str]) -> None:
 def opened_results(*directories: Path, id_column: str | None) -> list[ResultSet]:
     """Open results, and print a line about each run that was stopped before all its submissions were judged.
 
-    Args:
-        directories: the directories given as `--out`; one may be named twice.
-        id_column: the column that names a submission; `None` for that of each run.
+    The column that names a submission is by default that of each run. A directory may be named twice.
     """
     from ioi_eval.report.result_sets import open_results
 

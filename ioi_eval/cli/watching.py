@@ -34,13 +34,7 @@ _SUMMARY = ("complete", "interrupted", "submissions", "verdicts", "average_score
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """Where the events of a run are sent: a group of options.
-
-    Args:
-        bar: whether a progress bar is shown; `None` for only on a terminal.
-        log_file: a file that gets events as lines of JSON; `None` for none.
-        track: `wandb` or `trackio`, optionally followed by a colon and a project.
-    """
+    """Where the events of a run are sent: a group of options."""
 
     bar: Bar = None
     log_file: LogFile = None
@@ -55,11 +49,7 @@ class Watch:
     def run(
         self, command: str, options: Mapping[str, Any], work: Callable[[Events], int], *, read: Sequence[str] = ()
     ) -> int:
-        """Do the work of a command, and send events at its beginning and at its end, also after an error.
-
-        Args:
-            work: does the work and returns the exit code.
-        """
+        """Do the work of a command, and send events at its beginning and at its end, also after an error."""
         events = self._events({"command": command, "options": options}, read)
         try:
             code = work(events)
