@@ -5,7 +5,8 @@ Results are in the journal before the result files are made from it, in the dump
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -63,30 +64,13 @@ async def score_dump(
         return values
 
     run = DumpJudge(family, store, entries, settings=settings, progress=progress)
-    return await _judge_and_write(run, write)
-
-
-async def _judge_and_write(
-    run: DumpJudge[CandidateT, ResultT], write: Callable[[RunFacts, Progress], Mapping[str, Any]]
-) -> DumpOutcome:
-    """Judge, then write. A signal ends the judging, not the writing. The records of our failures are always deleted."""
-    store, progress, settings = run.store, run.progress, run.settings
-    started = now()
-    interrupts = Interrupts()
-    try:
-        with interrupts.installed():
-            try:
-                interrupted = await interrupts.run(run.execute())
-            finally:
-                progress.close()
-            await in_thread(store.journal.require_in_place)
-            await in_thread(store.journal.sync)
-            facts = run_facts(run.counts, settings, store.journal.notes, started=started, interrupted=interrupted)
-            writing = progress.writing()
-            try:
-                values = await in_thread(write, facts, writing)
-            finally:
-                writing.close()
-    finally:
-        store.our_failures.close()
+    started, interrupts = now(), Interrupts()
+    with closing(store.our_failures), interrupts.installed():
+        with closing(progress):
+            interrupted = await interrupts.run(run.execute())  # a signal ends the judging, not the writing
+        await in_thread(journal.require_in_place)
+        await in_thread(journal.sync)
+        facts = run_facts(run.counts, settings, journal.notes, started=started, interrupted=interrupted)
+        with closing(progress.writing()) as writing:
+            values = await in_thread(write, facts, writing)
     return DumpOutcome(summary=values, interrupted=interrupted, stopped_by=run.counts.stopped_by)
