@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ioi_eval.cli import scoring
@@ -47,12 +48,9 @@ def run_tests(call: RunTestsCall, *, dry_run: bool = False) -> int:
 
 
 def _score_all(call: RunTestsCall, calls: Sequence[ScoreCall], events: Events) -> int:
-    hub = (
-        HubResults.open(call.results_dataset_name, public=call.public)
-        if call.results_dataset_name is not None
-        else None
-    )
-    return scoring.score_all(calls, after=_Pages(call, hub).add, events=events)
+    name = call.results_dataset_name
+    hub = None if name is None else HubResults.open(name, public=call.public)
+    return scoring.score_all(calls, after=partial(_add_pages, hub, call), events=events)
 
 
 def _calls(call: RunTestsCall) -> tuple[ScoreCall, ...]:
@@ -68,25 +66,16 @@ def _occupied(directory: Path) -> dict[str, str]:
     return {name: str(dump) for name, dump in dumps.items() if dump}
 
 
-class _Pages:
-    """Reports, which are written and pushed (nowhere, if `hub` is `None`) after each data set."""
-
-    def __init__(self, command: RunTestsCall, hub: HubResults | None) -> None:
-        self._command, self._hub = command, hub
-        self._directory = command.local_results_path / REPORTS
-
-    def add(self, call: ScoreCall, outcome: DumpOutcome) -> int:
-        """Write the reports of a finished data set and the overview; push them with its results."""
-        name = call.out.name
-        written = write_pages(self._directory / name, call.out, id_column=call.id_column)
-        directories = [
-            path for path in sorted(self._command.local_results_path.iterdir()) if Earlier.of(path).command == SCORE
-        ]
-        finished = {path.name: path for path in directories if (path / SUMMARY).is_file()}
-        write_text(self._directory / INDEX, overview_page(finished))
-        print(f"Pages:   {self._directory / name / INDEX} and {len(written) - 1} more", flush=True)
-        if self._hub is None:
-            return 0
-        pages = {f"{REPORTS}/{name}/{path.name}": path for path in written}
-        pages[f"{REPORTS}/{INDEX}"] = self._directory / INDEX
-        return push(self._hub, name, call, outcome, pages=pages, replace=self._command.override)
+def _add_pages(hub: HubResults | None, command: RunTestsCall, call: ScoreCall, outcome: DumpOutcome) -> int:
+    """Write the reports of a finished data set and the overview; push them with its results, if there is a `hub`."""
+    name, reports = call.out.name, command.local_results_path / REPORTS
+    written = write_pages(reports / name, call.out, id_column=call.id_column)
+    directories = [path for path in sorted(command.local_results_path.iterdir()) if Earlier.of(path).command == SCORE]
+    finished = {path.name: path for path in directories if (path / SUMMARY).is_file()}
+    write_text(reports / INDEX, overview_page(finished))
+    print(f"Pages:   {reports / name / INDEX} and {len(written) - 1} more", flush=True)
+    if hub is None:
+        return 0
+    pages = {f"{REPORTS}/{name}/{path.name}": path for path in written}
+    pages[f"{REPORTS}/{INDEX}"] = reports / INDEX
+    return push(hub, name, call, outcome, pages=pages, replace=command.override)

@@ -175,16 +175,9 @@ def differences(stated: StatedResult, result: SubmissionResult) -> Iterator[Diff
         if statement.points is not None and subtask.score is not None:
             points = subtask.score * subtask.points
             agrees = abs(points - statement.points) <= statement.tolerance
-            yield (
-                None
-                if agrees
-                else Difference(
-                    subtask=subtask,
-                    stated=f"{statement.points:g} points",
-                    seen=f"{points:.6g} points",
-                    test=_first_other_test(statement, subtask),
-                )
-            )
+            stated_points, other = f"{statement.points:g} points", _first_other_test(statement, subtask)
+            difference = Difference(subtask=subtask, stated=stated_points, seen=f"{points:.6g} points", test=other)
+            yield None if agrees else difference
         if statement.status is not None:
             yield from _status_difference(statement, statement.status, subtask, is_ours=stated.is_ours)
     if stated.total is not None and result.score is not None:
@@ -208,13 +201,8 @@ def _status_difference(
         return
     else:
         agrees = _can_be_worst(status, [read_as(test.verdict, test.message) for test in ran])
-    yield (
-        None
-        if agrees
-        else Difference(
-            subtask=subtask, stated=status, seen=subtask.verdict.value, test=_first_other_test(statement, subtask)
-        )
-    )
+    other = _first_other_test(statement, subtask)
+    yield None if agrees else Difference(subtask=subtask, stated=status, seen=subtask.verdict.value, test=other)
 
 
 def read_as(verdict: Verdict, message: str) -> tuple[str, ...]:
