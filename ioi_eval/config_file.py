@@ -48,19 +48,12 @@ class ConfigFile:
 
 
 def path_of_file(environ: Mapping[str, str] | None = None) -> Path:
-    """Where the file is, if there is one: at the path that `IOI_EVAL_CONFIG` names, else in the working directory.
-
-    Args:
-        environ: the environment; the process's own by default.
-    """
+    """Where the file is, if there is one: at the path that `IOI_EVAL_CONFIG` names, else in the working directory."""
     return Path((os.environ if environ is None else environ).get(ANOTHER) or NAME)
 
 
 def read_config_file(environ: Mapping[str, str] | None = None) -> ConfigFile:
-    """Read the file at `path_of_file`, if there is one.
-
-    Args:
-        environ: the environment; the process's own by default.
+    """Read the file at `path_of_file`, if there is one. The environment is by default the process's own.
 
     Raises:
         InputError: the file cannot be read or is not TOML; or `[environment]` sets a variable that this package does

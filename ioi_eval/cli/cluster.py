@@ -234,9 +234,7 @@ def _change(chosen: ChosenPackages, *, is_wanted: bool) -> int:
 def _show_usable(known: Sequence[Abilities], *, workers: int) -> int:
     """Print which workers can be used, and why others cannot. Returns the exit code.
 
-    Args:
-        known: what the workers can do that were probed.
-        workers: the number of all workers; those that were not probed cannot be used.
+    Of all `workers`, those that were probed are `known`; the others cannot be used.
     """
     reasons = (f"{worker_name(each.url)}: {reason}" for each in known for reason in each.why_not)
     for reason in dict.fromkeys(reasons):

@@ -116,8 +116,7 @@ _LIKELY = 0.8
 def _explain(ctx: Any, error: BaseException, typed: Sequence[str] = ()) -> None:
     """Improve the message of an error. If it is about an unknown option, another error is raised instead.
 
-    Args:
-        typed: what the user typed; one of it may have been meant as the option that is missing.
+    One of the `typed` words may have been meant as the option that is missing.
     """
     if isinstance(error, typer.BadParameter):
         error.message = choice_message(error.message)

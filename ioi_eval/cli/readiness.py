@@ -18,8 +18,7 @@ from ioi_eval.sandbox.local.machine_limit import MachineLimit
 async def make_ready(entered: OpenSandbox, memory_limits: Iterable[int]) -> None:
     """Print the limits of this machine that matter for a run, and compile the runner, as `compile_runner` does.
 
-    Args:
-        memory_limits: the memory limit of each problem of the run, in bytes.
+    The memory limits are those of the run's problems, in bytes.
     """
     tell_limits(entered.limits, list(memory_limits))
     await compile_runner(entered.sandbox, ArtifactStore())

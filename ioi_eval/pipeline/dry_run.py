@@ -46,12 +46,7 @@ class DryRun:
 
 
 def plan(dump_reader: ContestDumpReader, index: Index, *, dedupe: bool = True, retry_failed: bool = False) -> DryRun:
-    """Read a dump without judging or writing anything.
-
-    Args:
-        index: of the journal that a run would continue.
-        retry_failed: judge rows again on which a judge program failed.
-    """
+    """Read a dump without judging or writing anything; `index` is of the journal that a run would continue."""
     problems: defaultdict[ProblemKey, Counter[str]] = defaultdict(Counter)
     refused = ReasonCounts()
     leaders: set[bytes] = set()

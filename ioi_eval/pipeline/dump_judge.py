@@ -59,12 +59,7 @@ class Judged(Generic[ResultT]):
 
 
 class DumpJudge(Generic[CandidateT, ResultT]):
-    """One judging of a dump.
-
-    Args:
-        family: the dump, and how it is judged.
-        entries: of the dump, in its order.
-    """
+    """One judging of a dump. `entries` are those of the dump, in its order."""
 
     def __init__(
         self,
@@ -192,8 +187,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     def _lead_or_follow(self, candidate: CandidateT) -> int | None:
         """Let a submission lead, and put it into the window, or let it follow its leader.
 
-        Returns:
-            If its program has a result, its offset in the journal: the caller then records a copy of that result.
+        If its program has a result, only returns its offset in the journal: the caller then records a copy of it.
         """
         if (leader_offset := self._leaders.result_offset(candidate)) is not None:
             return leader_offset
@@ -293,8 +287,7 @@ class DumpJudge(Generic[CandidateT, ResultT]):
     def _store(self, candidate: CandidateT, judged: Judged[ResultT]) -> tuple[Judged[ResultT], int | None]:
         """Store a result; if our own code fails on it, a failure of ours instead. Called from a thread.
 
-        Returns:
-            What was stored, and its offset; `None` if copies must not take it over.
+        Returns what was stored, and its offset; `None` if copies must not take it over.
         """
         try:
             return judged, self.store.record(candidate, judged.result, judged.facts.end.record_kind)

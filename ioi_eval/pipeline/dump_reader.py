@@ -26,11 +26,7 @@ OWN_FAULT = "a fault in ioi-eval itself: its message says where"
 
 @fast_dataclass
 class Judgeable(Generic[CandidateT]):
-    """A row that can be judged, or one of its programs.
-
-    Args:
-        row: as in the dump.
-    """
+    """A row of the dump that can be judged, or one of its programs."""
 
     row: Row
     candidate: CandidateT
@@ -38,10 +34,9 @@ class Judgeable(Generic[CandidateT]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A row that cannot be judged.
+    """A row of the dump that cannot be judged.
 
     Args:
-        row: as in the dump.
         kind: the reason, the same for all rows that it applies to.
         message: the reason, with the row's place and what to do.
     """
@@ -84,24 +79,14 @@ class DumpReading:
     def keys(
         self, problem: ProblemKey | str, name: str, fingerprints: Sequence[str], *, found_by: tuple[str, ...]
     ) -> tuple[str, Keys]:
-        """The fingerprint of a submission, and the keys of its record in the journal.
-
-        Args:
-            problem, name, found_by: of the submission, as in `Candidate`.
-            fingerprints: one for each kind of target that may judge it. The one for which the journal has most is
-                used; of equals the first.
-        """
+        """Of the fingerprints for each kind of target that may judge a submission, the one to use, with its keys."""
         keys = {keys_of(problem, name, each, found_by=found_by): each for each in fingerprints}
         best = next(iter(keys)) if self._stored_level is None or len(keys) == 1 else max(keys, key=self._stored_level)
         return keys[best], best
 
 
 class DumpReader(ABC, Generic[CandidateT]):
-    """Reads a dump's rows as submissions.
-
-    Args:
-        columns: those that judging needs.
-    """
+    """Reads a dump's rows as submissions. `columns` are those that judging needs."""
 
     def __init__(self, source: Source, id_column: str, columns: Sequence[str]) -> None:
         self.source, self.id_column, self._columns = source, id_column, columns

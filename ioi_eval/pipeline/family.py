@@ -91,8 +91,7 @@ def how_ended(undecided: Iterable[TestOutcome] | None, *, cannot_be_judged: bool
 class ProblemFamily(ABC, Generic[CandidateT, ResultT]):
     """One dump of submissions to problems of a family.
 
-    Args:
-        options: all other values on which results depend, besides the dump, the problems and the run's options.
+    Besides the dump, the problems and the run's options, results depend on `options` only.
     """
 
     codec: ClassVar[ResultCodec[Any]]

@@ -50,13 +50,9 @@ class Interrupts:
                 signal.signal(number, before or signal.SIG_DFL)
 
     async def run(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Run the work to its end, or until a signal.
+        """Run the work to its end, or until a signal. Returns whether a signal ended it.
 
-        Returns:
-            Whether a signal ended it.
-
-        Raises:
-            IoiEvalError: the work raised it; it is taken out of the exception groups of task groups.
+        An error of ours that it raises is taken out of the exception groups of task groups.
         """
         self._work = asyncio.ensure_future(work)
         try:

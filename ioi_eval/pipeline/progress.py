@@ -281,9 +281,8 @@ def progress_for(
     """A bar on a terminal and in a notebook, else lines.
 
     Args:
-        stream: stderr if not given.
         bar: whether it is a bar; `None` to decide by the stream.
-        events: the progress is emitted to it; its events say which program is being compiled.
+        stream, events, load: as in `Progress`.
     """
     stream = stream or sys.stderr
     notebook = is_of_notebook(stream)
@@ -293,10 +292,7 @@ def progress_for(
 
 
 async def with_progress(progress: Progress, work: Awaitable[None], *, check: Callable[[], None] | None = None) -> None:
-    """Do the work, and call `progress.show_if_due` every second meanwhile.
-
-    Args:
-        check: called before that, in a thread.
+    """Do the work; every second meanwhile call `check`, in a thread, and then `progress.show_if_due`.
 
     Raises:
         ExceptionGroup: of the errors that the work or `check` raised.
@@ -316,11 +312,7 @@ async def with_progress(progress: Progress, work: Awaitable[None], *, check: Cal
 
 
 def fitting_parts(parts: Sequence[str], room: int) -> str:
-    """As many parts as fit, from the first on; if even the first does not fit, its beginning.
-
-    Args:
-        parts: the most important first.
-    """
+    """As many parts as fit, from the first and most important on; if not even that fits, its beginning."""
     text = ""
     for part in parts:
         longer = f"{text}, {part}" if text else part

@@ -30,11 +30,7 @@ def write_results(
 ) -> None:
     """Write the result files of a run; they replace the earlier ones when the last row is written.
 
-    Args:
-        store: has the results; rows without one get no line.
-
-    Raises:
-        SetupError: they cannot be written.
+    Rows without a result in the store get no line.
     """
     names = (*family.files, TESTS, INPUTS)
     with ExitStack() as opened:
@@ -61,14 +57,11 @@ def _add_result(
     tests: TestLines,
     first_ids: dict[int, str],
 ) -> Sequence[bytes]:
-    """Add the result of a row.
+    """Add the result of a row. Returns its lines; those of a refused row if they cannot be made.
 
     Args:
         first_ids: by the offset of a result, the first submission of the dump that has it; this one is added. Failures
             of ours and rows without a program are left out, so these name no first one.
-
-    Returns:
-        Its lines; those of a refused row if they cannot be made.
     """
     offset = judged.offset if entry.candidate.size is not None else None
     if offset in first_ids:

@@ -55,12 +55,7 @@ class Settings:
 def run_facts(
     counts: RunCounts, settings: Settings, notes: Sequence[str], *, started: str = "", interrupted: bool = False
 ) -> RunFacts:
-    """The facts about a run that the summary has.
-
-    Args:
-        notes: of the journal.
-        started: when it began, in ISO 8601; empty for now.
-    """
+    """The facts about a run that the summary has, with these notes of the journal. By default it has begun now."""
     stopped = (f"stopped early: {counts.stopped_by}; {CONTINUE} to continue",) if counts.stopped_by else ()
     return RunFacts(
         started=started or now(),

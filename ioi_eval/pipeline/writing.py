@@ -85,14 +85,7 @@ def _without_output(test: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> None:
-    """Write `summary.json` and `report.md`.
-
-    Args:
-        report: the same in Markdown.
-
-    Raises:
-        SetupError: they cannot be written.
-    """
+    """Write `summary.json`, and as `report.md` the same in Markdown."""
     write_text(directory / SUMMARY, json.dumps(values, indent=2, ensure_ascii=False, default=str) + "\n")
     write_text(directory / "report.md", report)
 

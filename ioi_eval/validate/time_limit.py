@@ -72,11 +72,7 @@ def _read_back(task: ImportedTask, directory: Path) -> Problem:
 
 
 class _Measurement:
-    """Measures the longest time on a test of the solutions that count for the limit.
-
-    Raises:
-        InputError: none of them is in a language that is judged.
-    """
+    """Measures the longest time on a test of the solutions that count for the limit."""
 
     def __init__(self, task: ImportedTask, timing: Timing, problem: Problem) -> None:
         self._timing, self._problem = timing, problem
@@ -121,9 +117,8 @@ class _Measurement:
     def _is_accepted_in_all(self, row: dict[str, Any], result: SubmissionResult, *, may_fail: bool) -> bool:
         """Whether all subtasks that are worth points are accepted.
 
-        Raises:
-            InputError: the solution is not accepted although it must be, or its time is not known: it is late on a
-                test, or was not judged.
+        A solution is refused that is not accepted although it must be, or whose time is not known: it is late on a
+        test, or was not judged.
         """
         stated = row["expected_subtasks"] or {}
         worth = [item for item in result.subtasks if item.points > 0]
