@@ -6,8 +6,7 @@
 - `family` is the interface of a family of problems; `contest` is the family of contest problems, whose dumps `survey`
   reads once before anything is judged;
 - `result_files` writes the results; `writing` writes files; `unchanged` finds out that the results are there already;
-- `progress` shows how far a run is, in a notebook by `notebook`; `interrupt` handles Ctrl-C; `threads` runs blocking
-  work in threads;
+- `progress` shows how far a run is; `interrupt` handles Ctrl-C; `threads` runs blocking work in threads;
 - `dry_run` counts what a run would judge.
 """
 

@@ -15,11 +15,11 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
+from importlib import import_module
 from typing import Any, ClassVar, Self, TextIO
 
 from ioi_eval.events import Event, Events
 from ioi_eval.model import Verdict
-from ioi_eval.pipeline.notebook import NotebookLine, is_of_notebook
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.report.texts import counted
 
@@ -270,6 +270,40 @@ class Lines(Progress):
         pass
 
 
+class NotebookLine(io.StringIO):
+    """A file for bars: the last drawing of each is displayed, on a line of its own below a notebook's cell.
+
+    A notebook shows and saves everything that a kernel writes to stdout or stderr, also every drawing of a bar. A
+    display with an id is replaced instead, by all front ends and in the saved notebook, so that only its last state
+    remains. Unlike a widget, it needs no further package, and no script to be shown.
+    """
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._line = self._shown = ""
+        self._handle: Any = None
+
+    def write(self, text: str, /) -> int:
+        """Store a drawing, to display it: it begins with a carriage return. A newline ends the bar."""
+        if text == "\n":
+            self._line, self._shown, self._handle = "", "", None
+        else:
+            self._line = text.rpartition("\r")[2].rstrip() or self._line
+        return len(text)
+
+    def flush(self) -> None:
+        """Display the last drawing, in place of the one before."""
+        if self._line == self._shown:
+            return
+        self._shown, values = self._line, {"text/plain": self._line}
+        if self._handle is None:
+            self._handle = import_module("IPython.display").display(values, raw=True, display_id=True)
+        else:
+            self._handle.update(values, raw=True)
+
+
 def progress_for(
     total: int,
     stream: TextIO | None = None,
@@ -285,7 +319,7 @@ def progress_for(
         stream, events, load: as in `Progress`.
     """
     stream = stream or sys.stderr
-    notebook = is_of_notebook(stream)
+    notebook = _is_of_notebook(stream)
     chosen = Bar if (notebook or stream.isatty() if bar is None else bar) else Lines
     where = NotebookLine() if notebook and chosen is Bar else stream
     return chosen(total, where, events=events, load=load)
@@ -320,6 +354,12 @@ def fitting_parts(parts: Sequence[str], room: int) -> str:
             return text or part[: max(room, 0)]
         text = longer
     return text
+
+
+def _is_of_notebook(stream: TextIO) -> bool:
+    """Whether the stream's text is shown below a notebook's cell."""
+    kernel = sys.modules.get("ipykernel.iostream")
+    return kernel is not None and isinstance(stream, kernel.OutStream)
 
 
 def _columns(stream: TextIO) -> int:

@@ -16,7 +16,7 @@ import pytest
 from yarl import URL
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.cli.abilities import abilities
+from ioi_eval.cli.cluster import abilities
 from ioi_eval.doctor import Finding, Severity, examine_worker
 from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
 from ioi_eval.doctor.workers import _exploration_findings
@@ -158,7 +158,7 @@ def test_a_worker_with_only_cms_ioi_cannot_be_used_by_default(monkeypatch: pytes
     async def found(prober: Prober, _: URL) -> tuple[Worker | None, str]:
         return (None, "no package") if prober._profile == "bundled" else (explored(Starter.CMS_IOI), "")
 
-    monkeypatch.setattr("ioi_eval.cli.abilities._explored", found)
+    monkeypatch.setattr("ioi_eval.cli.cluster._explored", found)
     [known] = asyncio.run(abilities(["http://127.0.0.1:2000"]))
     assert (known.is_usable, known.bundled) == (False, None)
     assert known.why_not == ("no package", f"cms_ioi: {NOT_BY_DEFAULT}")

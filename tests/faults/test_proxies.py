@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from yarl import URL
 
-from ioi_eval.cli.abilities import abilities
+from ioi_eval.cli.cluster import abilities
 from ioi_eval.errors import SandboxError, SetupError
 from ioi_eval.sandbox.piston import control
 from ioi_eval.sandbox.piston.cluster import PistonCluster
