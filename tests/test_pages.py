@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ioi_eval import compat
+from ioi_eval.cli.file_options import commands_of, settings_of
 from ioi_eval.cli.main import root
-from ioi_eval.cli.settings import commands_of, settings_of
 from ioi_eval.config_file import VARIABLES
 from ioi_eval.languages import rules_of
 from ioi_eval.model import CheckerProtocol, Language, ScoreType, TaskType, Verdict

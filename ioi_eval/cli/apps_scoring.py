@@ -12,7 +12,7 @@ from ioi_eval.apps.solution_files import open_dump
 from ioi_eval.apps.summary import AppsSummary
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.apps import AppsScoreCall
-from ioi_eval.cli.judging import end_run, judge_dump
+from ioi_eval.cli.dump_run import end_run, judge_dump
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import APPS_SCORE, check_out
 from ioi_eval.cli.sandboxes import opened

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ioi_eval.cli.file_options import commands_of, default_map, settings_of
 from ioi_eval.cli.grouped import argument
-from ioi_eval.cli.settings import commands_of, default_map, settings_of
 from ioi_eval.config import Environment
 from ioi_eval.config_file import NAME, read_config_file
 from ioi_eval.errors import InputError, unknown

@@ -10,8 +10,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ioi_eval.cli.exits import WRONG_CALL
+from ioi_eval.cli.file_options import choice_message, commands_of, settings_of
 from ioi_eval.cli.messages import tell
-from ioi_eval.cli.settings import choice_message, commands_of, settings_of
 from ioi_eval.config_file import path_of_file
 from ioi_eval.errors import InputError, similar, unknown
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.contest_scorer import opened_scorer
-from ioi_eval.cli.judging import end_run, judge_dump
+from ioi_eval.cli.dump_run import end_run, judge_dump
 from ioi_eval.cli.messages import tell
 from ioi_eval.cli.outputs import SCORE, check_out
 from ioi_eval.cli.readiness import make_ready

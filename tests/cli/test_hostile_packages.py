@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval.cli.file_options import commands_of
 from ioi_eval.cli.main import root
-from ioi_eval.cli.settings import commands_of
 from ioi_eval.importers import package_files
 from tests.importers.packages import as_zip, put_socket, write_package
 

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from ioi_eval.cli.judging import end_run
+from ioi_eval.cli.dump_run import end_run
 from ioi_eval.cli.reporting import remake
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events

@@ -20,8 +20,8 @@ from fidelity_table import (
     read_reasons,
 )
 
+from ioi_eval.cli.file_options import commands_of
 from ioi_eval.cli.main import root
-from ioi_eval.cli.settings import commands_of
 from ioi_eval.errors import InputError
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
