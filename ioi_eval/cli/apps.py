@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ioi_eval.apps.settings import AppsSettings
 
 
+_PROGRAMS = (
+    "The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py (with"
+    " -t ID); a directory of ID/solution.py"
+)
 _WHERE = OptionGroup(sandbox_options_of, {"profile": ProfileChoice.BUNDLED, "patience": None})
 _PROBLEMS = OptionGroup(fixed={"config": None})
 _RULES = OptionGroup(fixed={"compat": None, "fail_fast": False, "conventions": False})
@@ -29,14 +33,7 @@ class AppsScoreCall(RunOptions):
 
     row_options: ClassVar = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
 
-    dumps: Annotated[
-        list[str],
-        argument(
-            "DUMP",
-            "The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
-            " (with -t ID); a directory of ID/solution.py; or several of these.",
-        ),
-    ]
+    dumps: Annotated[list[str], argument("DUMP", f"{_PROGRAMS}; or several of these.")]
     problems: Annotated[Problems, OptionGroup()]
     rules: Annotated[Rules, OptionGroup()] = field(default_factory=Rules)
     pass_at: Annotated[
@@ -129,14 +126,7 @@ def audit(call: Annotated[AuditCall, OptionGroup()]) -> int:
 class ExplainCall:
     """What the user asks for: a group of options."""
 
-    dump: Annotated[
-        str,
-        argument(
-            "DUMP",
-            "The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
-            " (with -t ID); a directory of ID/solution.py.",
-        ),
-    ]
+    dump: Annotated[str, argument("DUMP", f"{_PROGRAMS}.")]
     problems: Annotated[Problems, _PROBLEMS]
     rules: Annotated[Rules, _RULES] = field(default_factory=Rules)
     compat: Annotated[

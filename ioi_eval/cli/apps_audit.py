@@ -116,15 +116,7 @@ async def _audit(
 
 
 def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolutions) -> None:
-    rows = [
-        (
-            finding.entry.instance_id,
-            finding.kind.value,
-            finding.reason,
-            _first(finding),
-        )
-        for finding in findings
-    ]
+    rows = [(finding.entry.instance_id, finding.kind.value, finding.reason, _first(finding)) for finding in findings]
     if rows:
         head = ("problem", "kind", "why", "first failure")
         print(table(head, rows, left=frozenset(range(len(head)))))

@@ -63,10 +63,7 @@ class DumpToScore:
             problems,
             problems={key: problem for key, problem in problems.problems.items() if is_own(key)},
             unusable={key: error for key, error in problems.unusable.items() if is_own(key)},
-            others={
-                *problems.others,
-                *(key for key in (*problems.problems, *problems.unusable) if not is_own(key)),
-            },
+            others={*problems.others, *(key for key in (*problems.problems, *problems.unusable) if not is_own(key))},
         )
 
     def wait_for_problems(self, problems: LoadingProblems) -> LoadingProblems:
@@ -83,12 +80,7 @@ def score(call: ScoreCall) -> int:
     return call.watch.run(SCORE, call.as_dict(), work, read=call.sources)
 
 
-def score_all(
-    calls: Sequence[ScoreCall],
-    *,
-    after: Callable[[ScoreCall, DumpOutcome], int],
-    events: Events,
-) -> int:
+def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, DumpOutcome], int], events: Events) -> int:
     """Score several dumps, one after the other, each into a directory of its own, and show each result.
 
     All dumps are read once before anything is judged. Problems and tests are read only once, and the sandbox is entered

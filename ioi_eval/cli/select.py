@@ -9,19 +9,18 @@ from ioi_eval.cli import options
 from ioi_eval.cli.grouped import argument, option
 from ioi_eval.selection import SelectionMethod
 
-Methods = Annotated[
-    list[SelectionMethod] | None,
-    option(
-        "--selection METHOD",
-        "single, all, round-robin, first, random, oracle or reference; may be repeated. All but reference by default.",
-    ),
-]
-
 
 def select(
     directory: Annotated[Path, argument("DIR", "Results of contest problems, ours or others'.")],
     *,
-    selection: Methods = None,
+    selection: Annotated[
+        list[SelectionMethod] | None,
+        option(
+            "--selection METHOD",
+            "single, all, round-robin, first, random, oracle or reference; may be repeated. All but reference by"
+            " default.",
+        ),
+    ] = None,
     limit: Annotated[int, option("--limit N", "How many submissions count for each problem.", min=1)] = 50,
     seeds: Annotated[int, option("--seeds K", "Draws of --selection random.", min=1)] = 100,
     standings: options.StandingsFile = None,

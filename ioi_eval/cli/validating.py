@@ -33,9 +33,11 @@ from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source
 from ioi_eval.toolchain import check_std
-from ioi_eval.validate import StatedSolutions, Validation, ValidationRun, read_solutions, result_rows
+from ioi_eval.validate import ValidationRun, result_rows
+from ioi_eval.validate.comparison import Validation
 from ioi_eval.validate.results import STATED_RESULT_COLUMNS
 from ioi_eval.validate.statements import COLUMNS as STATED_COLUMNS
+from ioi_eval.validate.statements import StatedSolutions, read_solutions
 
 
 def validate_solutions(call: ValidateCall) -> int:

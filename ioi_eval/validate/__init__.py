@@ -22,16 +22,7 @@ from ioi_eval.pipeline.threads import for_each, in_thread
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.scores import submission_result
 from ioi_eval.validate.comparison import Validation
-from ioi_eval.validate.statements import StatedSolution, StatedSolutions, read_solutions
-
-__all__ = [
-    "StatedSolution",
-    "StatedSolutions",
-    "Validation",
-    "ValidationRun",
-    "read_solutions",
-    "result_rows",
-]
+from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 
 
 class ValidationRun:

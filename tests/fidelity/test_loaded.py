@@ -25,7 +25,9 @@ from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local.sandbox import LocalSandbox
 from ioi_eval.scorer import Scorer
-from ioi_eval.validate import StatedSolutions, Validation, ValidationRun, read_solutions
+from ioi_eval.validate import ValidationRun
+from ioi_eval.validate.comparison import Validation
+from ioi_eval.validate.statements import StatedSolutions, read_solutions
 from tests.busy_processes import WALKS, busy_processes
 from tests.one_processor import one_processor
 

@@ -16,8 +16,9 @@ from ioi_eval.model import (
     SubmissionResult,
 )
 from ioi_eval.report.validation import evidence, markdown_validation, near_limit, terminal_validation
-from ioi_eval.validate import StatedSolution, StatedSolutions, Validation, ValidationRun, result_rows
-from ioi_eval.validate.comparison import compare
+from ioi_eval.validate import ValidationRun, result_rows
+from ioi_eval.validate.comparison import Validation, compare
+from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 from tests.scored import outcome, result_of, sampled_problem
 
 PROBLEM = sampled_problem(40, 60)

@@ -19,8 +19,8 @@ from ioi_eval.model import (
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row
 from ioi_eval.report.rows import JudgedSubmission, result_row
-from ioi_eval.validate import read_solutions
 from ioi_eval.validate.results import STATUSES, Difference, differences, read_as, stated_result
+from ioi_eval.validate.statements import read_solutions
 from tests.row_files import Rows
 from tests.scored import judge, outcome, result_of, sampled_problem
 
