@@ -24,12 +24,9 @@
             └── UnservedError     this server cannot serve the request; another one may
                 └── UnknownRuntimeError   it lacks the package
 
-The result of a program is returned, never raised; what went wrong with us is raised, and never becomes a score. A
-`SandboxError` of a run job becomes JE in `engine/scheduling.py`; one of a compilation becomes JE in `scorer/` and, for
-APPS, in `apps/execution.py`. An `UnavailableError` passes through them, because it ends the run; the callers
-(`pipeline/dump_judge.py`, `validate/`) mark the affected submissions. The exceptions are `TargetLostError`,
-`UnsuitableError` and `BrokenTargetError`: they move the submission to another target (`engine/target.py`).
-Messages say what was wrong, where, and what to do.
+The result of a program is returned, never raised; what went wrong with us is raised, and never becomes a score: see
+`docs/architecture.md`, "Whose failure it is". `TargetLostError`, `UnsuitableError` and `BrokenTargetError` move the
+submission to another target (`engine/target.py`). Messages say what was wrong, where, and what to do.
 
 Bugs end the run, except those that one row of data causes: the code that reads, judges and writes a row catches
 `ODD_DATA`. That row then has no score, and its error names the place in our code.
