@@ -167,36 +167,16 @@ OutputCheck: TypeAlias = WhiteDiff | Tokens | Comparator | JudgedByClient | Judg
 
 
 class _Method:
-    """The values of task types that have no such parameter."""
+    """The values of task types that lack such a parameter."""
 
     __slots__ = ()
 
     task_type: ClassVar[TaskType]
-
-    @property
-    def processes(self) -> int:
-        """How many processes of the submission run at once."""
-        return 1
-
-    @property
-    def passes(self) -> int:
-        """How often the program may run on one test."""
-        return 1
-
-    @property
-    def input_file(self) -> str:
-        """The file that the program reads in its working directory; empty for stdin."""
-        return ""
-
-    @property
-    def output_file(self) -> str:
-        """The file that it writes there; empty for stdout."""
-        return ""
-
-    @property
-    def output_tests(self) -> tuple[str, ...]:
-        """The tests for which a submission may contain the output itself."""
-        return ()
+    processes: int = 1
+    passes: int = 1
+    input_file: str = ""
+    output_file: str = ""
+    output_tests: tuple[str, ...] = ()
 
     @property
     def output_only_tests(self) -> tuple[str, ...]:
@@ -208,12 +188,8 @@ class _Method:
 class _WithoutManager(_Method):
     """The program runs, then `check` judges its output."""
 
+    manager = None
     check: OutputCheck = WHITE_DIFF
-
-    @property
-    def manager(self) -> None:
-        """No judge program runs beside the submission."""
-        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,11 +239,7 @@ class TwoSteps(_WithoutManager):
     """The program runs as two processes, of which the second reads what the first sends."""
 
     task_type = TaskType.TWO_STEPS
-
-    @property
-    def processes(self) -> int:
-        """Both."""
-        return 2
+    processes = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,14 +271,10 @@ class Interactive(_Method):
     """
 
     task_type = TaskType.INTERACTIVE
+    process_io = ProcessIO.STD_IO
 
     manager: JudgeProgram
     check: JudgeProgram | None = None
-
-    @property
-    def process_io(self) -> ProcessIO:
-        """Its own stdin and stdout."""
-        return ProcessIO.STD_IO
 
 
 RunMethod: TypeAlias = Batch | BatchAndOutput | OutputOnly | TwoSteps | Communication | Interactive

@@ -205,7 +205,13 @@ class Submission:
     refused: str = ""
 
     def __post_init__(self) -> None:
-        _check_program(self.code, self.language)
+        code: object = self.code  # callers without a type checker may give bytes, or "cpp" as the language
+        language: object = self.language
+        if not (code is None or isinstance(code, str)):
+            raise InputError(f"the code of a Submission must be a str or None, not {type(code).__name__}")
+        if not isinstance(language, Language):
+            known = ", ".join(f"Language.{each.name}" for each in Language)
+            raise InputError(f"the language of a Submission must be one of {known}, not {language!r}")
 
     def source_files(self, name: str = "") -> tuple[SourceFile, ...]:
         """The program's files; empty if there is no program.
@@ -227,19 +233,6 @@ class Submission:
     def size(self) -> int:
         """The size of what is judged: characters of the program plus bytes of the outputs."""
         return len(self.code or "") + sum(len(output.content) for output in self.outputs)
-
-
-def _check_program(code: object, language: object) -> None:
-    """Refuse code and languages of other types: callers without a type checker may give bytes, or "cpp".
-
-    Raises:
-        InputError: with what to give instead.
-    """
-    if not (code is None or isinstance(code, str)):
-        raise InputError(f"the code of a Submission must be a str or None, not {type(code).__name__}")
-    if not isinstance(language, Language):
-        known = ", ".join(f"Language.{each.name}" for each in Language)
-        raise InputError(f"the language of a Submission must be one of {known}, not {language!r}")
 
 
 _ODD = re.compile(r"[^\w.+-]")
