@@ -32,16 +32,9 @@ from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, Unav
 from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter, preloaded, program_file
 from ioi_eval.jobs.run_job import JobTest, Program
-from ioi_eval.jobs.run_setups import RunPrograms, problem_setup
-from ioi_eval.model import (
-    Content,
-    Isolation,
-    JudgeProgram,
-    OutputCheck,
-    Profile,
-    TestOutcome,
-)
-from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
+from ioi_eval.jobs.run_setups import problem_setup
+from ioi_eval.model import Content, Isolation, JudgeProgram, OutputCheck, Profile, TestOutcome
+from ioi_eval.model.apps import AppsProblem, CallTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import arguments_of, encode
 from ioi_eval.programs import Builder, ProblemProgramError
@@ -60,6 +53,8 @@ class AppsExecutor:
         max_jobs: how many run at once at most, on all targets together; `None` for as many as these have slots. Judging
             more programs at once than that is faster: those that wait share jobs.
         events: gets an event when the comparator's checker is compiled.
+
+    `checker` is the source of the comparator's checker, read when this executor was made; `None` without one.
 
     Raises:
         InputError: the checker cannot be read.
@@ -83,7 +78,7 @@ class AppsExecutor:
         self._engine = Engine(sandbox, jobs_at_once=self._bindings.jobs_at_once, max_shared_jobs=max_jobs)
         self._judging_digests: dict[str, str] = {}  # by target, if its interpreter is known
         self._without_python: dict[str, str] = {}  # why targets have no usable interpreter, by name
-        self._checker = read_checker(settings)
+        self.checker = read_checker(settings)
 
     async def interpreter(self) -> Interpreter:
         """The Python that runs programs; on a cluster with several kinds of workers, that of the largest kind.
@@ -140,11 +135,6 @@ class AppsExecutor:
         return [f"{name} runs no programs: {reason}" for name, reason in self._without_python.items()]
 
     @property
-    def checker(self) -> bytes | None:
-        """The source of the comparator's checker, read when this executor was made; `None` without one."""
-        return self._checker
-
-    @property
     def slots(self) -> int:
         """The number of slots of all targets that may run programs.
 
@@ -156,9 +146,7 @@ class AppsExecutor:
     def fingerprints(self, problem: str, submission: AppsSubmission) -> tuple[str, ...]:
         """Hashes of everything that determines the outcome, one for each kind of target that may judge it.
 
-        Args:
-            problem: the problem's digest.
-            submission: the program.
+        `problem` is the problem's digest.
         """
         digests = dict.fromkeys(self._judging_digests.values())
         return tuple(fingerprint_of(digest, problem, submission) for digest in digests)
@@ -193,7 +181,7 @@ class AppsExecutor:
         except SetupError as error:
             raise UnsuitableError(str(error)) from error
         self._judging_digests[target.name] = judging_digest_of(
-            settings, target, interpreter.fingerprint, checker=self._checker
+            settings, target, interpreter.fingerprint, checker=self.checker
         )
         return interpreter
 
@@ -245,25 +233,20 @@ class AppsExecutor:
         settings, compat = self._settings, self._settings.compat
         fn_name = problem.fn_name if compat is None or compat.calls is Calls.CALL else None
         content = program_file(code, fn_name=fn_name, conventions=settings.conventions)
-        rules = run_rules(problem, settings, checker=self._checker)
-        programs = RunPrograms(
+        rules = run_rules(problem, settings, checker=self.checker)
+        setup = problem_setup(
+            rules,
+            settings,
             runner=await self._builder.runner(target),
-            submission=content,
-            static=False,
             checker=await self._compiled_checker(rules.method.check, target),
             interpreter=interpreter,
             preload=preloaded(code, calls=fn_name is not None),
             warm=settings.warm,
             grader=None if compat is None else compat.harness_grader,
+            return_bytes=return_bytes(problem, settings, rules),
         )
-        max_returned = return_bytes(problem, settings, rules)
-        return Program(
-            problem=problem.id,
-            content=content,
-            tests={str(number): test for number, test in enumerate(given)},
-            setup=problem_setup(rules, programs, settings, return_bytes=max_returned),
-            one_by_one=compat is not None,
-        )
+        tests = {str(number): test for number, test in enumerate(given)}
+        return Program(problem=problem.id, content=content, tests=tests, setup=setup, one_by_one=compat is not None)
 
     async def _compiled_checker(self, check: OutputCheck | None, target: Target) -> Content | None:
         if not isinstance(check, JudgeProgram):
@@ -333,14 +316,13 @@ def require_fit(interpreter: Interpreter, compat: CompatGrader, *, on: str) -> N
 
 def _job_tests(problem: AppsProblem, compat: CompatGrader | None) -> Sequence[JobTest]:
     """The inputs of a program. If the other grader only loads programs, there is one run with an empty input."""
-    if compat is None:
-        return [_job_test(test) for test in problem.tests]
-    if compat.only_loads(problem):
-        return (JobTest(input=b""),)
-    return [JobTest(input=compat.encode_input(test)) for test in problem.tests]
-
-
-def _job_test(test: AppsTest) -> JobTest:
-    if isinstance(test, CallTest):
-        return JobTest(input=encode(arguments_of(test)))
-    return JobTest(input=test.stdin, answer=test.answer)
+    if compat is not None and compat.only_loads(problem):
+        return [JobTest(input=b"")]
+    if compat is not None:
+        return [JobTest(input=compat.encode_input(test)) for test in problem.tests]
+    return [
+        JobTest(input=encode(arguments_of(test)))
+        if isinstance(test, CallTest)
+        else JobTest(input=test.stdin, answer=test.answer)
+        for test in problem.tests
+    ]

@@ -175,9 +175,7 @@ class Interpreter:
 def interpreter_recipe(python: str, reads: tuple[str, ...]) -> Recipe:
     """The recipe that asks an interpreter to describe itself and to compile the harness to bytecode.
 
-    Args:
-        python: its command.
-        reads: the directories that it needs, if it is not the system's.
+    `reads` are the directories that it needs, if it is not the system's.
     """
     argv = (python, "-s", "-B", "harness.pyz", "bundle", "harness.bin")
     step = Step(argv=argv, files=(("harness.pyz", boxfiles.harness_archive()),))
@@ -222,10 +220,7 @@ def program_line(
 ) -> tuple[Mapping[str, Value | None], tuple[JobFile, ...]]:
     """The `program` line of a plan whose program is the file `program`, a `program_file`; and the files that it needs.
 
-    Args:
-        grader: run programs as this other grader does (`harness/compat/`).
-        warm: fork each test from one interpreter, rather than start one for each.
-        preload: the modules that are loaded before it forks: see `preloaded`.
+    `run_setups.problem_setup` has the arguments.
     """
     argv = ["-s", "-B", "-c", _LOADER, *(("--grader", grader) if grader else ())]
     argv += ["--preload", preload] if warm and preload else []

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 from ioi_eval.config import JudgeLimits, RunPolicy
 from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import LONGEST_IN_PLAN_MS, Value, given_up_ms, word_list
-from ioi_eval.jobs.recipes import Uncompiled
 from ioi_eval.jobs.run_job import JobTest, RunSetup, Values
 from ioi_eval.model import (
     Batch,
@@ -32,54 +30,49 @@ from ioi_eval.model import (
 from ioi_eval.model.methods import Comparator
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPrograms:
-    """The programs that a run job starts, all compiled on the target that will run them.
+def problem_setup(
+    problem: RunRules,
+    policy: RunPolicy,
+    *,
+    runner: Content,
+    has_program: bool = True,
+    static: bool = True,
+    libraries: tuple[str, ...] = (),
+    checker: Content | None = None,
+    manager: Content | None = None,
+    interpreter: Interpreter | None = None,
+    preload: str = "",
+    warm: bool = True,
+    grader: str | None = None,
+    return_bytes: int = 0,
+) -> RunSetup:
+    """How submissions to a problem are run and judged. All programs are compiled on the target that will run them.
 
     Args:
-        submission: the program, or how the job compiles it; for an interpreter, the file that it reads
-            (`jobs.harness.program_file`); `None` for none.
+        problem: gives limits, and how outputs are judged.
+        has_program: whether there is a program to run, rather than a submitted output for each test.
         static: whether the program needs no libraries.
         libraries: the target's libraries that the program may need, if it is not static.
         interpreter: a Python, for a program in Python.
         preload: the modules that it loads before it forks for each test (`jobs.harness.preloaded`).
         warm: fork each test from one interpreter, if the task allows it, rather than start one for each.
         grader: the other grader that is imitated when the program is run; `None` for the plain interpreter.
-    """
-
-    runner: Content
-    submission: Content | Uncompiled | None
-    static: bool
-    libraries: tuple[str, ...] = ()
-    checker: Content | None = None
-    manager: Content | None = None
-    interpreter: Interpreter | None = None
-    preload: str = ""
-    warm: bool = True
-    grader: str | None = None
-
-    @property
-    def sees(self) -> tuple[str, ...]:
-        """The files and directories of the target that the submission sees."""
-        if self.interpreter is not None:
-            return self.interpreter.sees
-        return () if self.static else self.libraries
-
-
-def problem_setup(problem: RunRules, programs: RunPrograms, policy: RunPolicy, *, return_bytes: int = 0) -> RunSetup:
-    """How submissions to a problem are run and judged.
-
-    Args:
-        problem: gives limits, and how outputs are judged.
         return_bytes: how much of each output is returned; Batch tasks only.
     """
     method = problem.method
     is_batch = method.manager is None and method.processes == 1
-    program, harness = _program(programs, warm=programs.warm and is_batch)
-    judges = (("checker", programs.checker), ("manager", programs.manager))
     returned = return_bytes if is_batch else 0
+    sees = () if static else libraries
+    program: Values | None = None
+    harness: tuple[JobFile, ...] = ()
+    if interpreter is not None:
+        sees = interpreter.sees
+        program, harness = program_line(interpreter, grader=grader, warm=warm and is_batch, preload=preload)
+    elif has_program:
+        program = {"file": "program", "static": int(static), "sees": sees or None}
+    judges = (("checker", checker), ("manager", manager))
     return RunSetup(
-        runner=programs.runner,
+        runner=runner,
         least=policy.least_isolation,
         files=(
             *harness,
@@ -96,12 +89,12 @@ def problem_setup(problem: RunRules, programs: RunPrograms, policy: RunPolicy, *
         },
         judging=tuple(_judging(problem, policy, returned)),
         judged_by_client=isinstance(method.check, JudgedByClient),
-        has_interpreter=programs.interpreter is not None,
-        may_share=programs.interpreter is not None and is_batch and method.passes == 1,
+        has_interpreter=interpreter is not None,
+        may_share=interpreter is not None and is_batch and method.passes == 1,
         time_limit_s=problem.time_limit_s,
         longest_test_ms=longest_test_ms(problem, policy),
         return_bytes=returned,
-        sees=programs.sees,
+        sees=sees,
     )
 
 
@@ -121,15 +114,6 @@ def _scoring(case: TestCase) -> Values:
     return values | ({} if case.step_rounding is StepRounding.DOWN else {"rounding": case.step_rounding.value})
 
 
-def _program(programs: RunPrograms, *, warm: bool) -> tuple[Values | None, tuple[JobFile, ...]]:
-    """How the submission is started, and the files needed for it; nothing if every test has a submitted output."""
-    if programs.submission is None:
-        return None, ()
-    if programs.interpreter is None:
-        return {"file": "program", "static": int(programs.static), "sees": programs.sees or None}, ()
-    return program_line(programs.interpreter, grader=programs.grader, warm=warm, preload=programs.preload)
-
-
 def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> list[tuple[str, Values]]:
     """The lines that say how a test is judged: task, manager, checker."""
     lines: list[tuple[str, Values]] = []
@@ -137,7 +121,11 @@ def _judging(problem: RunRules, policy: RunPolicy, return_bytes: int) -> list[tu
     def add(name: str, **values: Value | None) -> None:
         lines.append((name, values))
 
-    judge = _judge_limits(policy.judge)
+    judge = {
+        "cpu_ms": round(policy.judge.cpu_s * 1000),
+        "wall_ms": round(policy.judge.wall_s * 1000),
+        "memory_bytes": policy.judge.memory_bytes,
+    }
     method = problem.method
     match method:
         case Communication() | Interactive():
@@ -179,14 +167,6 @@ def plan_protocol(check: OutputCheck) -> str:
     if isinstance(check, Comparator):
         return "compare"
     return "none" if isinstance(check, JudgedByClient) else check.protocol.value
-
-
-def _judge_limits(judge: JudgeLimits) -> dict[str, int]:
-    return {
-        "cpu_ms": round(judge.cpu_s * 1000),
-        "wall_ms": round(judge.wall_s * 1000),
-        "memory_bytes": judge.memory_bytes,
-    }
 
 
 def longest_test_ms(problem: RunRules, policy: RunPolicy) -> int:

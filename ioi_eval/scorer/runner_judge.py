@@ -38,7 +38,7 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs import harness, recipes
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import Program, has_room_to_build
-from ioi_eval.jobs.run_setups import RunPrograms, given_tests, problem_setup
+from ioi_eval.jobs.run_setups import given_tests, problem_setup
 from ioi_eval.jobs.runner_answer import CompileAnswer
 from ioi_eval.languages import CompiledLanguage, compiled_rules, rules_of
 from ioi_eval.model import (
@@ -74,14 +74,7 @@ without that header, so it is repeated without it."""
 
 
 class RunnerJudge:
-    """Compiles and runs submissions; see the module.
-
-    Args:
-        engines: run the tests, by the profile of the target.
-        return_bytes: how much of each output is returned.
-        keep_outputs: for which tests the results contain it.
-        kept_programs: programs that earlier runs compiled; `None` to compile all.
-    """
+    """Compiles and runs submissions; see the module. The arguments are as of `Scorer`; `engines` run the tests."""
 
     def __init__(
         self,
@@ -134,9 +127,8 @@ class RunnerJudge:
     async def _build_in_first_job(self, run: SubmissionRun) -> CompileOutcome | CompileAnswer | None:
         """Compile the program and run its first tests in one job, then the others.
 
-        Returns:
-            The outcome if it compiled and was run; the answer if it does not compile, or had to be compiled again
-            without the precompiled header; `None` if it must still be compiled.
+        Returns the outcome if it compiled and was run; the answer if it does not compile, or had to be compiled again
+        without the precompiled header; `None` if it must still be compiled.
         """
         tool = await self._tool(run)
         if not isinstance(tool, Toolchain) or not run.judging.pending():
@@ -180,13 +172,11 @@ class RunnerJudge:
         return None
 
     async def _recipe(self, run: SubmissionRun, tool: Tool) -> recipes.Recipe:
-        language = run.submission.language
+        language, std = run.submission.language, self._policy.std
         objects = await self._builder.objects(run.problem, run.target, language=language)
         if not isinstance(tool, Toolchain):
             return harness.submission_recipe(tool, run.sources)
-        return recipes.submission_recipe(
-            run.problem, run.sources, objects, tool, std=self._policy.std, language=language
-        )
+        return recipes.submission_recipe(run.problem, run.sources, objects, tool, std=std, language=language)
 
     async def _compile(self, run: SubmissionRun, known: CompileAnswer | None) -> tuple[CompileOutcome, Content | None]:
         """The outcome of the compilation, and the program as it is sent; `None` if the submission has none.
@@ -204,10 +194,7 @@ class RunnerJudge:
             answer = await self._compile_and_repeat(run, recipe, known)
             submission = _program_file(run)
         run.note_isolation(answer.isolation)
-        return self._outcome(recipe, answer), submission
-
-    def _outcome(self, recipe: recipes.Recipe, answer: CompileAnswer) -> CompileOutcome:
-        return compiling.compile_outcome(recipe, answer, self._policy.compile)
+        return compiling.compile_outcome(recipe, answer, self._policy.compile), submission
 
     async def _find_or_compile(
         self, run: SubmissionRun, recipe: recipes.Recipe, toolchain: Toolchain, known: CompileAnswer | None
@@ -226,11 +213,7 @@ class RunnerJudge:
     async def _compile_and_repeat(
         self, run: SubmissionRun, recipe: recipes.Recipe, known: CompileAnswer | None
     ) -> CompileAnswer:
-        """The answer to a submission's compilation, which is repeated alone if it is in doubt.
-
-        Raises:
-            SetupError, SandboxError: the program did not compile, and the compiler does not work.
-        """
+        """The answer to a submission's compilation, which is repeated alone if it is in doubt."""
         answer = known or await self._compile_with_header(run, recipe)
         if answer is None:
             answer = await self._builder.compile(recipe, run.target)
@@ -239,7 +222,8 @@ class RunnerJudge:
         alone = compiling.is_doubtful(answer)
         if alone or (answer.last and compiling.may_lack_a_part(answer.last.output)):
             answer = await self._builder.compile(self._again(run, recipe, answer), run.target, alone=alone)
-        if isinstance(run.tool, Toolchain) and self._outcome(recipe, answer).verdict is Verdict.CE:
+        outcome = compiling.compile_outcome(recipe, answer, self._policy.compile)
+        if isinstance(run.tool, Toolchain) and outcome.verdict is Verdict.CE:
             last = answer.steps[-1]
             await self._builder.checks.require_working_compiler(
                 self._standard(run),
@@ -263,14 +247,13 @@ class RunnerJudge:
         with_header = await self._with_header(run, recipe)
         if with_header is None:
             return None
-        std = self._standard(run)
         try:
             answer = await self._builder.compile(with_header, run.target)
         except TransientError as error:
             has_no_target = isinstance(error, UnavailableError) and not isinstance(error, LostDataError)
             if run.target.is_remote or has_no_target:
                 raise
-            self._headers.give_up(std)  # perhaps boxes here have no room for it
+            self._headers.give_up(self._standard(run))  # perhaps boxes here have no room for it
             return None
         return answer if self._counts_with_header(run, answer) else None
 
@@ -287,8 +270,7 @@ class RunnerJudge:
         return compiled_rules(run.submission.language).standard(run.problem, self._policy.std)
 
     def _counts_with_header(self, run: SubmissionRun, answer: CompileAnswer) -> bool:
-        """Whether the answer counts: the compilation used no precompiled header after all, or would certainly have
-        ended in the same way without it."""
+        """Whether the compilation used no precompiled header after all, or would certainly have ended the same way."""
         if run.target.is_remote and not any(step.precompiled for step in answer.steps):
             self._headers.note_without()
             return True
@@ -298,11 +280,7 @@ class RunnerJudge:
         return counts
 
     async def _tool(self, run: SubmissionRun) -> Tool:
-        """The compiler or interpreter for the submission.
-
-        Raises:
-            UnsuitableError: there is none on this target.
-        """
+        """The compiler or interpreter for the submission; without one, this target is unsuitable."""
         try:
             if run.tool is None:
                 run.tool = await self._builder.tool(run.submission.language, run.target)
@@ -316,22 +294,21 @@ class RunnerJudge:
     async def _program(
         self, run: SubmissionRun, submission: Content | recipes.Uncompiled | None, judges: Mapping[str, Content]
     ) -> Program:
-        """The submission as the engine runs it.
-
-        Args:
-            submission: its program as it is sent, or how the job compiles it; `None` if it has none.
-        """
+        """The submission as the engine runs it; `submission` is its program as in `Program.content`."""
         problem, target, tool = run.problem, run.target, run.tool
         interpreter = tool if isinstance(tool, Interpreter) else None
-        programs = RunPrograms(
+        setup = problem_setup(
+            problem,
+            self._policy,
             runner=await self._builder.runner(target),
-            submission=submission,
+            has_program=submission is not None,
             static=tool is None or (isinstance(tool, Toolchain) and tool.static),
             libraries=target.toolchain.libraries,
             checker=judges.get("checker"),
             manager=judges.get("manager"),
             interpreter=interpreter,
             preload="" if interpreter is None else harness.preloaded(run.submission.code or "", calls=False),
+            return_bytes=self._return_bytes,
         )
         most = problem.output_limit_bytes or self._policy.output_bytes
         # One byte more is OLE already, and a worker could refuse a job with all of them: that would be JE.
@@ -340,13 +317,12 @@ class RunnerJudge:
             problem=problem.key,
             content=submission,
             tests=given_tests(problem, outputs),
-            setup=problem_setup(problem, programs, self._policy, return_bytes=self._return_bytes),
+            setup=setup,
             package=self._package(problem, target),
         )
 
     async def _run(self, run: SubmissionRun, program: Program) -> None:
-        weakest = await self._program_run(run, program).run()
-        if weakest is not None:
+        if (weakest := await self._program_run(run, program).run()) is not None:
             run.note_isolation(weakest)
 
     def _program_run(self, run: SubmissionRun, program: Program) -> ProgramRun:

@@ -17,7 +17,7 @@ from ioi_eval.engine.scheduling import Engine, ProgramRun
 from ioi_eval.errors import TargetLostError, TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import JobTest, Program
-from ioi_eval.jobs.run_setups import RunPrograms, problem_setup
+from ioi_eval.jobs.run_setups import problem_setup
 from ioi_eval.model import (
     Batch,
     Execution,
@@ -37,8 +37,10 @@ TARGET = small_target()
 PYTHON = Interpreter(version="cpython 3", numpy=None, path="python3", sees=(), harness=b"")
 SETUP = problem_setup(
     RunRules(method=Batch(check=Comparator()), time_limit_s=10, memory_limit_bytes=1 << 28),
-    RunPrograms(runner=b"", submission=b"", static=False, interpreter=PYTHON, warm=False),
     RunPolicy(least_isolation=Isolation.FULL),
+    runner=b"",
+    interpreter=PYTHON,
+    warm=False,
     return_bytes=99,
 )
 

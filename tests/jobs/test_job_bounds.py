@@ -11,7 +11,7 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.packing import fitting
 from ioi_eval.jobs.plan import RULES, usual_wall_ms
 from ioi_eval.jobs.run_job import PlannedTest, bounds_of
-from ioi_eval.jobs.run_setups import RunPrograms, given_tests, problem_setup
+from ioi_eval.jobs.run_setups import given_tests, problem_setup
 from ioi_eval.model import Blob, Communication, Isolation, JudgeProgram, Profile, SourceFile, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
@@ -20,7 +20,6 @@ from tests.small_problems import small_problem
 GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
 TARGET = Target(name="t", profile=Profile.BUNDLED, toolchain=GCC, slots=1, isolation=Isolation.REDUCED)
 RUNNER = Blob(path=Path("/nowhere"), size=1 << 20, sha256="0" * 64)
-PROGRAMS = RunPrograms(runner=RUNNER, submission=bytes(1 << 20), static=True)
 NAMES = tuple(f"t{number:03}" for number in range(100))
 PROBLEM = small_problem(
     name="Sum",
@@ -32,7 +31,7 @@ PROBLEM = small_problem(
 )
 
 
-SETUP = problem_setup(PROBLEM, PROGRAMS, Policy())
+SETUP = problem_setup(PROBLEM, Policy(), runner=RUNNER)
 
 
 def first_bundle(target: Target) -> int:
@@ -74,7 +73,7 @@ def test_limits_of_a_manager_fit_into_a_plan() -> None:
     """The runner refuses a plan with limits above a day, so no submission could be judged."""
     manager = JudgeProgram(source=SourceFile(path="graders/manager.cpp", content=b""))
     problem = replace(PROBLEM, method=Communication(manager=manager, processes=64), time_limit_s=50_000.0)
-    lines = dict(problem_setup(problem, PROGRAMS, Policy()).judging)
+    lines = dict(problem_setup(problem, Policy(), runner=RUNNER).judging)
     assert lines["manager"]["cpu_ms"] == lines["manager"]["wall_ms"] == RULES["kMaxMs"]
 
 
