@@ -35,22 +35,33 @@ class RowFindingKind(StrEnum):
     UNDECIDED = "undecided"  # judging failed, or was interrupted
 
 
+@dataclass(slots=True)
+class SolutionTally:
+    """The results of one problem's solutions.
+
+    Args:
+        solutions, passed: how many were judged, and passed.
+        undecided: why one could not be judged; empty if all could.
+        failures: the first that did not pass: number, verdict and message.
+    """
+
+    solutions: int = 0
+    passed: int = 0
+    undecided: str = ""
+    failures: list[tuple[str, str, str]] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFinding:
     """A row that cannot be judged, or whose reference solutions do not all pass or were not all judged.
 
-    Args:
-        reason: what is wrong, as a message.
-        solutions, passed: how many reference solutions were judged, and passed.
-        failures: the first solutions that did not pass: number, verdict and message.
+    `reason` is what is wrong, as a message.
     """
 
     entry: CatalogEntry
     kind: RowFindingKind
     reason: str
-    solutions: int = 0
-    passed: int = 0
-    failures: tuple[tuple[str, str, str], ...] = ()
+    tally: SolutionTally
 
     def as_row(self) -> dict[str, Any]:
         """As `score --exclude` reads it. Rows with a solution that passes are not excluded."""
@@ -61,10 +72,10 @@ class RowFinding:
             "exclude": self.kind in (RowFindingKind.ROW, RowFindingKind.TESTS),
             "kind": self.kind,
             "reason": self.reason,
-            "solutions": self.solutions,
-            "passed": self.passed,
+            "solutions": self.tally.solutions,
+            "passed": self.tally.passed,
             "failures": [
-                dict(zip(("solution", "verdict", "message"), failure, strict=True)) for failure in self.failures
+                dict(zip(("solution", "verdict", "message"), failure, strict=True)) for failure in self.tally.failures
             ],
         }
 
@@ -110,27 +121,17 @@ class ReferenceSolutions(Source):
             raise InputError(f"{self._dataset.describe()} has no reference solutions{why}")
 
 
-@dataclass(slots=True)
-class _Tally:
-    """The results of one problem's solutions."""
-
-    solutions: int = 0
-    passed: int = 0
-    undecided: str = ""
-    failures: list[tuple[str, str, str]] = field(default_factory=list)
-
-
 class AuditSummary(AppsSummary):
     """Sums up results by problem, in addition to the summary of the whole run."""
 
     def __init__(self) -> None:
         super().__init__(ks=(1,))
-        self._tallies: dict[str, _Tally] = {}
+        self._tallies: dict[str, SolutionTally] = {}
 
     def add(self, row: ResultRow, dump_row: Mapping[str, Any], *, reason: str, errors: Iterable[str]) -> None:
         """Add a solution."""
         super().add(row, dump_row, reason=reason, errors=errors)
-        tally, verdict = self._tallies.setdefault(row["problem_id"], _Tally()), row["verdict"]
+        tally, verdict = self._tallies.setdefault(row["problem_id"], SolutionTally()), row["verdict"]
         if verdict == Verdict.JE:
             tally.undecided = row["message"] or "judging failed"
             return
@@ -138,38 +139,29 @@ class AuditSummary(AppsSummary):
         if verdict == Verdict.AC:
             tally.passed += 1
             return
-        tally.failures.append((row["submission"], str(verdict), _why_not_passed(row)))
+        if len(tally.failures) < _FAILURES:
+            tally.failures.append((row["submission"], str(verdict), _why_not_passed(row)))
 
     def findings(self, entries: Mapping[str, CatalogEntry], broken: Mapping[str, str]) -> list[RowFinding]:
         """The rows with faults, in the data set's order."""
         result = []
         for problem, entry in entries.items():
-            tally = self._tallies.get(problem, _Tally())
+            tally = self._tallies.get(problem, SolutionTally())
             if entry.unusable:
-                result.append(RowFinding(entry=entry, kind=RowFindingKind.ROW, reason=entry.unusable))
+                kind, reason = RowFindingKind.ROW, entry.unusable
             elif tally.undecided:
-                result.append(_finding(entry, RowFindingKind.UNDECIDED, f"judging failed: {tally.undecided}", tally))
+                kind, reason = RowFindingKind.UNDECIDED, f"judging failed: {tally.undecided}"
             elif problem in self.pending_problems:
-                reason = "some of its reference solutions are not judged yet"
-                result.append(_finding(entry, RowFindingKind.UNDECIDED, reason, tally))
+                kind, reason = RowFindingKind.UNDECIDED, "some of its reference solutions are not judged yet"
             elif problem in broken:
-                result.append(_finding(entry, RowFindingKind.SOLUTIONS, broken[problem], tally))
+                kind, reason = RowFindingKind.SOLUTIONS, broken[problem]
             elif tally.failures:
                 kind = RowFindingKind.SOLUTIONS if tally.passed else RowFindingKind.TESTS
                 reason = f"{tally.passed} of {tally.solutions} reference solutions pass"
-                result.append(_finding(entry, kind, reason, tally))
+            else:
+                continue
+            result.append(RowFinding(entry=entry, kind=kind, reason=reason, tally=tally))
         return result
-
-
-def _finding(entry: CatalogEntry, kind: RowFindingKind, reason: str, tally: _Tally) -> RowFinding:
-    return RowFinding(
-        entry=entry,
-        kind=kind,
-        reason=reason,
-        solutions=tally.solutions,
-        passed=tally.passed,
-        failures=tuple(tally.failures[:_FAILURES]),
-    )
 
 
 def _why_not_passed(row: ResultRow) -> str:

@@ -14,8 +14,7 @@ from typing import Any
 
 from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
 from ioi_eval.apps.result import AppsResult
-from ioi_eval.compat.eval_protocol import NO_RESULTS
-from ioi_eval.compat.eval_protocol_page import failure
+from ioi_eval.compat.eval_protocol import NO_RESULTS, failure
 from ioi_eval.compat.terms import Code
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, RowFault

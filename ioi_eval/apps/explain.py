@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ioi_eval.apps.dump_reader import AppsCandidate
 from ioi_eval.apps.execution import AppsExecutor
@@ -23,6 +24,14 @@ OURS = "ours"
 _REASON_CHARS = 200  # characters of a reason
 
 
+class GradedTest(NamedTuple):
+    """A grader's result for a test: empty if it has none, and whether it passes, `None` if the grader does not say."""
+
+    result: str
+    passes: bool | None
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraderResult:
     """A grader's result for a program.
@@ -31,9 +40,7 @@ class GraderResult:
         grader: `ours`, or the name of another grader.
         whole: the overall result, in a word or two.
         right: whether the program is right; `None` if the grader does not say.
-        cells: by test, its result; empty if the grader has none.
-        passes: by test, whether it passes; `None` if the grader does not say.
-        reasons: by test, why.
+        tests: of the problem, all.
         code: the program that the grader found, if it differs from ours in more than blanks at both ends.
         we_failed: whether we failed to judge the program by its rules; `whole` says why.
     """
@@ -41,9 +48,7 @@ class GraderResult:
     grader: str
     whole: str
     right: bool | None
-    cells: tuple[str, ...]
-    passes: tuple[bool | None, ...]
-    reasons: tuple[str, ...]
+    tests: Sequence[GradedTest]
     code: str | None = None
     we_failed: bool = False
 
@@ -98,8 +103,8 @@ def differ(results: Sequence[GraderResult]) -> bool:
 
 def differing_tests(results: Sequence[GraderResult]) -> list[int]:
     """The tests on which graders differ."""
-    tests = zip(*(result.passes for result in results), strict=True)
-    return [number for number, test in enumerate(tests) if len({passed for passed in test if passed is not None}) > 1]
+    tests = zip(*(result.tests for result in results), strict=True)
+    return [number for number, test in enumerate(tests) if len({each.passes for each in test} - {None}) > 1]
 
 
 def _program(entry: Judgeable[AppsCandidate], grader: str) -> str | None:
@@ -114,29 +119,15 @@ def _program(entry: Judgeable[AppsCandidate], grader: str) -> str | None:
         return None
 
 
-def _result_of(
-    grader: str, whole: str, right: bool | None, tests: Sequence[tuple[str, bool | None, str]]
-) -> GraderResult:
-    """A result, with the cell, whether it passes, and the reason of each test."""
-    return GraderResult(
-        grader=grader,
-        whole=whole,
-        right=right,
-        cells=tuple(cell for cell, _, _ in tests),
-        passes=tuple(passes for _, passes, _ in tests),
-        reasons=tuple(_line(reason) for _, _, reason in tests),
-    )
-
-
 def _our_result(result: AppsResult, problem: AppsProblem) -> GraderResult:
-    tests: list[tuple[str, bool | None, str]] = [("", None, "")] * len(problem.tests)
+    tests = [GradedTest("", None, "")] * len(problem.tests)
     for test in result.tests:
-        tests[int(test.test)] = test.verdict.value, test.passed, test.message or "right"
+        tests[int(test.test)] = GradedTest(test.verdict.value, test.passed, _line(test.message or "right"))
     if result.score is None:
-        failed = _result_of(OURS, _line(f"{result.verdict.value}: {result.message}"), None, tests)
-        return replace(failed, we_failed=True)
+        whole = _line(f"{result.verdict.value}: {result.message}")
+        return GraderResult(grader=OURS, whole=whole, right=None, tests=tests, we_failed=True)
     whole = f"{result.verdict.value} {result.passed}/{result.total}"
-    return _result_of(OURS, whole, result.verdict is Verdict.AC, tests)
+    return GraderResult(grader=OURS, whole=whole, right=result.verdict is Verdict.AC, tests=tests)
 
 
 def _their_result(grader: str, result: AppsResult, problem: AppsProblem) -> GraderResult:
@@ -146,22 +137,22 @@ def _their_result(grader: str, result: AppsResult, problem: AppsProblem) -> Grad
     if graded.crash:
         return _same_on_all(grader, problem, f"fails: {graded.crash}")
     codes, rules = graded.codes, graded.rules
-    whole = f"{graded.worst} {graded.passed}/{len(codes)}"
+    whole, right = f"{graded.worst} {graded.passed}/{len(codes)}", graded.all_passed
     is_for_all = not grader_named(grader).stops and len(codes) != count and len(set(codes)) == 1
     if is_for_all and codes[0] is not True:
-        return _result_of(grader, whole, False, [(str(codes[0]), False, rules[0] if rules else "")] * count)
-    tests: list[tuple[str, bool | None, str]] = [("", None, "not run: it had stopped")] * count
+        codes, rules, right = codes[:1] * count, rules[:1] * count, False
+    tests = [GradedTest("", None, "not run: it had stopped")] * count
     for number, code in enumerate(codes[:count]):
-        tests[number] = str(code), code is True, rules[number] if number < len(rules) else ""
-    return _result_of(grader, whole, graded.all_passed, tests)
+        tests[number] = GradedTest(str(code), code is True, _line(rules[number] if number < len(rules) else ""))
+    return GraderResult(grader=grader, whole=whole, right=right, tests=tests)
 
 
 def _same_on_all(
     grader: str, problem: AppsProblem, reason: str, *, right: bool | None = None, we_failed: bool = False
 ) -> GraderResult:
     """The result of a program that was not run: the same on every test; `right` as in `GraderResult`."""
-    result = _result_of(grader, _line(reason), right, [("", right, reason)] * len(problem.tests))
-    return replace(result, we_failed=we_failed)
+    tests = [GradedTest("", right, _line(reason))] * len(problem.tests)
+    return GraderResult(grader=grader, whole=_line(reason), right=right, tests=tests, we_failed=we_failed)
 
 
 def _line(text: str) -> str:

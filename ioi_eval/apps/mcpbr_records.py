@@ -25,7 +25,7 @@ def sample_record(entry: Judgeable[AppsCandidate], result: AppsResult) -> dict[s
     """The record of a program that was judged."""
     problem, refused = entry.candidate.problem, entry.candidate.submission.refused
     if refused:
-        record = unwritten_record(problem, refused)
+        record = error_record(problem, f"Failed to write solution: {refused[:_SHOWN_ERROR]}")
     elif result.score is None:
         record = error_record(problem, result.message[:_SHOWN_ERROR])
     elif not result.total:
@@ -39,9 +39,8 @@ def refused_record(entry: Refused, judged_by: str) -> dict[str, Any]:
     """The record of a row that was not judged."""
     if isinstance(entry, ProblemUnusable):
         fault, reason = entry.catalog_entry.fault, entry.catalog_entry.unusable
-        return _with_rules(
-            error_record(entry.catalog_entry, reason if fault is None else row_message(fault, reason)), judged_by
-        )
+        message = reason if fault is None else row_message(fault, reason)
+        return _with_rules(error_record(entry.catalog_entry, message), judged_by)
     try:
         problem = problem_of(entry.row)
     except RowError:
@@ -68,11 +67,6 @@ def counted_record(problem: AppsProblem | CatalogEntry, passed: int, total: int)
 def row_message(fault: RowFault | None, reason: str) -> str:
     """mcpbr's message for a row that cannot be judged, else ours."""
     return (ERRORS.get(fault) if fault is not None else EMPTY) or reason
-
-
-def unwritten_record(problem: AppsProblem | CatalogEntry, message: str) -> dict[str, Any]:
-    """The record of a solution that could not be written to its file."""
-    return error_record(problem, f"Failed to write solution: {message[:_SHOWN_ERROR]}")
 
 
 def error_record(problem: AppsProblem | CatalogEntry, message: str) -> dict[str, Any]:

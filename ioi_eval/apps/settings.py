@@ -8,7 +8,7 @@ from typing import Any
 
 from ioi_eval.boxfiles import runner_rules
 from ioi_eval.compat.terms import CompatGrader
-from ioi_eval.config import MIB, RunPolicy
+from ioi_eval.config import LEAST_SECONDS, MAX_SECONDS, MIB, RunPolicy
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_meaning_digest
 from ioi_eval.model import Batch, JudgedByClient, JudgeProgram, OutputCheck, RunRules, SourceFile
@@ -67,7 +67,7 @@ class AppsSettings(RunPolicy):
     shown_bytes: int = 500
 
     def __post_init__(self) -> None:
-        if self.time_limit_s is not None and not 0.001 <= self.time_limit_s <= 86_400:
+        if self.time_limit_s is not None and not LEAST_SECONDS <= self.time_limit_s <= MAX_SECONDS:
             raise InputError(f"a time limit of {self.time_limit_s:g} s is not possible; give seconds, as in 10")
         if self.memory_limit_bytes < _LEAST_MEMORY:
             given = f"{self.memory_limit_bytes / MIB:g} MiB"
@@ -151,8 +151,7 @@ def judging_digest_of(settings: AppsSettings, target: Target, python: str, *, ch
 
     Args:
         python: the fingerprint of the interpreter there.
-        checker: the source of the comparator's checker that judges (`AppsExecutor.checker`): the file may have been
-            edited since.
+        checker: `AppsExecutor.checker`: the file may have been edited since.
     """
     values: dict[str, Any] = {f.name: getattr(settings, f.name) for f in fields(settings)}
     del values["warm"]  # how a program is started changes no result

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.apps.settings import AppsSettings
@@ -87,10 +88,8 @@ def assessed(
     """The outcome for `Judging`. A test passes with the full score only; any other score is a zero.
 
     Args:
-        outcome: as the box returned it.
         is_right: judges its output; `None` if the box does. Also asked about late runs, because a late run that is
             wrong is not repeated.
-        time_limit_s: CPU seconds.
     """
     if outcome.verdict is Verdict.TLE:
         in_time_score = None if outcome.in_time_score is None else float(outcome.in_time_score == 1.0)
@@ -205,7 +204,9 @@ def result_of(problem: AppsProblem, outcomes: Mapping[str, TestOutcome], setting
             load_error = load_error or report.error
         has_failed = settings.fail_fast and tests[-1].passed is False
     if load_error:
-        tests = [test if test.passed is None else _not_compiled(test, load_error) for test in tests]
+        details = RunDetails(report=HarnessReport(error=load_error))
+        uncompiled = partial(replace, verdict=Verdict.CE, score=0.0, message=load_error, details=details)
+        tests = [test if test.passed is None else uncompiled(test, stderr="", output=None) for test in tests]
     failure = next((test for test in tests if test.passed is None), None)
     wrong = next((test for test in tests if not test.passed), None)
     return AppsResult(
@@ -222,12 +223,6 @@ def result_of(problem: AppsProblem, outcomes: Mapping[str, TestOutcome], setting
 def _errors(tests: Sequence[TestOutcome]) -> tuple[str, ...]:
     """The different exceptions with which tests ended."""
     return tuple(dict.fromkeys(filter(None, (test.details.report.error for test in tests))))
-
-
-def _not_compiled(test: TestOutcome, error: str) -> TestOutcome:
-    """The result of a test, whatever it was, if the program does not compile."""
-    details = RunDetails(report=HarnessReport(error=error))
-    return replace(test, verdict=Verdict.CE, score=0.0, message=error, details=details, stderr="", output=None)
 
 
 # --------------------------------------------------------------------------- other graders' rules
@@ -300,18 +295,13 @@ def wants_another(
     the other tests run before its repetition or after it depends on how many share a job, and must not change the
     result.
     """
-    known = {test: _halved(outcome) if _is_repeated(outcome) else outcome for test, outcome in outcomes.items()}
+    known = dict(outcomes)
+    for test, outcome in outcomes.items():
+        if outcome.may_be_in_time and not outcome.reran:
+            details = replace(outcome.details, idle_s=outcome.details.idle_s / 2)
+            known[test] = replace(outcome, cpu_ms=(outcome.cpu_ms or 0.0) / 2, details=details)
     counted, runs = _runs_of_grader(problem, known, settings, compat)
     return _first_judge_error(counted) is None and compat.wants_another(problem, runs, test_s=settings.cpu_s)
-
-
-def _is_repeated(outcome: TestOutcome) -> bool:
-    return outcome.may_be_in_time and not outcome.reran
-
-
-def _halved(outcome: TestOutcome) -> TestOutcome:
-    details = replace(outcome.details, idle_s=outcome.details.idle_s / 2)
-    return replace(outcome, cpu_ms=(outcome.cpu_ms or 0.0) / 2, details=details)
 
 
 def result_of_grader(

@@ -134,7 +134,7 @@ def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolut
 
 
 def _first(finding: RowFinding) -> str:
-    if not finding.failures:
+    if not finding.tally.failures:
         return ""
-    number, verdict, message = finding.failures[0]
+    number, verdict, message = finding.tally.failures[0]
     return f"solution {number}: {verdict}, {printable(message, length=80)}"

@@ -139,7 +139,7 @@ def _text(entry: Judgeable[AppsCandidate], results: Sequence[GraderResult]) -> s
     tests = differing_tests(results)
     numbers = tests[:_TESTS]
     head = ("grader", "all", *(f"test {number}" for number in numbers))
-    rows = [(result.grader, result.whole, *(result.cells[number] or "–" for number in numbers)) for result in results]
+    rows = [(each.grader, each.whole, *(each.tests[number].result or "–" for number in numbers)) for each in results]
     lines.append(table(head, rows, left=frozenset(range(len(head)))))
     if len(tests) > len(numbers):
         lines.append(f"… and {len(tests) - len(numbers)} more tests")
@@ -147,7 +147,7 @@ def _text(entry: Judgeable[AppsCandidate], results: Sequence[GraderResult]) -> s
         lines.append(f"test {number}:")
         reasons: dict[str, list[str]] = {}
         for result in results:
-            reasons.setdefault(result.reasons[number], []).append(result.grader)
+            reasons.setdefault(result.tests[number].reason, []).append(result.grader)
         lines += [f"  {', '.join(graders)}: {printable(reason)}" for reason, graders in reasons.items()]
     for result in results:
         if result.code is not None:

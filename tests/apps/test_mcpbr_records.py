@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ioi_eval.apps.catalog import load_catalog
-from ioi_eval.apps.dump_reader import AppsDumpReader
-from ioi_eval.apps.mcpbr_records import counted_record, error_record, row_message, sample_record, unwritten_record
+from ioi_eval.apps.dump_reader import AppsCandidate, AppsDumpReader
+from ioi_eval.apps.mcpbr_records import counted_record, error_record, row_message, sample_record
 from ioi_eval.apps.result import AppsResult
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
@@ -61,22 +62,30 @@ def test_rows_that_cannot_be_judged(column: object, words: str) -> None:
     assert error_record(row, words) == {"instance_id": "apps_999", "resolved": False, "error": words}
 
 
-@pytest.mark.parametrize("inputs", [[], ["1"]])
-def test_a_program_that_another_grader_judges_without_a_test(tmp_path: Path, inputs: list[str]) -> None:
-    """With LiveCodeBench's rules it passes. Its record has mcpbr's error; if there were inputs it was an empty text."""
+def program_for(tmp_path: Path, inputs: list[str]) -> Judgeable[AppsCandidate]:
+    """A program of a dump, for a problem without outputs."""
     column = json.dumps({"inputs": inputs, "outputs": []})
     problems = write_rows(tmp_path / "apps.jsonl", [{"problem_id": 1, "input_output": column}])
     catalog = load_catalog(open_source(problems), why_unusable=lambda _: "")
     dump = open_source(write_rows(tmp_path / "dump.jsonl", [{"problem_id": 1, "code": DOUBLE}]))
     (entry,) = AppsDumpReader(dump, catalog, fingerprints=lambda *_: ("f",)).entries(whole_rows=True)
     assert isinstance(entry, Judgeable)
+    return entry
+
+
+@pytest.mark.parametrize("inputs", [[], ["1"]])
+def test_a_program_that_another_grader_judges_without_a_test(tmp_path: Path, inputs: list[str]) -> None:
+    """With LiveCodeBench's rules it passes. Its record has mcpbr's error; if there were inputs it was an empty text."""
     result = AppsResult(verdict=Verdict.AC, passed=0, total=0, judged_by="livecodebench")
-    assert sample_record(entry, result) == {
+    assert sample_record(program_for(tmp_path, inputs), result) == {
         "instance_id": "apps_1", "resolved": False, "error": "Empty test cases", "judged_by": "livecodebench",
     }  # fmt: skip
 
 
-def test_solution_that_could_not_be_written() -> None:
+def test_solution_that_could_not_be_written(tmp_path: Path) -> None:
     """The message is cut as in mcpbr."""
-    found = unwritten_record(SOUND, "x" * 1000)
+    entry = program_for(tmp_path, [])
+    refused = replace(entry.candidate.submission, refused="x" * 1000)
+    entry = replace(entry, candidate=replace(entry.candidate, submission=refused))
+    found = sample_record(entry, AppsResult(verdict=Verdict.CE, passed=0, total=0))
     assert found["error"] == "Failed to write solution: " + "x" * 500
