@@ -24,7 +24,8 @@ from ioi_eval.compat.terms import (
     too_long,
     truncated,
 )
-from ioi_eval.model.apps import AppsProblem, StdinTest
+from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest
+from ioi_eval.problems.apps_values import shown_texts
 
 PER_TEST_S = 10.0
 NO_RESULTS = "Execution utility returned no results."
@@ -60,13 +61,7 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun], all_s: float) -> Grade
         codes.append(match.right)
         rules.append(match.rule)
         if not match.right:
-            wrong = {
-                "output": truncated(run.text.rstrip(), 200),
-                "expected": truncated(test.expected, 200),
-                "inputs": truncated(test.given, 300),
-                "error_message": "Wrong Answer",
-            }
-            return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(wrong,))
+            return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(failure(test, run.text.rstrip()),))
     crash = "" if problem.inputs else NO_RESULTS
     return Graded(codes=tuple(codes), rules=tuple(rules), metadata=({},), crash=crash)
 
@@ -82,6 +77,21 @@ def match_output(expected: str, printed: str) -> Match:
     except ValueError:
         close = False
     return Match(right=True, rule="a close number on each line") if close else different(theirs, ours)
+
+
+def failure(test: AppsTest, printed: str) -> dict[str, str]:
+    """The metadata of a wrong answer.
+
+    Args:
+        printed: the output, or the returned value as JSON, without trailing blanks.
+    """
+    asked, expected = shown_texts(test)
+    return {
+        "output": truncated(printed, 200),
+        "expected": truncated(expected, 200),
+        "inputs": truncated(asked, 300),
+        "error_message": "Wrong Answer",
+    }
 
 
 def clean_traceback(traceback: str) -> str:

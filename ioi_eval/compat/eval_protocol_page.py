@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ioi_eval.compat.eval_protocol import KILLED, NO_RESULTS, PER_TEST_S
+from ioi_eval.compat.eval_protocol import KILLED, NO_RESULTS, PER_TEST_S, failure
 from ioi_eval.compat.terms import (
     Calls,
     Code,
@@ -26,13 +26,11 @@ from ioi_eval.compat.terms import (
     encode_text,
     graded_all,
     match_text,
-    truncated,
 )
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest, joined
 from ioi_eval.model.methods import Comparator
-from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right, shown_result, shown_texts
+from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right, shown_result
 
-_SHOWN_INPUT, _SHOWN_OUTPUT = 300, 200
 _TRACEBACK = "Traceback (most recent call last):"
 
 
@@ -94,24 +92,6 @@ def match_output(expected: str, printed: bytes) -> Match:
     except UnicodeDecodeError:
         return Match(right=False, rule="the output is not UTF-8")
     return match_text(expected, text)
-
-
-# --------------------------------------------------------------------------- metadata
-
-
-def failure(test: AppsTest, printed: str) -> dict[str, Any]:
-    """The metadata of a wrong answer.
-
-    Args:
-        printed: the output, or the returned value as JSON, without trailing blanks.
-    """
-    asked, expected = shown_texts(test)
-    return {
-        "output": truncated(printed, _SHOWN_OUTPUT),
-        "expected": truncated(expected, _SHOWN_OUTPUT),
-        "inputs": truncated(asked, _SHOWN_INPUT),
-        "error_message": "Wrong Answer",
-    }
 
 
 def _error(run: TestRun) -> Mapping[str, Any]:
