@@ -15,6 +15,7 @@ there are no lines but its driver's messages: every error that a program can cau
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from ioi_eval.errors import OverloadError, SandboxError, TransientError, TransportError
 from ioi_eval.jobs.compile import MACHINE_SIGNS
@@ -65,21 +66,11 @@ _BUSY = 0.9  # of wall clock or CPU limit, whichever is less: a compiler alone o
 _NEAR = 0.95  # of the memory limit: a stage that it stopped has a lower peak, as the server counts in KiB × 1000
 
 _BY_STATUS = {"TO": Verdict.TLE, "OL": Verdict.OLE, "EL": Verdict.OLE}
-_LIMIT_WORDS = {
-    "TO": "over the compile time limit",
-    "OL": "too many messages",
-    "EL": "too many messages",
-}
+_LIMIT_WORDS = {"TO": "over the compile time limit", "OL": "too many messages", "EL": "too many messages"}
 
 
 def score_and_feedback(execution: Execution) -> tuple[str, str]:
-    """Score and feedback by the rules of the reference (huggingface/ioi), in its order.
-
-    Args:
-        execution: of a job in the reference's format.
-
-    Returns:
-        The execution's stdout as the score and its stderr as feedback, or `"0"` and what went wrong.
+    """Score and feedback by the rules of the reference, in its order: stdout and stderr, or `"0"` and what went wrong.
 
     Source: huggingface/ioi, "IOI: Running tests", evaluating without Piston.
     """
@@ -98,10 +89,7 @@ def score_and_feedback(execution: Execution) -> tuple[str, str]:
 def compile_outcome(
     execution: Execution, *, memory_limit_bytes: int | None = None, cpu_limit_ms: float | None = None
 ) -> CompileOutcome:
-    """How the compile stage ended.
-
-    Args:
-        memory_limit_bytes, cpu_limit_ms: the compile stage's hard limits.
+    """How the compile stage ended, given its hard limits.
 
     Raises:
         OverloadError: the server had no process left for the compiler.
@@ -205,49 +193,32 @@ def test_outcome(execution: Execution, test: str) -> TestOutcome:
             was lost.
     """
     stage = execution.run
-    wall_ms = stage.wall_ms
+    outcome = partial(TestOutcome, test=test, wall_ms=stage.wall_ms)
+    message = stage.stderr.strip()
     if stage.code is None:
         verdict = _BY_STATUS.get(stage.status or "")
         if verdict is None:
-            how = stage.message or "this server does not say why"
-            raise TransportError(f"test {test}: the run script was killed by {stage.signal} ({how})")
-        message = "Time limit exceeded (hard limit)" if verdict is Verdict.TLE else "Output limit exceeded"
-        return TestOutcome(test=test, verdict=verdict, score=0.0, message=message, wall_ms=wall_ms)
+            raise TransportError(f"test {test}: the run script {_end(stage)}")
+        what = "Time limit exceeded (hard limit)" if verdict is Verdict.TLE else "Output limit exceeded"
+        return outcome(verdict=verdict, score=0.0, message=what)
     if not stage.stdout.strip():
-        message = stage.stderr.strip()[-400:]
-        raise TransportError(f"test {test}: no score arrived (exit code {stage.code}); stderr: {message!r}")
+        raise TransportError(f"test {test}: no score arrived (exit code {stage.code}); stderr: {message[-400:]!r}")
     score = _score(stage)
     if score is None:
-        message = f"exit code {stage.code}, and not a score in [0, 1]: {stage.stdout.strip()[:200]!r}"
-        return TestOutcome(
-            test=test, verdict=Verdict.JE, score=None, message=message, wall_ms=wall_ms, failed_program="checker"
-        )
+        what = f"exit code {stage.code}, and not a score in [0, 1]: {stage.stdout.strip()[:200]!r}"
+        return outcome(verdict=Verdict.JE, score=None, message=what, failed_program="checker")
     if score > 0:
-        verdict = Verdict.AC if score == 1.0 else Verdict.PA
-        return TestOutcome(test=test, verdict=verdict, score=score, message=stage.stderr.strip(), wall_ms=wall_ms)
-    return _zero(stage, test)
-
-
-test_outcome.__test__ = False  # type: ignore[attr-defined]  # tells pytest that this is not a test
-
-
-def _zero(stage: Stage, test: str) -> TestOutcome:
-    """The outcome for a score of 0. The last line of stderr decides the verdict's name only: RE, TLE or WA."""
-    message = stage.stderr.strip()
-    last = message.rsplit("\n", 1)[-1]
+        return outcome(verdict=Verdict.AC if score == 1.0 else Verdict.PA, score=score, message=message)
+    last = message.rsplit("\n", 1)[-1]  # it decides the verdict's name only: RE, TLE or WA
     ended = _EXIT.fullmatch(last)
     verdict = Verdict.RE if ended else Verdict.TLE if _TIME.fullmatch(last) else Verdict.WA
     code = int(ended[1]) if ended else None
     signal = signal_name(code - 128) if code is not None and code > 128 else None
-    return TestOutcome(
-        test=test,
-        verdict=verdict,
-        score=0.0,
-        message=message,
-        wall_ms=stage.wall_ms,
-        exit_code=None if signal else code,
-        signal=signal,
-    )
+    exit_code = None if signal else code
+    return outcome(verdict=verdict, score=0.0, message=message, exit_code=exit_code, signal=signal)
+
+
+test_outcome.__test__ = False  # type: ignore[attr-defined]  # tells pytest that this is not a test
 
 
 def _score(stage: Stage) -> float | None:

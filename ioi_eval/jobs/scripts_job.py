@@ -92,9 +92,6 @@ def own_files(runner: Content) -> Mapping[str, Content]:
 def job(problem: Problem, case: TestCase, code: str) -> Job:
     """The job that judges a submission on one test by the worker's own scripts.
 
-    Args:
-        problem: gives graders, judge programs and limits.
-
     Raises:
         UnsupportedError: the scripts would judge this problem wrongly.
     """
@@ -120,9 +117,13 @@ def to_standard(problem: Problem, std: str | None) -> Problem:
 
 def why_package_cannot_judge_test(problem: Problem, case: TestCase) -> str | None:
     """Why the `cms_ioi` package cannot judge this test; `None` if it can."""
-    method = problem.method
+    method, stem = problem.method, _name_of(problem.key.id)
     args = () if method.check is None else method.check.args
-    reasons = (
+    judges = [program.source for program in (problem.checker, method.manager) if program is not None]
+    beside = (*problem.headers, *(method.manager.files if method.manager else ()))
+    first = _headers_in_order(file.name for file in beside)[:1]
+    blank = case.answer is None or (isinstance(case.answer, bytes) and not case.answer.strip(b"\n"))
+    lacks = (
         (isinstance(method, Interactive), "has no Interactive tasks"),
         (isinstance(method, TwoSteps), "has no TwoSteps tasks"),
         (problem.task_type.takes_outputs, "has no submissions that hold outputs"),
@@ -131,20 +132,43 @@ def why_package_cannot_judge_test(problem: Problem, case: TestCase) -> str | Non
         (case.full_score != 1 or case.score_steps > 0, "does not scale the scores of tests"),
         (problem.output_limit_bytes is not None, "has no limit on output of the problem's own"),
     )
-    if reason := next((reason for holds, reason in reasons if holds), None):
-        return f"the cms_ioi package {reason}"
-    if reason := _misjudged(problem, case):
-        return f"the cms_ioi package would judge it wrongly: {reason}"
-    return None
+    misjudges = (
+        (
+            problem.cxx_std not in PACKAGE_STANDARDS,
+            f"it compiles with gnu++17, not {problem.cxx_std} (--std gnu++17 takes that for all problems)",
+        ),
+        (
+            bool(method.input_file or method.output_file),
+            "its programs read stdin and write stdout, and no files by name",
+        ),
+        (
+            blank and isinstance(method, Batch),
+            f"test {case.name!r} has no expected output, so it would take the program's output for the score",
+        ),
+        (
+            not {source.name for source in problem.linked_with(Language.CPP)} <= {"grader.cpp", "stub.cpp"},
+            "it links grader.cpp and stub.cpp only",
+        ),
+        (
+            first not in ([], [f"{stem}.h"]),
+            f"it takes the first header's name for the problem's, and that is {''.join(first)}, not {stem}.h",
+        ),
+        (
+            any(file.name == f"{stem}.cpp" for file in problem.headers),
+            f"a file that is included, {stem}.cpp, has the name of the submission",
+        ),
+        (any(not judge.name.endswith(".cpp") for judge in judges), "it compiles checkers and managers in C++ only"),
+        (
+            _protocol(problem) not in (CheckerProtocol.CMS, CheckerProtocol.WHITE_DIFF),
+            f"it knows the cms protocol and its own diff only, not {_protocol(problem)}",
+        ),
+    )
+    reasons = (*lacks, *((holds, f"would judge it wrongly: {reason}") for holds, reason in misjudges))
+    return next((f"the cms_ioi package {reason}" for holds, reason in reasons if holds), None)
 
 
 def why_package_cannot_judge_submission(submission: Submission, source_name: str) -> str | None:
-    """Why the `cms_ioi` package cannot judge a submission, whatever its problem; `None` if it can.
-
-    Args:
-        submission: a program, or outputs.
-        source_name: the name of a program of one file.
-    """
+    """Why the `cms_ioi` package cannot judge a submission, whatever its problem; `None` if it can."""
     if submission.code is None:
         return "the cms_ioi package judges programs only"
     if submission.language is not Language.CPP:
@@ -166,13 +190,12 @@ def row_job(
     """The job that judges a submission on one test; the problem is given as a row.
 
     Args:
-        problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files`
-            (pairs of path and content; files without content are left out). Our own scripts get its limits,
-            `task_type`, `cxx_std` and `checker_protocol` in the configuration.
+        problem: as of `run_submission`. Our own scripts get its limits, `task_type`, `cxx_std` and `checker_protocol`
+            in the configuration.
         test_input, submission, test_output: lone surrogates become question marks.
         beside: further files of the job: the scripts `compile` and `run` and what they need (`own_files`); empty if
             the worker's package has its own scripts.
-        max_wall_ms: the longest run stage that the target allows, if the runner judges; `None` for no bound.
+        max_wall_ms: the longest run stage that the target allows, if the runner judges.
 
     Raises:
         InputError: the row lacks a field, or holds something else there.
@@ -220,11 +243,7 @@ def _name_of(problem_id: str) -> str:
 
 
 def _pair(pair: Any) -> tuple[str, bytes]:
-    """A pair of `grader_files`.
-
-    Raises:
-        TypeError, ValueError: it is none.
-    """
+    """A pair of `grader_files`; raises TypeError or ValueError if it is none."""
     if isinstance(pair, str | Mapping):
         raise TypeError(f"grader_files must hold pairs of path and content, not {type(pair).__name__}")
     path, content = pair
@@ -239,11 +258,7 @@ def _text(name: str, text: Any) -> bytes:
 
 
 def _with_settings(config: bytes, settings: Mapping[str, Any]) -> bytes:
-    """A configuration for our pair, with these settings in the place of its own.
-
-    Raises:
-        InputError: it is not a JSON object.
-    """
+    """A configuration for our pair, with these settings in the place of its own."""
     try:
         return json.dumps({**json.loads(config.decode("utf-8-sig", "replace")), **settings}).encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -271,49 +286,6 @@ def _headers_in_order(names: Iterable[str]) -> list[str]:
     """Headers as the `cms_ioi` package finds them in a directory."""
     seen = {name for name in names if name.endswith(".h") and "/" not in name}
     return sorted(seen - {"testlib.h"}, key=str.lower)
-
-
-def _misjudged(problem: Problem, case: TestCase) -> str | None:
-    """Why the `cms_ioi` package would judge this test wrongly; `None` if it would not."""
-    stem = _name_of(problem.key.id)
-    name = f"{stem}.h"
-    method = problem.method
-    judges = [program.source for program in (problem.checker, method.manager) if program is not None]
-    beside = (*problem.headers, *(method.manager.files if method.manager else ()))
-    headers = _headers_in_order(file.name for file in beside)
-    blank = case.answer is None or (isinstance(case.answer, bytes) and not case.answer.strip(b"\n"))
-    reasons = (
-        (
-            problem.cxx_std not in PACKAGE_STANDARDS,
-            f"it compiles with gnu++17, not {problem.cxx_std} (--std gnu++17 takes that for all problems)",
-        ),
-        (
-            bool(method.input_file or method.output_file),
-            "its programs read stdin and write stdout, and no files by name",
-        ),
-        (
-            blank and isinstance(method, Batch),
-            f"test {case.name!r} has no expected output, so it would take the program's output for the score",
-        ),
-        (
-            not {source.name for source in problem.linked_with(Language.CPP)} <= {"grader.cpp", "stub.cpp"},
-            "it links grader.cpp and stub.cpp only",
-        ),
-        (
-            headers[:1] not in ([], [name]),
-            f"it takes the first header's name for the problem's, and that is {''.join(headers[:1])}, not {name}",
-        ),
-        (
-            any(file.name == f"{stem}.cpp" for file in problem.headers),
-            f"a file that is included, {stem}.cpp, has the name of the submission",
-        ),
-        (any(not judge.name.endswith(".cpp") for judge in judges), "it compiles checkers and managers in C++ only"),
-        (
-            _protocol(problem) not in (CheckerProtocol.CMS, CheckerProtocol.WHITE_DIFF),
-            f"it knows the cms protocol and its own diff only, not {_protocol(problem)}",
-        ),
-    )
-    return next((reason for holds, reason in reasons if holds), None)
 
 
 def _protocol(problem: Problem) -> str:
