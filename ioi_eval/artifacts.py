@@ -57,19 +57,13 @@ class ArtifactStore:
         return any((self._root / beginning[:2]).glob(f"{beginning}*"))
 
     def free_bytes(self) -> int:
-        """The free space on the cache's disk.
-
-        Raises:
-            OSError: the cache was deleted.
-        """
+        """The free space on the cache's disk; raises OSError if the cache was deleted."""
         return shutil.disk_usage(self._root).free
 
     async def ensure(self, key: str, build: Callable[[], Awaitable[bytes]], *, instead_of: str = "") -> Blob:
         """The entry `key`, built by `build` if it is not there yet. A failing build leaves nothing behind.
 
         Args:
-            key: of the entry.
-            build: makes its content.
             instead_of: after a build, entries whose keys begin with this text are deleted if they have not been used
                 for a while; none if empty.
 

@@ -20,7 +20,7 @@ import os
 import re
 import threading
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -30,7 +30,7 @@ import orjson
 from ioi_eval import boxfiles
 from ioi_eval.config import Policy
 from ioi_eval.languages import CompiledLanguage, rules_of
-from ioi_eval.model import Blob, Language, Problem, Submission
+from ioi_eval.model import Blob, Problem, Submission
 from ioi_eval.sandbox import Target
 
 _RULES = (
@@ -64,8 +64,7 @@ class Fingerprints:
     def of(self, problem: Problem, submission: Submission, target: Target, *, tool: str = "") -> str:
         """The fingerprint of judging this program for this problem on this target: 64 hexadecimal digits.
 
-        Args:
-            tool: the fingerprint of the target's tool for a language that needs more than its C++ compiler.
+        `tool` is the fingerprint of the target's tool for a language that needs more than its C++ compiler.
         """
         program = submission.code or "", submission.sources, submission.outputs, submission.refused
         compiler = target.toolchain.fingerprint
@@ -77,7 +76,9 @@ class Fingerprints:
                 self._found.clear()
                 self._problems.clear()
             code, *others = program
-            rules = (rules_digest(), self._policy, _judges_digest(target), self._of_language(submission.language))
+            is_compiled = isinstance(rules_of(submission.language), CompiledLanguage)
+            interpreted_by = [] if is_compiled else [self._python, harness_digest()]
+            rules = (rules_digest(), self._policy, _judges_digest(target), interpreted_by)
             fingerprint = digest_of([code.encode("utf-8", "surrogatepass"), others, rules, *key[1:]])
             if submission.size <= _SMALL:
                 self._found[key] = fingerprint
@@ -90,21 +91,11 @@ class Fingerprints:
             known = self._problems[id(problem)] = (weakref.ref(problem), problem_digest(problem))
         return known[1]
 
-    def _of_language(self, language: Language) -> Sequence[object]:
-        """What a program depends on because of its language, besides the target's tool."""
-        is_compiled = isinstance(rules_of(language), CompiledLanguage)
-        return [] if is_compiled else [self._python, harness_digest()]
-
 
 def problem_digest(problem: Problem) -> str:
     """A hash of everything about a problem that can change an outcome: all except title, day and notes."""
-    return digest_of(
-        {
-            field.name: getattr(problem, field.name)
-            for field in fields(problem)
-            if field.name not in ("name", "day", "notes")
-        }
-    )
+    names = {field.name for field in fields(problem)} - {"name", "day", "notes"}
+    return digest_of({name: getattr(problem, name) for name in names})
 
 
 def _judges_digest(target: Target) -> str:

@@ -51,17 +51,9 @@ T = TypeVar("T")
 
 
 async def with_retries(ask: Callable[[Retries], Awaitable[T]]) -> T:
-    """Call `ask` up to `MAX_ATTEMPTS` times while it raises a TransientError.
+    """Call `ask`, which executes a job with these retries, up to `MAX_ATTEMPTS` times while it raises a TransientError.
 
-    Args:
-        ask: executes a job with the given `retries`, and reads the answer.
-
-    Returns:
-        What `ask` returns.
-
-    Raises:
-        UnavailableError: no endpoint is left; not retried.
-        SandboxError: an error that retrying cannot help, or the error of the last attempt.
+    Without an endpoint (`UnavailableError`) it is not called again.
     """
     retries = Retries()
     for _ in range(MAX_ATTEMPTS - 1):
@@ -130,12 +122,7 @@ class Builder:
         return self._artifacts.holds(runner_key(target.toolchain))
 
     async def ready_runner(self, target: Target) -> Blob:
-        """The runner for a target, as a check before anything is judged there.
-
-        Raises:
-            SetupError: it cannot be compiled there.
-            UnavailableError: no endpoint is left.
-        """
+        """The runner for a target, as a check before anything is judged there; SetupError if it cannot be compiled."""
         try:
             return await self.runner(target)
         except UnavailableError:
@@ -162,10 +149,9 @@ class Builder:
         beside: Sequence[SourceFile] = (),
         problem: ProblemKey | None = None,
     ) -> Content:
-        """A checker or manager, ready to start; a script is not changed.
+        """A checker or manager (`what`), ready to start; a script is not changed.
 
         Args:
-            what: `checker` or `manager`.
             source: its file, or the script that builds it.
             std: the standard if it is in C++.
             beside: the files that it includes.
@@ -188,10 +174,7 @@ class Builder:
     async def judge_programs(self, problem: Problem, target: Target) -> Mapping[str, Content]:
         """A problem's `checker` and `manager`, as far as it has them, compiled to the standard of its contest.
 
-        Raises:
-            ProblemProgramError: one of them does not compile.
-            UnsuitableError: this target's compiler does not know the problem's standard.
-            SandboxError: a job could not be run.
+        Raises as `judge_program`.
         """
         return {
             what: await self.judge_program(
@@ -206,12 +189,7 @@ class Builder:
     ) -> tuple[tuple[str, Content], ...]:
         """The objects with which submissions to a problem in a language are linked, by file name.
 
-        In Python there are none, but a grader's syntax is checked.
-
-        Raises:
-            ProblemProgramError: the grader does not compile.
-            UnsuitableError: this target's compiler does not know the problem's standard.
-            SandboxError: a job could not be run.
+        In Python there are none, but a grader's syntax is checked. Raises as `judge_program`.
         """
         rules = rules_of(language)
         if not isinstance(rules, CompiledLanguage):
@@ -248,11 +226,7 @@ class Builder:
     async def compile(
         self, recipe: recipes.Recipe, target: Target, *, limits: CompileLimits | None = None, alone: bool = False
     ) -> CompileAnswer:
-        """Execute a compile recipe on a target; the job is sent again if its answer is lost.
-
-        Args:
-            limits: by default those for submissions.
-            alone: no other job of ours may run at the same time.
+        """Execute a compile recipe on a target, by default with the limits for submissions.
 
         Raises:
             SetupError: boxes there cannot see the compiler.

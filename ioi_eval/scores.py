@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import (
@@ -35,20 +36,7 @@ from ioi_eval.model import (
     Verdict,
 )
 
-WORST_FIRST = (
-    Verdict.JE,
-    Verdict.SKIPPED,
-    Verdict.NC,
-    Verdict.CE,
-    Verdict.SV,
-    Verdict.RE,
-    Verdict.WA,
-    Verdict.OLE,
-    Verdict.MLE,
-    Verdict.TLE,
-    Verdict.PA,
-    Verdict.AC,
-)
+WORST_FIRST = tuple(map(Verdict, ("JE", "SKIPPED", "NC", "CE", "SV", "RE", "WA", "OLE", "MLE", "TLE", "PA", "AC")))
 """Which subtask's verdict becomes the submission's.
 
 JE comes first, because without that subtask there is no total: a submission's verdict is JE exactly if its score is
@@ -69,8 +57,6 @@ def subtask_result(
     """A submission's result in one subtask.
 
     Args:
-        problem: gives the precision of `weighted_score`.
-        subtask: one of the problem's.
         outcomes: by test name, at least for all tests up to the first with score 0.
         keep_all: show the outcomes after the first zero too, instead of SKIPPED. Score and verdict stay the same. Only
             for exhaustive judging (`validate`); otherwise it depends on chance which of these tests have run.
@@ -102,13 +88,9 @@ def submission_result(
     also of those worth 0 points: AC means that no test failed.
 
     Args:
-        submission: gives the id.
         compile: with CE or NC, every subtask scores 0 with that verdict and its tests are SKIPPED; with JE, no subtask
             has a score and all tests are JE. In both cases `outcomes` is ignored.
-        outcomes: by test name; see `subtask_result`.
-        target: description of the target that judged it.
-        isolation: the weakest isolation over its runs.
-        keep_all: see `subtask_result`.
+        outcomes, keep_all: see `subtask_result`.
 
     Source: CMS rounds a subtask for display and the total from the unrounded sum.
     """
@@ -116,22 +98,18 @@ def submission_result(
         subtasks = tuple(subtask_result(problem, s, outcomes, keep_all=keep_all) for s in problem.subtasks)
     else:
         subtasks = tuple(_unrun(problem, subtask, compile) for subtask in problem.subtasks)
+    pairs = zip(problem.subtasks, subtasks, strict=True)
+    products = (_products(problem, subtask, result.score, result.tests) for subtask, result in pairs)
     return SubmissionResult(
         submission=submission.id,
         problem=problem.key,
         verdict=min((result.verdict for result in subtasks), key=_SEVERITY.__getitem__),
-        score=_total(problem, subtasks),
+        score=total_points(itertools.chain.from_iterable(products), problem.score_precision),
         compile=compile,
         subtasks=subtasks,
         target=target,
         isolation=isolation,
     )
-
-
-def _total(problem: Problem, results: Sequence[SubtaskResult]) -> float | None:
-    pairs = zip(problem.subtasks, results, strict=True)
-    products = (_products(problem, subtask, result.score, result.tests) for subtask, result in pairs)
-    return total_points(itertools.chain.from_iterable(products), problem.score_precision)
 
 
 def _counted(score_type: ScoreType, subtask: Subtask, outcomes: Mapping[str, TestOutcome]) -> list[TestOutcome]:
@@ -157,11 +135,8 @@ def _unrun(problem: Problem, subtask: Subtask, compile: CompileOutcome) -> Subta
     if verdict is not Verdict.JE:
         return _subtask_result(problem, subtask, verdict, 0.0, tuple(map(_skipped, subtask.tests)))
     message = "the submission could not be judged"
-    tests = [
-        TestOutcome(test=name, verdict=verdict, score=None, message=message, final=compile.final)
-        for name in subtask.tests
-    ]
-    return _subtask_result(problem, subtask, verdict, None, tuple(tests))
+    unjudged = partial(TestOutcome, verdict=verdict, score=None, message=message, final=compile.final)
+    return _subtask_result(problem, subtask, verdict, None, tuple(unjudged(test=name) for name in subtask.tests))
 
 
 def _subtask_result(

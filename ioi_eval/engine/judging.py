@@ -77,11 +77,7 @@ class Rerun(Enum):
 
 
 class TestHistory:
-    """The runs of one test: the outcome that counts, and how it is to be run once more. See the module.
-
-    Args:
-        near_limit_repeats: how many runs alone may measure its time.
-    """
+    """The runs of one test: the outcome that counts, and how it is to be run once more. See the module."""
 
     __test__ = False
 
@@ -98,18 +94,16 @@ class TestHistory:
         outcome = self.outcome
         if outcome is None:
             return None
-        if outcome.may_be_in_time and (self._had_alone == 0 or self._may_be_better(outcome)):
+        may_be_better = self._had_alone < self._max_alone and outcome.near_limit  # though it was late alone
+        if outcome.may_be_in_time and (self._had_alone == 0 or may_be_better):
             return Rerun.ALONE
         at_fault = outcome.failed_program is not None and not outcome.final
         return Rerun.OWN_JOB if at_fault and not self._had_own_job else None
 
     def record(self, outcome: TestOutcome) -> None:
-        """Record the outcome of its first run, or of the repetition that was asked for.
+        """Record the outcome of its first run, or of the repetition that was asked for: see `Judging.record`.
 
         Of several runs alone that were late, the fastest counts.
-
-        Raises:
-            ValueError: its outcome is settled already.
         """
         earlier, rerun = self.outcome, self.rerun
         if earlier is not None and rerun is None:
@@ -122,10 +116,6 @@ class TestHistory:
         else:
             self._had_own_job = True
             self.outcome = _at_most(outcome, self._score_cap)
-
-    def _may_be_better(self, outcome: TestOutcome) -> bool:
-        """Whether a test that was late alone is run alone again."""
-        return self._had_alone < self._max_alone and outcome.near_limit
 
     def _record_alone(self, earlier: TestOutcome, outcome: TestOutcome) -> None:
         if outcome.verdict is not Verdict.JE:  # a machine that failed has measured nothing
@@ -178,17 +168,13 @@ class Judging:
     def pending(self, *, under_way: Collection[str] = ()) -> PlannedTests:
         """The tests to run for the first time, in the order to run them, each with the positions where it is needed.
 
-        Args:
-            under_way: names of tests that are running already.
+        Those that are running already (`under_way`) are left out.
         """
         missing = (test for test, history in self._histories.items() if history.outcome is None)
         return self._planned(test for test in missing if test not in under_way)
 
     def late_reruns(self) -> PlannedTests:
-        """The tests to run once more with nothing else of ours on the machine: their TLE is in doubt, and matters.
-
-        They may run in one job.
-        """
+        """The tests to run once more with nothing else of ours on the machine, maybe in one job: their TLE matters."""
         late = self._wanting(Rerun.ALONE)
         return self._planned(test for test in late if (test in self._round if self.exhaustive else self._decides(test)))
 
@@ -231,16 +217,18 @@ class Judging:
 
     # ------------------------------------------------------------------- the rules
 
-    def _needed_positions(self, test: str) -> tuple[tuple[int, int], ...]:
-        return tuple(
-            (group, position)
-            for group, position in self._positions[test]
-            if self.exhaustive or position <= self._first_zero[group]
-        )
-
     def _planned(self, tests: Iterable[str]) -> PlannedTests:
-        planned = (PlannedTest(test=test, at=self._needed_positions(test)) for test in tests)
-        return tuple(sorted((plan for plan in planned if plan.at), key=lambda plan: plan.at[0]))
+        """Those of the tests that are needed, with their positions, sorted by these."""
+        planned = []
+        for test in tests:
+            at = tuple(
+                (group, position)
+                for group, position in self._positions[test]
+                if self.exhaustive or position <= self._first_zero[group]
+            )
+            if at:
+                planned.append(PlannedTest(test=test, at=at))
+        return tuple(sorted(planned, key=lambda plan: plan.at[0]))
 
     def _decides(self, test: str) -> bool:
         """Whether the test is the first zero of a subtask, and all tests before it have outcomes."""
@@ -251,7 +239,6 @@ class Judging:
         )
 
     def _wanting(self, rerun: Rerun) -> list[str]:
-        """The tests that are to be repeated in this way."""
         return [test for test, history in self._histories.items() if history.rerun is rerun]
 
     def _begin_round(self) -> None:
@@ -264,12 +251,9 @@ class Judging:
             if outcome is not None and outcome.verdict is not Verdict.JE:
                 self._late_in_a_row = self._late_in_a_row + 1 if outcome.verdict is Verdict.TLE else 0
         deciding = [test for test in late if self._zero_decides and self._decides(test)]
-        others = sorted(late, key=self._lateness)[: max(0, LATE_RERUNS_IN_A_ROW - self._late_in_a_row)]
-        self._round = deciding or others
-
-    def _lateness(self, test: str) -> float:
-        outcome = self._histories[test].outcome
-        return 0.0 if outcome is None else outcome.cpu_ms or 0.0
+        outcomes = self.outcomes()
+        fastest_first = sorted(late, key=lambda test: outcomes[test].cpu_ms or 0.0)
+        self._round = deciding or fastest_first[: max(0, LATE_RERUNS_IN_A_ROW - self._late_in_a_row)]
 
     def _find_first_zero(self, group: int) -> int:
         tests = self._groups[group]

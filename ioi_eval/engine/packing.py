@@ -38,9 +38,6 @@ class Durations:
     """How long tests have taken so far: a moving mean for each problem, and one for all.
 
     The sum of CPU and idle time is used in place of wall clock, because it does not depend on the machine's load.
-
-    Args:
-        max_tests: in one job.
     """
 
     def __init__(self, max_tests: int) -> None:
@@ -61,12 +58,7 @@ class Durations:
         return tests * (self._mean_s.get(problem, self._any_s) or 0.0)
 
     def tests_for_job(self, problem: Hashable, pending: int, jobs_at_once: int) -> int:
-        """How many tests the next job should hold.
-
-        Args:
-            pending: how many are left.
-            jobs_at_once: how many jobs may share these.
-        """
+        """How many tests the next job should hold, if so many are left, and so many jobs may share them."""
         share = -(-pending // jobs_at_once)
         mean_s = self._mean_s.get(problem, self._any_s)
         if mean_s is None:
@@ -86,17 +78,13 @@ async def run_in_parallel(
     jobs_at_once: Callable[[], int],
     wanted: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Run pending tests until none is left, in several jobs at once.
+    """Run pending tests until none is left, in several jobs at once. If `run` raises, the other jobs are cancelled.
 
     Args:
-        judging: says what is pending; `run` records in it.
         next_bundle: chooses the next job's tests among the pending ones; at least one.
-        run: runs one job and records the outcomes.
-        jobs_at_once: how many jobs may run now, at least 1.
+        run: runs one job and records the outcomes in `judging`.
+        jobs_at_once: how many jobs may run now.
         wanted: whether any pending test is still wanted.
-
-    Raises:
-        What `run` raises; the other jobs are cancelled then.
     """
     # Not a task group: when the first job ends, the next one is chosen from what all of them have recorded so far.
     under_way: dict[asyncio.Task[None], PlannedTests] = {}
@@ -140,14 +128,8 @@ def fitting(
     A test that is over a limit by itself gets a job of its own: the sandbox will report that it is too large.
 
     Args:
-        pending: in the order in which they are to run.
-        tests: as they are sent, by name.
-        bounds: how much a job on this target may hold.
         wall_ms_per_test: the longest that one test is expected to take (`jobs.plan.usual_wall_ms`).
         taken_bytes: the size of the program.
-
-    Raises:
-        InputError: `max_tests` is below 1.
     """
     if max_tests < 1:
         raise InputError(f"jobs of at most {max_tests} tests cannot hold one; give 1 or more")

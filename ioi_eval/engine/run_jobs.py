@@ -47,24 +47,16 @@ class RunJobs:
         self._sandbox, self._durations = sandbox, durations
 
     async def run(self, request: RunRequest) -> Answer:
-        """Run one program in a job of its own.
-
-        Raises:
-            SandboxError: no answer arrived.
-            SetupError: the runner cannot work there.
-        """
+        """Run one program in a job of its own; raises as `run_together`."""
         (answer,) = await self.run_together([request], request.retries)
         return answer
 
     async def run_together(self, requests: Sequence[RunRequest], retries: Retries) -> list[Answer]:
-        """Run several programs in one job.
+        """Run several programs in one job; returns the answer for each.
 
         Args:
             requests: at least one; for several, their programs may share a job, and none is to run alone.
             retries: how often the job may be sent again. The requests' own are not used.
-
-        Returns:
-            The answer for each program.
 
         Raises:
             SandboxError: no answer arrived.

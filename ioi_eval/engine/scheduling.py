@@ -83,9 +83,7 @@ class Engine:
 class ProgramRun:
     """The running of one program.
 
-    Args:
-        record: records a test's outcome in `judging`.
-        wanted: whether any further test is to be run for the first time.
+    `record` records a test's outcome in `judging`; `wanted` says if any further test is to be run for the first time.
     """
 
     def __init__(
@@ -111,8 +109,7 @@ class ProgramRun:
     async def run(self) -> Isolation | None:
         """Run the tests that can still matter, and repeat those whose outcome is in doubt.
 
-        Returns:
-            The weakest isolation over all jobs; `None` if nothing ran.
+        Returns the weakest isolation over all jobs; `None` if nothing ran.
 
         Raises:
             UnavailableError: no endpoint is left to run on (`TargetLostError`: on this target).
@@ -132,8 +129,7 @@ class ProgramRun:
     async def _run_elsewhere(self, again: PlannedTests) -> None:
         """Repeat a test that the machine failed on. If the program could not be started, other workers come first.
 
-        Raises:
-            TargetLostError: another worker could not start it either, or there is none, but other targets are left.
+        If another worker cannot start it either, or there is none, other targets come next (`TargetLostError`).
         """
         known = len(self._unable)
         may_pause = len(set(self._unable)) <= _MAX_PAUSED
@@ -144,8 +140,7 @@ class ProgramRun:
     async def build(self) -> CompileAnswer:
         """Compile the program, which is `Uncompiled`, and run its first tests in one job; at least one must be pending.
 
-        Returns:
-            How the compilation ended. If the program does not compile, no test was run.
+        Returns how the compilation ended. If the program does not compile, no test was run.
 
         Raises:
             SandboxError: there is no usable answer; nothing was recorded.

@@ -63,11 +63,7 @@ class _Queue:
 class SharedJobs:
     """Runs programs, several in one job where that saves time. Threads may share it, each with its own event loop.
 
-    Args:
-        run_jobs: runs the jobs.
-        max_tests: of a shared job.
-        max_jobs: how many shared jobs of one event loop run at once at most, on all targets; `None` for as many as
-            these have slots.
+    `max_jobs` of one event loop run at once at most, on all targets; `None` for as many as these have slots.
     """
 
     def __init__(
@@ -84,14 +80,10 @@ class SharedJobs:
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Queue]] = WeakKeyDictionary()
 
     async def run(self, request: RunRequest) -> Answer:
-        """Run a program, which may share a job, on its tests.
-
-        Raises:
-            SandboxError: the job could not be run: no answer arrived.
-            SetupError: the runner cannot work there.
-        """
-        waiting = _Waiting(request, asyncio.get_running_loop().create_future())
-        queue = self._queue(request.target)
+        """Run a program, which may share a job, on its tests; raises as `RunJobs.run`."""
+        loop = asyncio.get_running_loop()
+        waiting = _Waiting(request, loop.create_future())
+        queue = self._queues.setdefault(loop, {}).setdefault(request.target.name, _Queue(request.target))
         queue.waiting.append(waiting)
         try:
             self._start_all()
@@ -103,11 +95,6 @@ class SharedJobs:
         return await self._run_jobs.run(request) if answer is None else answer
 
     # ------------------------------------------------------------------ the queue
-
-    def _queue(self, target: Target) -> _Queue:
-        """The target's queue in the running event loop."""
-        queues = self._queues.setdefault(asyncio.get_running_loop(), {})
-        return queues.setdefault(target.name, _Queue(target))
 
     def _start_all(self) -> None:
         """Start the jobs that may run now, on any target: targets share the bound on jobs, and their slots change."""
@@ -190,12 +177,7 @@ class SharedJobs:
             self._release(job, queue)
 
     async def _run_shared(self, job: list[_Waiting]) -> Sequence[Answer | None]:
-        """The answer for each program; `None` for all if the job failed.
-
-        Raises:
-            UnavailableError: no endpoint is left to run on.
-            SetupError: the runner cannot work there.
-        """
+        """The answer for each program; `None` for all if the job failed, unless no endpoint is left to run on."""
         requests = [waiting.request for waiting in job]
         retries = Retries(left=_SHARED_ATTEMPTS - 1)
         try:

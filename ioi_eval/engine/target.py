@@ -26,9 +26,7 @@ ResultT = TypeVar("ResultT")
 class NoTargetError(SandboxError):
     """No target is left that may judge a submission; with the reason of each.
 
-    Args:
-        message: the reasons.
-        all_unsuitable: whether no target was lost: all of them exist, and each is unsuitable.
+    `all_unsuitable`: whether no target was lost: all of them exist, and each is unsuitable.
     """
 
     def __init__(self, message: str, *, all_unsuitable: bool) -> None:
@@ -109,10 +107,7 @@ class Bindings(Generic[ProblemT]):
         return [f"{name} judged nothing more: {' '.join(reason.split())}" for name, reason in self._broken.items()]
 
     def suitable_so_far(self, problem: ProblemT) -> list[Target]:
-        """The targets seen so far that may judge submissions to a problem; all of them, if none may.
-
-        In the order in which they were first seen.
-        """
+        """The targets seen so far that may judge submissions to a problem, in order; all of them, if none may."""
         self._targets()
         targets = list(self._seen.values())
         return self.suitable(targets, problem) or targets

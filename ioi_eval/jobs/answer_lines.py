@@ -23,8 +23,7 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
     """Check the end line, and return the lines before it.
 
     Raises:
-        SandboxError: the answer is incomplete; a `TransportError` unless the box was stopped at its deadline.
-        TransientError: the box lacked something.
+        SandboxError: the answer is incomplete (`TransientError`: the box lacked something).
         IsolationError, RejectedError: the runner refused.
     """
     parsed: list[dict[str, Any]] = []
@@ -48,8 +47,7 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
         raise RejectedError(
             f"the runner refused our plan ({last['fault']} fault; a bug of ioi_eval or of a sandbox): {message}"
         )
-    whole = last.get("end") is True and last.get("nonce") == nonce and last.get("lines") == len(parsed)
-    if not whole:
+    if not (last.get("end") is True and last.get("nonce") == nonce and last.get("lines") == len(parsed)):
         raise _unfinished(stage)
     if last.get("sum") != _checksum(stage.stdout):
         raise GarbledError("the runner's answer was changed on the way: it does not match its checksum")

@@ -49,14 +49,7 @@ crash counts, a known good program is compiled. An interpreter's crash counts on
 def compile_job(
     recipe: Recipe, runner: Content, limits: CompileLimits, least: Isolation, *, nonce: str, alone: bool = False
 ) -> Job:
-    """The job that executes a recipe.
-
-    Args:
-        limits: for the recipe's own steps; a proof before them gets time of its own.
-        least: the weakest isolation that is accepted.
-        nonce: 32 hexadecimal digits.
-        alone: no other job of ours may run at the same time.
-    """
+    """The job that executes a recipe, with these limits for its own steps; a proof before them gets time of its own."""
     if recipe.proof:  # `compiler_checks.without_proof` limits the CPU time of the recipe's own steps
         limits = with_time_for_proof(limits)
     returns = tuple(f"artifact{number}" for number in range(len(recipe.artifacts)))
@@ -85,12 +78,7 @@ def stage_limits(recipe: Recipe, limits: CompileLimits) -> StageLimits:
 def compile_plan(
     recipe: Recipe, limits: CompileLimits, least: Isolation, *, nonce: str, into: Sequence[str]
 ) -> tuple[RunnerPlan, list[JobFile]]:
-    """The plan that executes a recipe, and the files that it names.
-
-    Args:
-        nonce: 32 hexadecimal digits.
-        into: for each artifact, the file that takes it.
-    """
+    """The plan that executes a recipe, and the files that it names. `into`: the file that takes each artifact."""
     plan = RunnerPlan(mode="compile", nonce=nonce, least=least)
     plan.line(
         "limits",
@@ -121,9 +109,8 @@ def compile_plan(
 
 
 def trusted_limits(limits: CompileLimits) -> CompileLimits:
-    """The compile limits for sources that are no submissions, given those for submissions.
-
-    These are a problem's programs, the known good program, our header, and scripts that ask for a tool.
+    """The compile limits for sources that are no submissions: a problem's programs, the known good program, our header,
+    and scripts that ask for a tool.
     """
     return replace(
         limits,
@@ -140,10 +127,7 @@ def with_time_for_proof(limits: CompileLimits) -> CompileLimits:
 
 def runner_files(runner: Content, plan: RunnerPlan) -> tuple[JobFile, ...]:
     """The two files that every job of kind RUNNER begins with."""
-    return (
-        JobFile(name="plan", content=plan.encode()),
-        JobFile(name="runner", content=runner, executable=True),
-    )
+    return JobFile(name="plan", content=plan.encode()), JobFile(name="runner", content=runner, executable=True)
 
 
 def compile_outcome(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> CompileOutcome:
@@ -167,7 +151,6 @@ def successful_outcome(answer: CompileAnswer) -> CompileOutcome:
 
 
 def _why_no_artifact(recipe: Recipe, answer: CompileAnswer, limits: CompileLimits) -> tuple[Verdict, str]:
-    """CE or JE with its message, if there is no artifact."""
     last = answer.last
     if last is None:
         return Verdict.JE, "the compiler was not started"
@@ -199,15 +182,11 @@ def found_error(answer: CompileAnswer) -> bool:
 
 
 def limit_that_stopped_all(answers: Sequence[CompileAnswer], limits: CompileLimits) -> str | None:
-    """The limit that stopped a compilation and its repetition, if there was one; `None` for anything else.
-
-    Wall clock is not such a limit, because it depends on the machine's load.
-    """
+    """The limit that stopped a compilation and its repetition; `None` for anything else, also for wall clock, because
+    it depends on the machine's load."""
     stops = {answer.last and answer.last.limit for answer in answers}
     limit = stops.pop()
-    if stops or limit not in _LIMIT_WORDS:
-        return None
-    return _bound(limit, limits)
+    return None if stops or limit not in _LIMIT_WORDS else _bound(limit, limits)
 
 
 def _bound(limit: str, limits: CompileLimits) -> str:
@@ -231,8 +210,8 @@ def is_doubtful(answer: CompileAnswer) -> bool:
     It is if one of our limits stopped it, except those on sizes, if it ended without an error and made nothing, if its
     messages say that it lacked memory, processes or disk space, or if rustc panicked: it does that also if it cannot
     start a thread. A program can forge these messages, so they lead to repetitions and to nothing else. A repetition
-    keeps all other jobs waiting, so there is none if the compiler also found an error in the source
-    (`#error Cannot allocate memory`).
+    keeps all other jobs waiting, so there is none if the compiler also found an error in the source (`#error Cannot
+    allocate memory`).
     """
     last = answer.last
     if last is None or answer.succeeded or last.limit in _SIZE_LIMITS:
@@ -265,10 +244,7 @@ without a place, `fatal error`, `internal compiler error`, or the assembler's, w
 
 
 def is_machine_failure(output: str) -> bool:
-    """Whether a compiler says that it lacked memory, processes or disk space.
-
-    A submission can forge such a message, so there it leads to repetitions and to nothing else.
-    """
+    """Whether a compiler says that it lacked memory, processes or disk space. A submission can forge that."""
     return _mentions(output, MACHINE_SIGNS)
 
 

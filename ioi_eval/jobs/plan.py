@@ -29,12 +29,7 @@ def word_list(texts: Iterable[str]) -> str:
 
 
 class RunnerPlan:
-    """A plan being written, line by line.
-
-    Args:
-        mode: `compile` or `run`.
-        nonce: 32 hexadecimal digits that the end line must repeat.
-    """
+    """A plan being written, line by line. The end line of the answer must repeat `nonce`, 32 hexadecimal digits."""
 
     def __init__(self, *, mode: str, nonce: str, least: Isolation) -> None:
         self._lines = [f"ioi-eval-runner {RUNNER_VERSION}", f"nonce {nonce}"]
@@ -67,12 +62,7 @@ LONGEST_IN_PLAN_MS = RULES["kMaxMs"]
 
 
 def given_up_ms(limit_s: float, manager_ms: int = 0) -> int:
-    """The wall clock at which the runner gives a test up, in ms: a multiple of all CPU limits, plus a slack.
-
-    Args:
-        limit_s: the program's CPU limit.
-        manager_ms: the manager's CPU limit; 0 if there is no manager.
-    """
+    """The wall clock at which the runner gives a test up, in ms: a multiple of all CPU limits, plus a slack."""
     return round(RULES["kGivenUpFactor"] * (1000 * limit_s + manager_ms)) + RULES["kGivenUpSlackMs"]
 
 

@@ -20,6 +20,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits
@@ -105,14 +106,12 @@ def submission_recipe(
     std: str | None,
     language: Language = Language.CPP,
 ) -> Recipe:
-    """How a submission is compiled to the program `a.out`.
+    """How a submission in a compiled language becomes the program `a.out`.
 
     Args:
-        problem: gives headers and the standard.
         sources: the program's files. All of them are in the box when one that is not a header is compiled.
         objects: the grader's objects, by name; they are put into the box after the submission has been compiled.
         std: overrides the problem's C++ standard.
-        language: the program's language; it must be a compiled one.
     """
     rules = compiled_rules(language)
     dialect = rules.standard(problem, std)
@@ -155,27 +154,16 @@ def program_recipe(
     """How a checker or manager becomes the program `what`: by the compiler, or by its own build script."""
     seen = by_include(beside, source.directory)
     seen[source.name] = source.content
+    recipe = partial(Recipe, what=what, artifacts=(what,), sees=toolchain.sees)
     if source.name == BUILD_SCRIPT:
-        return Recipe(
-            what=what,
-            steps=(Step(argv=("/bin/sh", "-c", _BUILD.format(what)), files=tuple(seen.items())),),
-            artifacts=(what,),
-            sees=toolchain.sees,
-            sees_system=True,
-        )
+        step = Step(argv=("/bin/sh", "-c", _BUILD.format(what)), files=tuple(seen.items()))
+        return recipe(steps=(step,), sees_system=True)
     if source.name.endswith(Language.C.endings):
         argv = toolchain.compile_c_argv(source.name, f"{what}.o", std=compiled_rules(Language.C).known_good_standard)
     else:
         argv = toolchain.compile_argv(source.name, f"{what}.o", std=std)
-    return Recipe(
-        what=what,
-        steps=(
-            Step(argv=argv, files=tuple(seen.items())),
-            Step(argv=toolchain.link_argv((f"{what}.o",), what, drop_unused=True)),
-        ),
-        artifacts=(what,),
-        sees=toolchain.sees,
-    )
+    link = Step(argv=toolchain.link_argv((f"{what}.o",), what, drop_unused=True))
+    return recipe(steps=(Step(argv=argv, files=tuple(seen.items())), link))
 
 
 def known_good_recipe(
@@ -230,24 +218,15 @@ def begins_with_header(source: bytes) -> bool:
 
 def header_recipe(toolchain: Toolchain, std: str) -> Recipe:
     """How the header is precompiled for a C++ standard."""
-    return Recipe(
-        what="precompiled header",
-        steps=(
-            Step(
-                argv=toolchain.precompile_argv(_SOURCE, _ARTIFACT, std=std),
-                files=((_SOURCE, f"#include <{HEADER}>\n".encode()),),
-            ),
-        ),
-        artifacts=(_ARTIFACT,),
-        sees=toolchain.sees,
-    )
+    argv = toolchain.precompile_argv(_SOURCE, _ARTIFACT, std=std)
+    step = Step(argv=argv, files=((_SOURCE, f"#include <{HEADER}>\n".encode()),))
+    return Recipe(what="precompiled header", steps=(step,), artifacts=(_ARTIFACT,), sees=toolchain.sees)
 
 
 def with_header(recipe: Recipe, header: Content, directory: str) -> Recipe:
     """A submission's recipe, changed so that sources that begin with the header use the precompiled one.
 
     Args:
-        recipe: from `submission_recipe`.
         header: the result of `header_recipe`, for the same toolchain and standard.
         directory: its directory in the compile box, below the work directory, where the limit of file sizes does not
             hold. No submission may know the name: it could find out whether it is there.
@@ -264,9 +243,7 @@ def with_workers_header(recipe: Recipe, std: str, name: str) -> Recipe:
 
 
 def _reading_first(recipe: Recipe, name: str, file: tuple[str, Content]) -> Recipe:
-    """A submission's recipe with a further file, and with the option to read `name` before each source that begins with
-    the header.
-    """
+    """A submission's recipe with a further file, and the option to read `name` before sources that have the header."""
     sources = dict(recipe.steps[0].files)
     first, *others = (_with_header_option(step, sources, name) for step in recipe.steps)
     first = replace(first, files=(*first.files, file))
@@ -274,7 +251,6 @@ def _reading_first(recipe: Recipe, name: str, file: tuple[str, Content]) -> Reci
 
 
 def _with_header_option(step: Step, sources: Mapping[str, Content], name: str) -> Step:
-    """The step; if its source begins with the header, with the option that makes the compiler read it before."""
     if "-c" not in step.argv:
         return step  # it links
     at = step.argv.index("-c")

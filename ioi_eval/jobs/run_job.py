@@ -41,11 +41,7 @@ Positions = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTest:
-    """A test that is to be run.
-
-    Args:
-        at: its positions in groups, for the stop rule.
-    """
+    """A test that is to be run, and its positions in groups, for the stop rule."""
 
     __test__ = False
 
@@ -183,12 +179,10 @@ def run_job(
 
     Args:
         programs: at least one; several only if they have the same setup, which lets them share a job.
-        nonce: 32 hexadecimal digits.
-        alone: no other job of ours may run on that machine at the same time.
         prefault_bytes: how much memory the runner touches before the first test, so that a virtual machine really has
             it.
-        room_ms: wall clock for all tests together, from `bounds_of`; `None` for no bound.
-        enough_s: after this much wall clock no further test is started; `None` for no bound.
+        room_ms: wall clock for all tests together, from `bounds_of`.
+        enough_s: after this much wall clock no further test is started.
     """
     first = programs[0].program
     setup, count = first.setup, sum(len(planned.tests) for planned in programs)
@@ -229,17 +223,12 @@ def _program_files(plan: RunnerPlan, planned: PlannedProgram, nonce: str) -> tup
         return None, [] if content is None else [JobFile(name=_PROGRAM, content=content, executable=is_program)]
     steps, files = compile_plan(content.recipe, content.limits, setup.least, nonce=nonce, into=(_PROGRAM,))
     plan.line("compile", plan=_STEPS, max_ms=round(MAX_COMPILE_S * 1000))
-    if planned.rest:
-        plan.line("rest", at=_first_positions(planned.rest))
-    return content, [JobFile(name=_STEPS, content=steps.encode()), *files]
-
-
-def _first_positions(rest: Sequence[PlannedTest]) -> str:
-    """The first position in each group of these tests: if a group needs any of them, it needs the one there."""
-    first: dict[int, int] = {}
-    for group, position in (pair for planned in rest for pair in planned.at):
+    first: dict[int, int] = {}  # in each group: if it needs any of the other tests, it needs the one there
+    for group, position in (pair for other in planned.rest for pair in other.at):
         first[group] = min(position, first.get(group, position))
-    return ",".join(f"{group}:{position}" for group, position in first.items())
+    if first:
+        plan.line("rest", at=",".join(f"{group}:{position}" for group, position in first.items()))
+    return content, [JobFile(name=_STEPS, content=steps.encode()), *files]
 
 
 def _test_lines(plan: RunnerPlan, programs: Sequence[PlannedProgram], *, same_once: bool) -> list[JobFile]:

@@ -88,13 +88,7 @@ class RunAnswer:
 
 
 def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | None = None) -> CompileAnswer:
-    """Read the answer to a compile plan.
-
-    Raises:
-        SandboxError: the answer is incomplete; a `TransportError` unless the box was stopped at its deadline.
-        TransientError: the box lacked something.
-        IsolationError, RejectedError: the runner refused.
-    """
+    """Read the answer to a compile plan; raises as `whole_lines`, and GarbledError or TransportError for a line."""
     lines, isolation = whole_lines(stage, nonce)
     with _malformed_is_garbled():
         return _compilation(lines, isolation, returned or {}, may_stay=False)
@@ -125,11 +119,7 @@ def _compilation(
 
 
 def _whole_artifact(line: Mapping[str, Any], returned: Mapping[str, bytes]) -> bytes:
-    """An artifact's bytes, from the line or from a returned file.
-
-    Raises:
-        TransportError: not all of them arrived.
-    """
+    """An artifact's bytes, from the line or from a returned file."""
     if "into" in line:
         content = returned[string(line, "into")]
     else:
@@ -147,15 +137,7 @@ def run_answer(
     tests: int,
     time_limit_s: float,
 ) -> RunAnswer:
-    """Read the answer to a run plan.
-
-    Args:
-        tests: how many tests the plan has. Their numbers are their names in the answer.
-        time_limit_s: to mark near-limit results.
-
-    Raises:
-        as `compile_answer`.
-    """
+    """Read the answer to a run plan of so many tests, whose numbers are their names; raises as `compile_answer`."""
     lines, isolation = whole_lines(stage, nonce)
     outcomes: dict[int, TestOutcome] = {}
     with _malformed_is_garbled():
@@ -189,8 +171,7 @@ _UNJUDGED = {
 
 
 def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcome:
-    """The outcome of a test, from its line in the answer; one without a verdict is judged on our side."""
-    judged = line["verdict"] is not None
+    judged = line["verdict"] is not None  # else our side judges it
     if not judged:
         if line["score"] is not None:
             raise ValueError("a score without a verdict")
@@ -217,7 +198,7 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         limit=_limit(line),
         attempted={name: integer(line["attempted"], name) for name in line["attempted"]},
         in_time_score=_in_time(verdict, line),
-        near_limit=_is_near_limit(cpu_us / 1000, time_limit_s),
+        near_limit=abs(cpu_us - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6),
         stderr=decoded(string(line, "stderr")),
         check_cpu_ms=integer(line["judge"], "cpu_us") / 1000,
         failed_program=program,
@@ -247,11 +228,6 @@ def _report(line: str) -> HarnessReport:
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return HarnessReport()
-
-
-def _is_near_limit(cpu_ms: float, time_limit_s: float) -> bool:
-    """Whether a time is so close to the limit that another measurement could give the opposite verdict."""
-    return abs(cpu_ms * 1000 - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6)
 
 
 def _limit(line: Mapping[str, Any]) -> str | None:

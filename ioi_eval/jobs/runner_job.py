@@ -46,11 +46,7 @@ def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None
     variable IOI_EVAL_JUDGE names), if it was made from the same sources; the runner of the wheel; one that the job
     compiles. On a file system that is mounted noexec that of the wheel is used without a trial, because a compiled one
     could not be tried there either.
-    The box contains nothing hostile, so plain scripts are enough.
-
-    Args:
-        nonce: 32 hexadecimal digits.
-        shipped: the compiled runner of the wheel, if it has one.
+    The box contains nothing hostile, so plain scripts are enough. `shipped` is the compiled runner of the wheel.
     """
     flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
     argv = [toolchain.command, *flags, "runner.cpp", "-o", "runner"]

@@ -25,11 +25,7 @@ class _TestCounts:
     zeros: Counter[str] = field(default_factory=Counter)
 
     def share_of_zeros(self, test: str) -> float:
-        """The share of its runs that scored 0.
-
-        One more run is counted, so that a test which failed its only run does not come before one that failed most of
-        many runs.
-        """
+        """The share of its runs that scored 0, of one more: so one failure does not outweigh most of many runs."""
         return self.zeros[test] / (self.runs[test] + 1)
 
 
@@ -52,10 +48,8 @@ class LikelyFailuresFirst:
 
     @staticmethod
     def scored(problem: Problem, ordered: Problem, outcomes: Mapping[str, TestOutcome]) -> Problem:
-        """The problem by which a submission is scored: subtasks whose tests all ran are in listed order.
-
-        The product of scores in another order could differ in its last digit.
-        """
+        """The problem by which a submission is scored: subtasks whose tests all ran are in listed order, because the
+        product of scores in another order could differ in its last digit."""
         subtasks = (
             listed if all(test in outcomes for test in listed.tests) else other
             for listed, other in zip(problem.subtasks, ordered.subtasks, strict=True)

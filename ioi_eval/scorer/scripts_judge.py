@@ -21,18 +21,12 @@ from ioi_eval.programs import with_retries
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.scorer.submission_run import SubmissionRun
 
-_COMPILED = CompileOutcome(verdict=None)
-
 _MAX_FAILED = 3
 """If this many tests fail, and no test has another outcome, the worker is at fault: no others are tried."""
 
 
 async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> CompileOutcome:
-    """Run one test after the other until no other test can change the result; see the module.
-
-    Raises:
-        SandboxError: it could not be compiled.
-    """
+    """Run one test after the other until no other test can change the result; raises SandboxError without a program."""
     code = run.submission.code
     assert code is not None, "`why_unsuitable_for` says that it cannot be judged here"
     problem = scripts_job.to_standard(run.problem, policy.std)
@@ -44,16 +38,13 @@ async def judge(run: SubmissionRun, sandbox: Sandbox, policy: Policy) -> Compile
         compiled = await _run_test(run, sandbox, test, job, compiled)
         if compiled.verdict is not None:
             return compiled
-    return compiled or _COMPILED
+    return compiled or CompileOutcome(verdict=None)
 
 
 async def _run_test(
     run: SubmissionRun, sandbox: Sandbox, test: str, job: Job, compiled: CompileOutcome | None
 ) -> CompileOutcome:
-    """Judge one test and record its outcome, unless the compilation failed.
-
-    Args:
-        compiled: the outcome of compiling for an earlier test.
+    """Judge one test and record its outcome, unless the compilation failed; `compiled`: for an earlier test.
 
     Raises:
         SandboxError: it is not known whether the program compiles, or no test has an outcome.

@@ -14,12 +14,7 @@ NOT_SUBMITTED = "File not submitted"
 
 
 class SubmissionRun:
-    """One judging of a submission.
-
-    Args:
-        problem: the problem, with the tests of each subtask in the order in which they run.
-        exhaustive: run every test, even if its subtasks are already decided.
-        near_limit_repeats: how often a late test may be run again alone on the machine.
+    """One judging of a submission. The problem has the tests of each subtask in the order in which they run.
 
     Attributes:
         sources: the files of its program; empty if there is none.
